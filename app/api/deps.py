@@ -1,0 +1,182 @@
+"""What routes are handed: the parts built at start, the agent, the key check, points in time."""
+
+import base64
+import binascii
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import Depends, Header, HTTPException, Request
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from app.api.schemas import MAX_LIMIT, Fraction, OptionalWord, Word
+from app.api.times import Time, format_time, parse_time
+from app.domain.errors import InvalidFact
+from app.domain.memory import AgentId, Kind, Moment
+from app.services.importing import Importing
+from app.services.recall import Recall
+from app.services.remember import Remember
+from app.services.supersede import Supersede
+from app.settings import Settings
+from app.store import writes
+from app.store.reads import After, Filters, Point
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything a request may need, built once in `main.py`."""
+
+    settings: Settings
+    engine: AsyncEngine
+    encoder: str
+    remember: Remember
+    supersede: Supersede
+    recall: Recall
+    importing: Importing
+
+
+def get_parts(request: Request) -> Parts:
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+PartsDep = Annotated[Parts, Depends(get_parts)]
+
+_bearer = HTTPBearer(auto_error=False, description="The value of PALIMPSEST_API_KEY, where one is set.")
+_key_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key, as a header of its own.")
+
+
+def require_key(
+    parts: PartsDep,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+    key: Annotated[str | None, Depends(_key_header)],
+) -> None:
+    """Refuses a request without the key, where one is set."""
+    expected = parts.settings.api_key
+    given = bearer.credentials if bearer else key
+    if expected and not (given and secrets.compare_digest(given.encode(), expected.encode())):
+        help_text = "Send the key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
+        raise HTTPException(401, help_text, headers={"WWW-Authenticate": "Bearer"})
+
+
+def get_agent(
+    agent: Annotated[
+        str, Header(alias="X-Agent-Id", pattern=r"^[\x21-\x7e]{1,128}$", description="Whose memory this is about: 1 to 128 printable ASCII characters.")
+    ] = "default",
+) -> AgentId:
+    return AgentId(agent)
+
+
+AgentDep = Annotated[AgentId, Depends(get_agent)]
+
+
+def get_origin(request: Request) -> writes.Request:
+    """What the log says about this call."""
+    return writes.Request(request_id=request.scope["request_id"])
+
+
+OriginDep = Annotated[writes.Request, Depends(get_origin)]
+
+
+def get_expected(
+    if_match: Annotated[str | None, Header(description="ETag of the version this call was decided on; 412 when it has changed.")] = None,
+) -> int | None:
+    """The revision in If-Match; None without one, or for `*`."""
+    if if_match is None or if_match.strip() == "*":
+        return None
+    given = if_match.strip().removeprefix("W/").strip('"')
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else -1
+
+
+ExpectedDep = Annotated[int | None, Depends(get_expected)]
+
+
+class PointQuery(BaseModel):
+    """Where a read asks on both axes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    as_of: Time | None = Field(None, description="What was true at that time. Default: now.")
+    known_at: Time | None = Field(None, description="As far as was known at that time. Default: all that is known.")
+    asOf: Time | None = Field(None, description="Another name for as_of.")  # noqa: N815 - a wire name
+    knownAt: Time | None = Field(None, description="Another name for known_at.")  # noqa: N815 - a wire name
+
+    def point(self, *, include_superseded: bool = False) -> Point:
+        return Point(self.as_of or self.asOf, self.known_at or self.knownAt, include_superseded)
+
+
+class FilterQuery(PointQuery):
+    """What a list or a search is narrowed to."""
+
+    include_superseded: bool = Field(False, description="Every version, not only what holds.")
+    includeSuperseded: bool = Field(False, description="Another name for include_superseded.")  # noqa: N815 - a wire name
+    kind: Kind | None = None
+    entity: Word | None = None
+    category: OptionalWord | None = None
+    key: Word | None = None
+    session_id: Word | None = None
+    tags_any: list[Word] = Field(default_factory=list)
+    tags_all: list[Word] = Field(default_factory=list)
+    min_importance: Fraction | None = None
+
+    def everywhere(self) -> Point:
+        return self.point(include_superseded=self.include_superseded or self.includeSuperseded)
+
+    def filters(self) -> Filters:
+        return Filters(
+            kind=self.kind,
+            entity=self.entity,
+            category=self.category,
+            key=self.key,
+            session_id=self.session_id,
+            tags_any=tuple(self.tags_any),
+            tags_all=tuple(self.tags_all),
+            min_importance=self.min_importance,
+        )
+
+
+class ListQuery(FilterQuery):
+    """A page of a list."""
+
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
+    cursor: str | None = Field(None, description="`next_cursor` of the page before; filters must stay the same.")
+
+
+class SearchQuery(FilterQuery):
+    """A search by GET."""
+
+    q: Annotated[str, Field(min_length=1, max_length=16_000, description="What to search for.")]
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 10
+    mode: Literal["hybrid", "vector", "text"] = "hybrid"
+    min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a page ended and which picture the list shows, so that all its pages show the same one."""
+
+    after: After
+    moment: Moment | None
+
+    def encoded(self) -> str:
+        times = [self.after.created_at, *([self.moment.as_of, self.moment.known_at] if self.moment else [])]
+        raw = json.dumps([str(self.after.memory_id), *map(format_time, times)])
+        return base64.urlsafe_b64encode(raw.encode()).decode()
+
+    @classmethod
+    def decoded(cls, given: str) -> "Cursor":
+        try:
+            parts: list[Any] = json.loads(base64.urlsafe_b64decode(given.encode()))
+            memory_id, created_at, *moment = UUID(parts[0]), *map(_cursor_time, parts[1:])
+            return cls(After(created_at, memory_id), Moment(*moment) if moment else None)
+        except (ValueError, TypeError, IndexError, KeyError, AttributeError, binascii.Error):
+            raise InvalidFact("cursor: use next_cursor of the page before as it is, or leave it out to start again.") from None
+
+
+def _cursor_time(given: Any) -> datetime:
+    return parse_time(given)

@@ -1,0 +1,51 @@
+"""Request bodies that work as pasted into Swagger UI."""
+
+from typing import Any
+
+from fastapi.openapi.models import Example
+
+Examples = dict[str, Example]
+
+
+def _example(summary: str, value: dict[str, Any]) -> Example:
+    return Example(summary=summary, value=value)
+
+
+STORE: Examples = {
+    "preference": _example(
+        "A preference with a key", {"content": "Uses Vim as editor", "kind": "preference", "category": "tooling", "key": "editor", "value": "Vim"}
+    ),
+    "change": _example(
+        "Its change, a moment later", {"content": "Switched to Emacs", "kind": "preference", "category": "tooling", "key": "editor", "value": "Emacs"}
+    ),
+    "dated": _example("A fact with a date", {"content": "Moved to Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2026-01-05"}),
+    "decision": _example(
+        "A decision",
+        {
+            "content": "We store times in UTC",
+            "kind": "decision",
+            "details": {"rationale": "One zone, no doubt", "alternatives": ["local time"], "related_files": ["clock.py"]},
+        },
+    ),
+    "dry_run": _example("What would happen", {"content": "Uses Nano as editor", "kind": "preference", "category": "tooling", "key": "editor", "dry_run": True}),
+}
+
+BATCH: Examples = {
+    "three": _example("Three facts", {"items": [{"content": "Has a dog called Rex"}, {"content": "Drinks tea"}, {"content": "Works from home on Fridays"}]})
+}
+
+PATCH: Examples = {"importance": _example("More important than thought", {"importance": 0.9, "tags": ["pets"]})}
+
+SUPERSEDE: Examples = {"content": _example("New content", {"content": "Has a cat called Tom"})}
+
+RETRACT: Examples = {"now": _example("No longer true", {"reason": "Said so"}), "never": _example("Was never true", {"never_true": True})}
+
+SEARCH: Examples = {
+    "now": _example("What holds now", {"query": "which editor?"}),
+    "before": _example("What held before", {"query": "which editor?", "as_of": "2026-01-01"}),
+}
+
+IMPORT = (
+    '{"content": "Lives in Porto", "key": "home", "value": "Porto", "valid_from": "2020-03-01", "created_at": "2020-03-02"}\n'
+    '{"content": "Lives in Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2024-06-01", "created_at": "2024-06-03", "client_ref": "2"}\n'
+)

@@ -1,0 +1,59 @@
+"""The audit log."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from app.api.deps import AgentDep, Cursor, PartsDep
+from app.api.memories import reply
+from app.api.schemas import MAX_LIMIT, LogAnswer, LogEntryOut, Word
+from app.api.times import Time
+from app.domain.errors import UnknownLogEntry
+from app.domain.memory import Operation
+from app.domain.relation import Judge
+from app.store import reads
+from app.store.reads import After, LogFilters
+
+router = APIRouter(prefix="/v1/log", tags=["log"])
+
+
+class LogQuery(BaseModel):
+    """What the log is narrowed to."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    operation: Operation | None = None
+    memory_id: UUID | None = Field(None, description="Operations that wrote or changed this memory.")
+    decided_by: Judge | None = None
+    session_id: Word | None = None
+    since: Time | None = None
+    until: Time | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
+    cursor: str | None = None
+
+    def filters(self) -> LogFilters:
+        return LogFilters(self.operation, self.memory_id, self.decided_by, self.session_id, self.since, self.until)
+
+
+@router.get("", responses={200: {"model": LogAnswer}}, response_model=None)
+async def list_log(parts: PartsDep, agent: AgentDep, query: Annotated[LogQuery, Query()]) -> Response:
+    """Every operation with what it read and wrote, newest first."""
+    after = Cursor.decoded(query.cursor).after if query.cursor else None
+    async with reads.reading(parts.engine) as connection:
+        rows = await reads.list_log(connection, agent, query.filters(), limit=query.limit + 1, after=after)
+    shown = rows[: query.limit]
+    next_cursor = Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encoded() if len(rows) > query.limit else None
+    return reply(LogAnswer.model_construct(items=[LogEntryOut.of(row) for row in shown], next_cursor=next_cursor))
+
+
+@router.get("/{log_id}", responses={200: {"model": LogEntryOut}}, response_model=None)
+async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: UUID) -> Response:
+    """One operation."""
+    async with reads.reading(parts.engine) as connection:
+        row = await reads.find_log_entry(connection, agent, log_id)
+    if row is None:
+        raise UnknownLogEntry(log_id)
+    return reply(LogEntryOut.of(row))

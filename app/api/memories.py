@@ -1,0 +1,198 @@
+"""Storing, reading, correcting, superseding and retracting memories."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Query
+from pydantic import BaseModel, ValidationError
+from starlette.responses import Response
+
+from app.api import examples
+from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, OriginDep, PartsDep, PointQuery
+from app.api.problems import invalid_input, problem_of
+from app.api.schemas import (
+    BatchAnswer,
+    BatchRequest,
+    HistoryAnswer,
+    ListAnswer,
+    MemoryOut,
+    OperationOut,
+    PatchRequest,
+    Problem,
+    RetractRequest,
+    StoreRequest,
+    SupersedeRequest,
+    WriteAnswer,
+    etag_of,
+)
+from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
+from app.domain.memory import Status
+from app.services.remember import BatchRefused, Command, Outcome
+from app.store import reads
+from app.store.reads import After
+
+router = APIRouter(prefix="/v1/memories", tags=["memories"])
+
+
+def reply(answer: BaseModel, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(answer.model_dump_json(), status, headers, media_type="application/json")
+
+
+def written(outcome: Outcome) -> Response:
+    """201 when something was inserted, else 200; the ETag is that of the memory answered with."""
+    inserted = bool(outcome.plan.inserted) and outcome.log_id is not None
+    headers = {"ETag": etag_of(outcome.memory.revision)} if outcome.memory else None
+    return reply(WriteAnswer.of(outcome), 201 if inserted else 200, headers)
+
+
+WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": WriteAnswer, "description": "Nothing was inserted"}, 201: {"model": WriteAnswer, "description": "Something was inserted"}}
+
+
+@router.post("", responses=WRITTEN, status_code=201, response_model=None, openapi_extra={"x-order": 1})
+async def store(
+    parts: PartsDep, agent: AgentDep, origin: OriginDep, body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)]
+) -> Response:
+    """Store one fact. What it says already is a NOOP; another value of the same key supersedes the old one."""
+    return written(await parts.remember.store(agent, _command(body), request=origin, dry_run=body.dry_run))
+
+
+def _command(body: StoreRequest) -> Command:
+    return Command(body.fact(), body.superseded_ids, classify=body.classify is not False)
+
+
+@router.post("/batch", responses={200: {"model": BatchAnswer}}, response_model=None)
+async def store_batch(
+    parts: PartsDep, agent: AgentDep, origin: OriginDep, body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)]
+) -> Response:
+    """Store up to 1,000 facts in order, in one transaction. A bad item fails alone, or all do with `atomic`."""
+    parsed = [_parsed(item) for item in body.items]
+    refused = {i: p for i, p in enumerate(parsed) if isinstance(p, _BadItem)}
+    if refused and body.atomic:
+        raise BatchRefused(refused)
+    commands = [p for p in parsed if isinstance(p, Command)]
+    outcomes = iter(await parts.remember.store_all(agent, commands, request=origin, atomic=body.atomic) if commands else [])
+    results = [p.problem if isinstance(p, _BadItem) else _result(next(outcomes)) for p in parsed]
+    return reply(BatchAnswer.model_construct(results=results))
+
+
+class _BadItem(InvalidFact):
+    """An item of a batch that is not a valid store request."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+def _parsed(item: Any) -> Command | _BadItem:
+    try:
+        body = StoreRequest.model_validate(item)
+    except ValidationError as error:
+        return _BadItem(invalid_input(error.errors()))
+    if body.dry_run:
+        return _BadItem(invalid_input([{"type": "value_error", "loc": ("dry_run",), "msg": "not in a batch; try the fact alone with POST /v1/memories"}]))
+    return _command(body)
+
+
+def _result(outcome: Outcome | PalimpsestError) -> WriteAnswer | Problem:
+    return problem_of(outcome) if isinstance(outcome, PalimpsestError) else WriteAnswer.of(outcome)
+
+
+@router.get("", responses={200: {"model": ListAnswer}}, response_model=None)
+async def list_memories(parts: PartsDep, agent: AgentDep, query: Annotated[ListQuery, Query()]) -> Response:
+    """What holds, newest known first; by kind, slot, tags or session, at any point on both axes."""
+    point, after = query.everywhere(), None
+    if query.cursor:
+        cursor = Cursor.decoded(query.cursor)
+        after = cursor.after
+        if cursor.moment:
+            point = reads.Point(cursor.moment.as_of, cursor.moment.known_at, point.include_superseded)
+    async with reads.reading(parts.engine) as connection:
+        page = await reads.list_memories(connection, agent, query.filters(), point, limit=query.limit + 1, after=after)
+    shown = page.memories[: query.limit]
+    more = len(page.memories) > query.limit
+    next_cursor = Cursor(After(shown[-1].created_at, shown[-1].id), page.moment).encoded() if more else None
+    items = [MemoryOut.of(memory, page.moment.as_of) for memory in shown]
+    return reply(ListAnswer.model_construct(items=items, next_cursor=next_cursor, as_of=page.moment.as_of, known_at=page.moment.known_at))
+
+
+@router.get("/{memory_id}", responses={200: {"model": MemoryOut}}, response_model=None)
+async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: UUID, query: Annotated[PointQuery, Query()]) -> Response:
+    """One version with its status at that moment. 404 where it was not known yet."""
+    async with reads.reading(parts.engine) as connection:
+        moment, memory = await reads.find_memory(connection, agent, memory_id, query.point())
+    if memory is None:
+        raise UnknownMemory(memory_id)
+    return reply(MemoryOut.of(memory, moment.as_of), headers={"ETag": etag_of(memory.revision)})
+
+
+@router.get("/{memory_id}/history", responses={200: {"model": HistoryAnswer}}, response_model=None)
+async def history(parts: PartsDep, agent: AgentDep, memory_id: UUID, query: Annotated[PointQuery, Query()]) -> Response:
+    """The whole chain of a memory, from any of its versions: oldest first, which one is current, and the operations."""
+    async with reads.reading(parts.engine) as connection:
+        page = await reads.chain_of(connection, agent, memory_id, query.point())
+        if not any(memory.id == memory_id for memory in page.memories):
+            raise UnknownMemory(memory_id)
+        operations = await reads.operations_on(connection, agent, [memory.id for memory in page.memories], page.moment.known_at)
+    versions = [MemoryOut.of(memory, page.moment.as_of) for memory in page.memories]
+    answer = HistoryAnswer.model_construct(
+        chain_id=versions[0].chain_id,
+        current=next((version.id for version in versions if version.status is Status.CURRENT), None),
+        versions=versions,
+        operations=[OperationOut.of(row) for row in operations],
+        as_of=page.moment.as_of,
+        known_at=page.moment.known_at,
+    )
+    return reply(answer)
+
+
+@router.patch("/{memory_id}", responses={200: {"model": WriteAnswer}}, response_model=None)
+async def amend(
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    expected: ExpectedDep,
+    memory_id: UUID,
+    body: Annotated[PatchRequest, Body(openapi_examples=examples.PATCH)],
+) -> Response:
+    """Correct metadata, `valid_from` or the stated end; never content."""
+    outcome = await parts.supersede.amend(agent, memory_id, said=body.said(), metadata=body.metadata(), expected=expected, request=origin)
+    return written(outcome)
+
+
+@router.post("/{memory_id}/supersede", responses=WRITTEN, status_code=201, response_model=None)
+async def supersede(
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    expected: ExpectedDep,
+    memory_id: UUID,
+    body: Annotated[SupersedeRequest, Body(openapi_examples=examples.SUPERSEDE)],
+) -> Response:
+    """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
+    if body.by is not None:
+        return written(await parts.supersede.by_stored(agent, memory_id, body.by, expected=expected, request=origin))
+    return written(await parts.supersede.by_content(agent, memory_id, body.fact(), expected=expected, request=origin))
+
+
+@router.post("/{memory_id}/retract", responses={200: {"model": WriteAnswer}}, response_model=None)
+async def retract(
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    expected: ExpectedDep,
+    memory_id: UUID,
+    body: Annotated[RetractRequest | None, Body(openapi_examples=examples.RETRACT)] = None,
+) -> Response:
+    """End a memory without a successor: at a moment (default now), or as never true. Its history stays."""
+    body = body or RetractRequest()
+    outcome = await parts.supersede.retract(
+        agent, memory_id, at=body.at, never_true=body.never_true, reason=body.reason, expected=expected, request=origin
+    )
+    return written(outcome)
+
+
+@router.delete("/{memory_id}", responses={200: {"model": WriteAnswer}}, response_model=None)
+async def delete(parts: PartsDep, agent: AgentDep, origin: OriginDep, expected: ExpectedDep, memory_id: UUID) -> Response:
+    """The same as retract, as of now. Nothing is lost: history and as-of reads still show it."""
+    outcome = await parts.supersede.retract(agent, memory_id, at=None, never_true=False, reason=None, expected=expected, request=origin)
+    return written(outcome)

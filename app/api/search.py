@@ -1,0 +1,70 @@
+"""Search, and the current value of a preference."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Query
+from starlette.responses import Response
+
+from app.api import examples
+from app.api.deps import AgentDep, PartsDep, PointQuery, SearchQuery
+from app.api.memories import reply
+from app.api.schemas import MemoryOut, ResultOut, SearchAnswer, SearchRequest, Word, etag_of
+from app.domain.errors import NoPreference
+from app.domain.memory import Kind, Slot
+from app.store import reads
+from app.store.reads import Filters, Hits, Point
+
+router = APIRouter(prefix="/v1", tags=["recall"])
+
+
+@router.post("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
+async def search(parts: PartsDep, agent: AgentDep, body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)]) -> Response:
+    """The memories nearest to the query, best first: min(limit, live) of them, always, unless `min_score` cuts some off."""
+    filters = Filters(
+        kind=body.kind,
+        entity=body.entity,
+        category=body.category,
+        key=body.key,
+        session_id=body.session_id,
+        tags_any=tuple(body.tags_any),
+        tags_all=tuple(body.tags_all),
+        min_importance=body.min_importance,
+    )
+    point = Point(body.as_of, body.known_at, body.include_superseded)
+    hits = await parts.recall.search(
+        agent, body.query, mode=body.mode, limit=body.limit, min_score=body.min_score, filters=filters, point=point
+    )
+    return _found(hits)
+
+
+@router.get("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
+async def search_by_get(parts: PartsDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]) -> Response:
+    """The same by GET."""
+    hits = await parts.recall.search(
+        agent, query.q, mode=query.mode, limit=query.limit, min_score=query.min_score, filters=query.filters(), point=query.everywhere()
+    )
+    return _found(hits)
+
+
+def _found(hits: Hits) -> Response:
+    moment = hits.moment
+    results = [ResultOut.of(hit, moment.as_of) for hit in hits.hits]
+    return reply(SearchAnswer.model_construct(results=results, as_of=moment.as_of, known_at=moment.known_at))
+
+
+class PreferenceQuery(PointQuery):
+    """Whose preference, and when."""
+
+    entity: Word = "user"
+
+
+@router.get("/preferences/{category}/{key}", responses={200: {"model": MemoryOut}}, response_model=None)
+async def preference(parts: PartsDep, agent: AgentDep, category: str, key: str, query: Annotated[PreferenceQuery, Query()]) -> Response:
+    """The value of a preference that holds at that moment."""
+    slot = Slot.of(query.entity, category, key)
+    async with reads.reading(parts.engine) as connection:
+        page = await reads.holding_in_slot(connection, agent, slot, query.point(), kind=Kind.PREFERENCE)
+    if not page.memories:
+        raise NoPreference(query.entity, category, key)
+    memory = page.memories[0]
+    return reply(MemoryOut.of(memory, page.moment.as_of), headers={"ETag": etag_of(memory.revision)})

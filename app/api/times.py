@@ -1,0 +1,54 @@
+"""Points in time on the wire: RFC 3339, a date, or Unix seconds in; RFC 3339 in UTC with microseconds out."""
+
+import math
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_RFC3339 = re.compile(r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?")
+_HELP = "give an RFC 3339 time (2026-01-05T10:00:00Z), a date (2026-01-05, its first instant in UTC) or Unix seconds, in the years 1 to 9999"
+
+
+def parse_time(given: Any) -> datetime:
+    """An aware time in UTC. A time without an offset counts as UTC. Raises ValueError with help."""
+    if isinstance(given, datetime):
+        return given
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        raise ValueError(_HELP)
+    try:
+        if isinstance(given, int | float) or _NUMBER.fullmatch(given):
+            return _from_seconds(given)
+        return _from_text(given)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(_HELP) from None
+
+
+def _from_seconds(given: float | str) -> datetime:
+    seconds = float(given)
+    if not math.isfinite(seconds):
+        raise ValueError
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _from_text(given: str) -> datetime:
+    if not _RFC3339.fullmatch(given):
+        raise ValueError
+    parsed = datetime.fromisoformat(given.upper())
+    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+
+
+def format_time(time: datetime) -> str:
+    """RFC 3339 in UTC, with microseconds."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+
+
+Time = Annotated[
+    datetime,
+    BeforeValidator(parse_time),
+    PlainSerializer(format_time, return_type=str, when_used="json"),
+    WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}, {"type": "number"}]}, mode="validation"),
+    WithJsonSchema({"type": "string", "format": "date-time"}, mode="serialization"),
+]

@@ -1,0 +1,93 @@
+"""Import of history as NDJSON: a line in, a line out."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ValidationError
+from starlette.responses import Response, StreamingResponse
+
+from app.api import examples
+from app.api.deps import AgentDep, OriginDep, PartsDep
+from app.api.problems import invalid_input
+from app.api.schemas import ImportLine
+from app.api.times import format_time
+from app.domain.errors import BadImportLine
+from app.services.importing import Imported, Line, Spool
+
+router = APIRouter(prefix="/v1", tags=["transfer"])
+
+NDJSON = "application/x-ndjson"
+MAX_LINE_BYTES = 2**20
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {NDJSON: {"schema": {"type": "string", "description": "One ImportLine a line."}, "example": examples.IMPORT}},
+    }
+}
+
+
+class ImportedLine(BaseModel):
+    """A line of the answer to an import."""
+
+    line: int
+    id: str
+    chain_id: str
+    client_ref: str | int | None
+    known_at: str
+
+
+@router.post("/import", responses={200: {"model": ImportedLine, "description": "NDJSON, a line per line"}}, response_model=None, openapi_extra=_BODY)
+async def import_history(parts: PartsDep, agent: AgentDep, origin: OriginDep, request: Request) -> Response:
+    """Import versions with their own dates on both axes. A bad line is named by its number and nothing of the import is kept."""
+    results = await parts.importing.run(agent, _lines(request.stream()), request=origin)
+    return StreamingResponse(_answers(results), media_type=NDJSON)
+
+
+async def _lines(stream: AsyncIterator[bytes]) -> AsyncIterator[Line]:
+    number = 0
+    async for raw in _split(stream):
+        number += 1
+        if len(raw) > MAX_LINE_BYTES:
+            raise BadImportLine(number, f"It is longer than {MAX_LINE_BYTES} bytes.")
+        if raw.strip():
+            yield _line(number, raw)
+
+
+async def _split(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines of a stream; one that grows too long is handed on as it is, to be refused."""
+    rest = b""
+    async for chunk in stream:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line
+        if len(rest) > MAX_LINE_BYTES:
+            yield rest
+            rest = b""
+    if rest:
+        yield rest
+
+
+def _line(number: int, raw: bytes) -> Line:
+    try:
+        parsed = ImportLine.model_validate_json(raw)
+    except ValidationError as error:
+        raise BadImportLine(number, invalid_input(error.errors()).detail + ".") from None
+    return Line(number, parsed.fact(), parsed.created_at, parsed.client_ref)
+
+
+def _answers(results: Spool) -> Iterator[str]:
+    imported: Imported
+    try:
+        for imported in results:
+            line = {
+                "line": imported.line,
+                "id": str(imported.id),
+                "chain_id": str(imported.chain_id),
+                "client_ref": imported.client_ref,
+                "known_at": format_time(imported.known_at),
+            }
+            yield json.dumps(line, ensure_ascii=False) + "\n"
+    finally:
+        results.close()

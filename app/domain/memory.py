@@ -1,0 +1,232 @@
+"""A fact, a belief about it, a version: the values everything else is made of (DESIGN §1)."""
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NewType
+from uuid import UUID
+
+from app.domain.text import digest, fold, loose_digest
+
+AgentId = NewType("AgentId", str)
+MemoryId = NewType("MemoryId", UUID)
+LogId = NewType("LogId", UUID)
+
+
+class Kind(StrEnum):
+    """What sort of statement a memory is; a constraint is never ended unless a call names it."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    DECISION = "decision"
+    CONSTRAINT = "constraint"
+
+
+class Tier(StrEnum):
+    """Core memories keep a floor under their strength."""
+
+    CORE = "core"
+    SEMANTIC = "semantic"
+
+
+class Lifespan(StrEnum):
+    """How long a memory is meant to last."""
+
+    SESSION = "session"
+    PROJECT = "project"
+    PERMANENT = "permanent"
+
+
+class Operation(StrEnum):
+    """What was done, as logged (DESIGN §1)."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    SUPERSEDE = "SUPERSEDE"
+    NOOP = "NOOP"
+    AMEND = "AMEND"
+
+
+class Status(StrEnum):
+    """How a version stands at a moment on both axes."""
+
+    CURRENT = "current"
+    SCHEDULED = "scheduled"
+    SUPERSEDED = "superseded"
+    RETRACTED = "retracted"
+    EXPIRED = "expired"
+    REVERTED = "reverted"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What a memory is about. Compares by the folded words, so "Editor" and "editor " meet."""
+
+    entity: str
+    category: str
+    key: str | None
+
+    @classmethod
+    def of(cls, entity: str | None, category: str | None, key: str | None) -> "Slot":
+        """The slot of these words; entity defaults to `user`, category to empty."""
+        return cls(fold(entity or "user"), fold(category or ""), fold(key) if key else None)
+
+    @property
+    def digest(self) -> bytes:
+        """What an index finds the slot by: the words may be longer than an index entry."""
+        return digest(json.dumps([self.entity, self.category, self.key]))
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An incoming fact, validated. None = not said. Times are aware, in UTC; `valid_until` is a stated end."""
+
+    content: str
+    kind: Kind | None = None
+    entity: str | None = None
+    category: str | None = None
+    key: str | None = None
+    value: str | None = None
+    single_valued: bool | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+    tier: Tier | None = None
+    importance: float | None = None
+    confidence: float | None = None
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    source: str | None = None
+    session_id: str | None = None
+    trust: int | None = None
+    lifespan: Lifespan | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+    @property
+    def slot(self) -> Slot:
+        return Slot.of(self.entity, self.category, self.key)
+
+    @property
+    def one_value(self) -> bool:
+        """Whether its slot holds one value at a time: a key was given, and neither the caller nor the kind objects."""
+        return self.key is not None and self.kind is not Kind.CONSTRAINT and self.single_valued is not False
+
+    @property
+    def content_hash(self) -> bytes:
+        return digest(self.content)
+
+    @property
+    def fuzzy_hash(self) -> bytes:
+        return loose_digest(self.content)
+
+    @property
+    def folded_hash(self) -> bytes:
+        return digest(fold(self.content))
+
+    @property
+    def value_hash(self) -> bytes | None:
+        return None if self.value is None else digest(fold(self.value))
+
+    def settled(self) -> "Fact":
+        """The fact as it is stored: everything not said at its default."""
+        return replace(
+            self,
+            kind=self.kind or Kind.FACT,
+            entity=self.entity or "user",
+            category=self.category or "",
+            tier=self.tier or Tier.SEMANTIC,
+            importance=0.5 if self.importance is None else self.importance,
+            confidence=1.0 if self.confidence is None else self.confidence,
+            trust=50 if self.trust is None else self.trust,
+            lifespan=self.lifespan or Lifespan.PERMANENT,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What is believed about a version's place in time from `known_from` on.
+
+    The first block is asserted, the second computed from the chain (`time.settle`). `ended_by` is a successor declared
+    in another chain; `asserted_at` is the known time at which `valid_from` was asserted.
+    """
+
+    valid_from: datetime
+    asserted_at: datetime
+    said_until: datetime | None = None
+    retracted_at: datetime | None = None
+    void: bool = False
+    ended_by: UUID | None = None
+    contradicted_by: UUID | None = None
+    tier: Tier = Tier.SEMANTIC
+
+    valid_until: datetime | None = None
+    superseded_by: UUID | None = None
+    superseded_at: datetime | None = None
+    known_from: datetime | None = None
+
+    def holds(self, at: datetime) -> bool:
+        """Whether the version is true in the world at `at`: half-open, None = open."""
+        return not self.void and self.valid_from <= at and (self.valid_until is None or self.valid_until > at)
+
+    @property
+    def empty(self) -> bool:
+        return self.valid_until is not None and self.valid_until <= self.valid_from
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One stored version of one fact, as far as deciding needs it: no content, only its hashes."""
+
+    id: UUID
+    chain_id: UUID
+    kind: Kind
+    entity: str
+    category: str
+    key: str | None
+    single_valued: bool | None
+    slot: Slot
+    content_hash: bytes
+    fuzzy_hash: bytes
+    folded_hash: bytes
+    value_hash: bytes | None
+    importance: float
+    created_at: datetime
+    revision: int
+    belief: Belief
+
+    @property
+    def one_value(self) -> bool:
+        return self.key is not None and self.kind is not Kind.CONSTRAINT and self.single_valued is not False
+
+    def says(self, fact: Fact) -> bool:
+        """Whether it holds the same value: values where both have one, else the folded contents (DESIGN §2)."""
+        if self.value_hash is not None and fact.value is not None:
+            return self.value_hash == fact.value_hash
+        return self.folded_hash == fact.folded_hash
+
+    def asserting(self, **claims: Any) -> "Version":
+        """The version with other claims in its belief; computed fields are left to `time.settle`."""
+        return replace(self, belief=replace(self.belief, **claims))
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One version as a read answers it: its fact with every default filled in, and the belief held at the known time read."""
+
+    id: UUID
+    chain_id: UUID
+    fact: Fact
+    belief: Belief
+    created_at: datetime
+    revision: int
+    supersedes_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A point on both axes: as far as known at `known_at`, what was true at `as_of`."""
+
+    as_of: datetime
+    known_at: datetime

@@ -1,0 +1,25 @@
+"""Vectors of sentences: what an embedder promises. `local` keeps the promise without a network."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose dot product is their cosine similarity, from -1 to 1.
+
+    Vectors of two embedders must never be compared, so `name` is recorded beside them: it changes whenever the vectors would.
+    """
+
+    @property
+    def name(self) -> str:
+        """Model and quantisation, for example `all-MiniLM-L6-v2-int8`."""
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers in each vector."""
+
+    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row of unit length per text, in the order given: (len(texts), dimensions)."""

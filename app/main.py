@@ -1,0 +1,77 @@
+"""create_app() and its lifespan: everything is built here and handed down."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, Depends, FastAPI
+
+from app import __version__
+from app.api import health, log, memories, problems, search, transfer
+from app.api.deps import Parts, require_key
+from app.api.middleware import BoundedBody, RequestId
+from app.api.schemas import Problem
+from app.domain.plan import Policy
+from app.embedding import Embedder
+from app.embedding.local import LocalEmbedder
+from app.services.importing import Importing
+from app.services.recall import Recall
+from app.services.remember import Remember, Rules
+from app.services.supersede import Supersede
+from app.settings import InvalidSettings, Settings, load_settings
+from app.store import reads
+from app.store.engine import claim_encoder, create_engine
+
+DESCRIPTION = """The memory service for agents that knows when facts change: store a fact, store its change, and read what is true now,
+what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."""
+
+
+def create_app(settings: Settings | None = None, embedder: Embedder | None = None) -> FastAPI:
+    """The service over the database of the settings (default: of the environment), which must be migrated.
+
+    Without an embedder of the caller's, who then closes it, the local one is loaded.
+    """
+    settings = settings or load_settings()
+    app = FastAPI(title="Palimpsest", version=__version__, description=DESCRIPTION, lifespan=_lifespan, generate_unique_id_function=lambda r: r.name)
+    app.state.settings, app.state.embedder = settings, embedder
+    guarded = APIRouter(dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}})
+    for part in (memories, search, transfer, log):
+        guarded.include_router(part.router)
+    app.include_router(guarded)
+    app.include_router(health.router)
+    problems.install(app)
+    app.add_middleware(BoundedBody, limit=settings.max_body_bytes)
+    app.add_middleware(RequestId)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    settings: Settings = app.state.settings
+    if settings.database_url is None:
+        raise InvalidSettings("PALIMPSEST_DATABASE_URL: not set. `palimpsest serve` starts an embedded Postgres by itself.")
+    engine = create_engine(settings.database_url, pool_size=settings.pool_size, pool_timeout=settings.pool_timeout)
+    local = None if app.state.embedder else LocalEmbedder(threads=settings.embedding_threads)
+    embedder: Embedder = local or app.state.embedder
+    try:
+        await claim_encoder(engine, embedder.name, embedder.dimensions)
+        async with reads.reading(engine) as connection:
+            language_oid = await reads.text_language(connection, settings.text_language)
+        if language_oid is None:
+            raise InvalidSettings(f"PALIMPSEST_TEXT_LANGUAGE: this Postgres has no text search configuration {settings.text_language!r}.")
+        policy = Policy(max_closures=settings.max_closures_per_store, core_inheritance=settings.core_inheritance)
+        rules = Rules(policy, settings.fuzzy_dedupe, settings.max_candidates, settings.text_language, language_oid)
+        app.state.parts = Parts(
+            settings=settings,
+            engine=engine,
+            encoder=embedder.name,
+            remember=Remember(engine, embedder, rules),
+            supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
+            recall=Recall(engine, embedder, language=settings.text_language),
+            importing=Importing(engine, embedder, language_oid=language_oid),
+        )
+        yield
+    finally:
+        if local:
+            local.close()
+        await engine.dispose()
+

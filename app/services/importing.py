@@ -1,0 +1,152 @@
+"""Import of history from elsewhere: one line is one version. Nothing is kept unless every line is good; memory stays bounded."""
+
+import pickle
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from uuid_utils.compat import uuid7
+
+from app.domain.errors import BadImportLine, InvalidFact
+from app.domain.memory import AgentId, Fact
+from app.domain.picture import Picture
+from app.domain.plan import Plan, plan_import
+from app.embedding import Embedder
+from app.store import writes
+from app.store.writes import Request
+
+CHUNK = 500
+_IN_MEMORY = 8 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One version to import. `created_at` is the known time stated for it, None = now; `number` counts from 1."""
+
+    number: int
+    fact: Fact
+    created_at: datetime | None = None
+    client_ref: str | int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a line became."""
+
+    line: int
+    id: UUID
+    chain_id: UUID
+    client_ref: str | int | None
+    known_at: datetime
+
+
+class Spool:
+    """Values kept in order for one more reading: in memory while few, in a temporary file when many. Only this process writes it."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by close()
+
+    def add(self, value: object) -> None:
+        pickle.dump(value, self._file, pickle.HIGHEST_PROTOCOL)
+
+    def __iter__(self) -> Iterator[Any]:
+        self._file.seek(0)
+        while True:
+            try:
+                yield pickle.load(self._file)  # noqa: S301 - written by `add` above
+            except EOFError:
+                return
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Importing:
+    """Imports lines. They are encoded and put aside first, so that no connection is held while the encoder runs."""
+
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, *, language_oid: int) -> None:
+        self._engine = engine
+        self._embedder = embedder
+        self._language_oid = language_oid
+
+    async def run(self, agent: AgentId, lines: AsyncIterator[Line], *, request: Request) -> Spool:
+        """Stores every line in one transaction and returns what each became. Raises BadImportLine, having kept nothing."""
+        encoded, results = Spool(), Spool()
+        try:
+            await self._encode(lines, encoded)
+            async with self._engine.begin() as connection:
+                await self._write(connection, agent, encoded, results, request)
+        except BaseException:
+            results.close()
+            raise
+        finally:
+            encoded.close()
+        return results
+
+    async def _encode(self, lines: AsyncIterator[Line], spool: Spool) -> None:
+        async for chunk in _chunks(lines):
+            spool.add((chunk, await self._embedder.encode([line.fact.content for line in chunk])))
+
+    async def _write(self, connection: AsyncConnection, agent: AgentId, encoded: Spool, results: Spool, request: Request) -> None:
+        clock = _KnownTimes(await writes.lock_agent(connection, agent))
+        chunk: list[Line]
+        vectors: NDArray[np.float32]
+        for chunk, vectors in encoded:
+            keyed = [line.fact for line in chunk if line.fact.one_value]
+            picture, clock.now = await writes.read_picture(connection, agent, facts=keyed)
+            plans: list[Plan] = []
+            for line in chunk:
+                plan = _planned(line, picture, clock.next(line))
+                picture.absorb(plan.versions)
+                plans.append(plan)
+                results.add(Imported(line.number, plan.inserted[0].version.id, plan.inserted[0].version.chain_id, line.client_ref, plan.now))
+            of_inserted = {plan.inserted[0].version.id: vector for plan, vector in zip(plans, vectors, strict=True)}
+            await writes.apply(connection, agent, plans, vectors=of_inserted, language=self._language_oid, request=request)
+
+
+async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[Sequence[Line]]:
+    chunk: list[Line] = []
+    async for line in lines:
+        chunk.append(line)
+        if len(chunk) == CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def _planned(line: Line, picture: Picture, now: datetime) -> Plan:
+    try:
+        return plan_import(line.fact, picture, now=now, new_id=uuid7())
+    except InvalidFact as problem:
+        raise BadImportLine(line.number, str(problem)) from None
+
+
+class _KnownTimes:
+    """The known time of each line: the one stated, or the clock, always after the line before."""
+
+    def __init__(self, last: datetime | None) -> None:
+        self._last = last
+        self._floor = last
+        self.now = datetime.min
+
+    def next(self, line: Line) -> datetime:
+        if line.created_at is not None:
+            self._check(line.number, line.created_at)
+        known = writes.next_known(line.created_at or self.now, self._last)
+        self._last, self._floor = known, line.created_at or known
+        return known
+
+    def _check(self, number: int, stated: datetime) -> None:
+        if stated > self.now:
+            raise BadImportLine(number, f"created_at ({stated.isoformat()}) lies in the future.")
+        if self._floor is not None and stated < self._floor:
+            raise BadImportLine(
+                number, f"created_at ({stated.isoformat()}) goes back behind {self._floor.isoformat()}, the one before it in this agent. Sort the lines by it."
+            )

@@ -1,0 +1,93 @@
+"""The explicit verbs: supersede, retract, amend. Each locks the agent, checks what the caller saw, plans, applies, commits."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy.ext.asyncio import AsyncEngine
+from uuid_utils.compat import uuid7
+
+from app.domain.errors import StaleVersion
+from app.domain.memory import AgentId, Fact
+from app.domain.picture import Picture
+from app.domain.plan import Plan, Policy, plan_amend, plan_retract, plan_succeed, plan_supersede
+from app.embedding import Embedder
+from app.services.remember import Outcome
+from app.store import reads, writes
+from app.store.writes import Request
+
+Planner = Callable[[Picture, datetime], Plan]
+
+
+class Supersede:
+    """Changes what callers name. `expected` is the revision of an If-Match header; None = whatever is stored."""
+
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, policy: Policy, *, language_oid: int) -> None:
+        self._engine = engine
+        self._embedder = embedder
+        self._policy = policy
+        self._language_oid = language_oid
+
+    async def by_content(self, agent: AgentId, memory_id: UUID, fact: Fact, *, expected: int | None, request: Request) -> Outcome:
+        """New content takes the memory's place."""
+        vectors = await self._embedder.encode([fact.content])
+        new_id = uuid7()
+
+        def plan(picture: Picture, now: datetime) -> Plan:
+            return plan_supersede(fact, [memory_id], picture, self._policy, now=now, new_id=new_id)
+
+        return await self._change(agent, [memory_id], plan, expected=expected, request=request, vector=vectors[0])
+
+    async def by_stored(self, agent: AgentId, memory_id: UUID, by: UUID, *, expected: int | None, request: Request) -> Outcome:
+        """A stored memory is declared the successor."""
+
+        def plan(picture: Picture, now: datetime) -> Plan:
+            return plan_succeed(memory_id, by, picture, now=now)
+
+        return await self._change(agent, [memory_id, by], plan, expected=expected, request=request)
+
+    async def retract(
+        self, agent: AgentId, memory_id: UUID, *, at: datetime | None, never_true: bool, reason: str | None, expected: int | None, request: Request
+    ) -> Outcome:
+        """Ends a memory without a successor, or withdraws it."""
+
+        def plan(picture: Picture, now: datetime) -> Plan:
+            planned = plan_retract(memory_id, picture, now=now, at=at, never_true=never_true)
+            return replace(planned, decision=replace(planned.decision, reasoning=reason or planned.decision.reasoning))
+
+        return await self._change(agent, [memory_id], plan, expected=expected, request=request)
+
+    async def amend(
+        self, agent: AgentId, memory_id: UUID, *, said: dict[str, Any], metadata: dict[str, Any], expected: int | None, request: Request
+    ) -> Outcome:
+        """Corrects validity and metadata, never content."""
+
+        def plan(picture: Picture, now: datetime) -> Plan:
+            return plan_amend(memory_id, picture, now=now, said=said, metadata=metadata)
+
+        return await self._change(agent, [memory_id], plan, expected=expected, request=request)
+
+    async def _change(
+        self,
+        agent: AgentId,
+        ids: Sequence[UUID],
+        plan: Planner,
+        *,
+        expected: int | None,
+        request: Request,
+        vector: NDArray[np.float32] | None = None,
+    ) -> Outcome:
+        async with self._engine.begin() as connection:
+            last = await writes.lock_agent(connection, agent)
+            picture, clock = await writes.read_picture(connection, agent, ids=ids)
+            if expected is not None and picture.version(ids[0]).revision != expected:
+                raise StaleVersion(ids[0])
+            planned = plan(picture, writes.next_known(clock, last))
+            vectors = {planned.target: vector} if planned.inserted and planned.target and vector is not None else {}
+            [log_id] = await writes.apply(connection, agent, [planned], vectors=vectors, language=self._language_oid, request=request)
+            memory = (await reads.find_memory(connection, agent, planned.target, reads.Point()))[1] if planned.target else None
+        return Outcome(planned, log_id, memory)

@@ -1,0 +1,1 @@
+"""All SQL: engine, tables, reads, writes, migrations, the embedded Postgres. Writers never commit; whoever opens a transaction ends it."""

@@ -1,0 +1,58 @@
+"""The connection pool, and how a connection is set up."""
+
+from typing import Any
+
+import psycopg
+import sqlalchemy as sa
+from pgvector.psycopg import register_vector_async
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from app.domain.errors import PalimpsestError
+
+
+class DifferentEncoder(PalimpsestError):
+    """The stored vectors come from another model than the one this process would use."""
+
+
+def sqlalchemy_url(url: str) -> sa.URL:
+    """A postgresql:// URL with psycopg 3 as its driver."""
+    return sa.make_url(url).set(drivername="postgresql+psycopg")
+
+
+def create_engine(url: str, *, pool_size: int, pool_timeout: float) -> AsyncEngine:
+    """A pool of at most `pool_size` connections; waiting longer than `pool_timeout` seconds for one raises TimeoutError."""
+    engine = create_async_engine(
+        sqlalchemy_url(url),
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=pool_timeout,
+        connect_args={"options": "-c timezone=UTC", "connect_timeout": 10},
+    )
+    sa.event.listen(engine.sync_engine, "connect", _register_vector)
+    return engine
+
+
+def _register_vector(dbapi_connection: DBAPIConnection, _record: object) -> None:
+    dbapi_connection.run_async(register_vector_async)  # type: ignore[attr-defined]  # the async adapter's own way in
+
+
+async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:
+    """The psycopg connection beneath, in the same transaction: for COPY, which SQLAlchemy does not speak."""
+    raw = await connection.get_raw_connection()
+    driver = raw.driver_connection
+    assert isinstance(driver, psycopg.AsyncConnection)
+    return driver
+
+
+async def claim_encoder(engine: AsyncEngine, name: str, dimensions: int) -> None:
+    """Records which model makes this database's vectors; raises DifferentEncoder where another one does."""
+    async with engine.begin() as connection:
+        claim = sa.text("INSERT INTO encoder (the_one, name, dimensions) VALUES (true, :name, :dimensions) ON CONFLICT DO NOTHING")
+        await connection.execute(claim, {"name": name, "dimensions": dimensions})
+        stored = (await connection.execute(sa.text("SELECT name, dimensions FROM encoder"))).one()
+    if tuple(stored) != (name, dimensions):
+        raise DifferentEncoder(
+            f"The vectors in this database were made by {stored.name} ({stored.dimensions} dimensions), not by {name} ({dimensions}). "
+            "Start with that model, or with another database."
+        )

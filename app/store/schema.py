@@ -1,0 +1,91 @@
+"""Bringing a database to the schema of this code, and refusing one that does not fit."""
+
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+import app
+from app.store.engine import sqlalchemy_url
+
+MINIMUM_SERVER = 160000
+MINIMUM_PGVECTOR = (0, 8, 4)
+
+# An arbitrary number that all processes of this service agree on, so that only one migrates at a time.
+_MIGRATION_LOCK = 7_265_104_377
+
+
+class UnfitDatabase(Exception):
+    """The database cannot be served; the message is one line that names the command to run."""
+
+
+def migrate(url: str, revision: str = "head") -> None:
+    """Brings the database to `revision`, one process at a time. Raises UnfitDatabase for a server that is too old."""
+    engine = sa.create_engine(sqlalchemy_url(url), poolclass=sa.NullPool)
+    with _connected(engine) as connection:
+        _check_server(connection)
+        connection.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": _MIGRATION_LOCK})
+        connection.commit()
+        config = _alembic_config(connection)
+        if revision == "head" or revision > (_revision(connection) or ""):
+            command.upgrade(config, revision)
+        else:
+            command.downgrade(config, revision)
+        connection.commit()
+
+
+def check(url: str) -> None:
+    """Raises UnfitDatabase unless the database can be served as it is."""
+    engine = sa.create_engine(sqlalchemy_url(url), poolclass=sa.NullPool)
+    with _connected(engine) as connection:
+        _check_server(connection)
+        if _revision(connection) != _head():
+            raise UnfitDatabase("The database schema is not that of this version. Run `palimpsest migrate` or start with `palimpsest serve --migrate`.")
+        _check_pgvector(connection, "pg_extension", "extversion", "extname")
+
+
+def _connected(engine: sa.Engine) -> sa.Connection:
+    try:
+        return engine.connect()
+    except sa.exc.OperationalError as problem:
+        reason = str(problem.orig).strip().splitlines()[0]
+        raise UnfitDatabase(f"Cannot connect to the database of PALIMPSEST_DATABASE_URL: {reason}") from None
+
+
+def _check_server(connection: sa.Connection) -> None:
+    version = connection.execute(sa.text("SELECT current_setting('server_version_num')::int, current_setting('server_version')")).one()
+    if version[0] < MINIMUM_SERVER:
+        raise UnfitDatabase(f"Postgres {version[1]} is too old: 16 or newer is needed. Upgrade the server, then run `palimpsest migrate`.")
+    _check_pgvector(connection, "pg_available_extensions", "coalesce(installed_version, default_version)", "name")
+
+
+def _check_pgvector(connection: sa.Connection, catalog: str, version: str, name: str) -> None:
+    found = connection.execute(sa.text(f"SELECT {version} FROM {catalog} WHERE {name} = 'vector'")).scalar()  # noqa: S608 - constants
+    if found is None:
+        raise UnfitDatabase("The extension `vector` (pgvector) is missing. Install pgvector 0.8.4 or newer on the server, then run `palimpsest migrate`.")
+    if tuple(int(part) for part in found.split(".")) < MINIMUM_PGVECTOR:
+        raise UnfitDatabase(f"pgvector {found} is too old: 0.8.4 or newer is needed. Install it and run `ALTER EXTENSION vector UPDATE`, then `palimpsest migrate`.")
+
+
+def _alembic_config(connection: sa.Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_migrations()))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _migrations() -> Path:
+    """Beside the package in a checkout, inside it when installed from a wheel."""
+    package = Path(app.__file__).parent
+    return next(folder for folder in (package.parent / "migrations", package / "migrations") if (folder / "env.py").exists())
+
+
+def _head() -> str | None:
+    return ScriptDirectory(str(_migrations())).get_current_head()
+
+
+def _revision(connection: sa.Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()

@@ -1,0 +1,145 @@
+"""The tables as SQLAlchemy Core sees them; a test holds them to the migrated database. DESIGN §5 says what each is for."""
+
+import sqlalchemy as sa
+from pgvector.sqlalchemy import Vector
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REGCONFIG, TIMESTAMP, TSVECTOR, UUID
+
+metadata = sa.MetaData()
+
+_TIME = TIMESTAMP(timezone=True)
+
+
+def _beliefs(*, known_from_key: bool = False) -> list[sa.Column[object]]:
+    """The columns of a belief: claims first, then what is computed from the chain."""
+    return [
+        sa.Column("valid_from", _TIME, nullable=False),
+        sa.Column("asserted_at", _TIME, nullable=False),
+        sa.Column("said_until", _TIME),
+        sa.Column("retracted_at", _TIME),
+        sa.Column("void", sa.Boolean, nullable=False),
+        sa.Column("ended_by", UUID),
+        sa.Column("contradicted_by", UUID),
+        sa.Column("tier", sa.Text, nullable=False),
+        sa.Column("valid_until", _TIME),
+        sa.Column("superseded_by", UUID),
+        sa.Column("superseded_at", _TIME),
+        sa.Column("known_from", _TIME, nullable=False, primary_key=known_from_key),
+    ]
+
+
+BELIEF_COLUMNS = tuple(column.name for column in _beliefs())
+
+agents = sa.Table(
+    "agents",
+    metadata,
+    sa.Column("agent_id", sa.Text, primary_key=True),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("last_known_at", _TIME, nullable=False),
+)
+
+memories = sa.Table(
+    "memories",
+    metadata,
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="memories_agent_fkey"), primary_key=True),
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("chain_id", UUID, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("entity", sa.Text, nullable=False),
+    sa.Column("category", sa.Text, nullable=False),
+    sa.Column("key", sa.Text),
+    sa.Column("value", sa.Text),
+    sa.Column("single_valued", sa.Boolean),
+    sa.Column("slot_entity", sa.Text, nullable=False),
+    sa.Column("slot_category", sa.Text, nullable=False),
+    sa.Column("slot_key", sa.Text),
+    sa.Column("slot_hash", BYTEA, nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("details", JSONB, nullable=False),
+    sa.Column("importance", sa.Double, nullable=False),
+    sa.Column("confidence", sa.Double, nullable=False),
+    sa.Column("tags", ARRAY(sa.Text), nullable=False),
+    sa.Column("entities", ARRAY(sa.Text), nullable=False),
+    sa.Column("sources", ARRAY(sa.Text), nullable=False),
+    sa.Column("source", sa.Text),
+    sa.Column("session_id", sa.Text),
+    sa.Column("trust", sa.SmallInteger, nullable=False),
+    sa.Column("lifespan", sa.Text, nullable=False),
+    sa.Column("content_hash", BYTEA, nullable=False),
+    sa.Column("fuzzy_hash", BYTEA, nullable=False),
+    sa.Column("folded_hash", BYTEA, nullable=False),
+    sa.Column("value_hash", BYTEA),
+    sa.Column("embedding", Vector, nullable=False),
+    sa.Column("language", REGCONFIG, nullable=False),
+    sa.Column("lexemes", TSVECTOR, sa.Computed("to_tsvector(language, content)", persisted=True)),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("revision", sa.Integer, nullable=False),
+    *_beliefs(),
+    sa.ForeignKeyConstraint(["agent_id", "chain_id"], ["memories.agent_id", "memories.id"], name="memories_chain_fkey"),
+    sa.ForeignKeyConstraint(["agent_id", "superseded_by"], ["memories.agent_id", "memories.id"], name="memories_superseded_by_fkey"),
+    sa.ForeignKeyConstraint(["agent_id", "ended_by"], ["memories.agent_id", "memories.id"], name="memories_ended_by_fkey"),
+    sa.ForeignKeyConstraint(["agent_id", "contradicted_by"], ["memories.agent_id", "memories.id"], name="memories_contradicted_by_fkey"),
+    sa.Index("memories_chain", "agent_id", "chain_id"),
+    sa.Index("memories_fuzzy_hash", "agent_id", "fuzzy_hash"),
+    sa.Index("memories_slot", "agent_id", "slot_hash", postgresql_where=sa.text("slot_key IS NOT NULL")),
+    sa.Index("memories_valid_until", "agent_id", "valid_until"),
+    sa.Index("memories_created", "agent_id", "created_at", "id"),
+    sa.Index("memories_superseded_by", "agent_id", "superseded_by", postgresql_where=sa.text("superseded_by IS NOT NULL")),
+)
+
+memory_beliefs = sa.Table(
+    "memory_beliefs",
+    metadata,
+    sa.Column("agent_id", sa.Text, primary_key=True),
+    sa.Column("memory_id", UUID, primary_key=True),
+    sa.Column("known_until", _TIME, nullable=False),
+    *_beliefs(known_from_key=True),
+    sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="memory_beliefs_memory_fkey"),
+    sa.Index("memory_beliefs_superseded_by", "agent_id", "superseded_by", postgresql_where=sa.text("superseded_by IS NOT NULL")),
+)
+
+memory_usage = sa.Table(
+    "memory_usage",
+    metadata,
+    sa.Column("agent_id", sa.Text, primary_key=True),
+    sa.Column("memory_id", UUID, primary_key=True),
+    sa.Column("access_count", sa.BigInteger, nullable=False),
+    sa.Column("last_accessed_at", _TIME),
+    sa.Column("last_reinforced_at", _TIME),
+    sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="memory_usage_memory_fkey"),
+)
+
+consolidation_log = sa.Table(
+    "consolidation_log",
+    metadata,
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="consolidation_log_agent_fkey"), primary_key=True),
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("operation", sa.Text, nullable=False),
+    sa.Column("source_memory_ids", ARRAY(UUID), nullable=False),
+    sa.Column("target_memory_id", UUID),
+    sa.Column("relation", sa.Text, nullable=False),
+    sa.Column("confidence", sa.Double, nullable=False),
+    sa.Column("reasoning", sa.Text, nullable=False),
+    sa.Column("signals", JSONB, nullable=False),
+    sa.Column("decided_by", sa.Text, nullable=False),
+    sa.Column("incoming", JSONB),
+    sa.Column("before_state", JSONB, nullable=False),
+    sa.Column("after_state", JSONB, nullable=False),
+    sa.Column("model", sa.Text),
+    sa.Column("prompt_version", sa.Text),
+    sa.Column("usage", JSONB),
+    sa.Column("duration_ms", sa.Double),
+    sa.Column("session_id", sa.Text),
+    sa.Column("request_id", sa.Text),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Index("consolidation_log_created", "agent_id", "created_at", "id"),
+    sa.Index("consolidation_log_target", "agent_id", "target_memory_id"),
+    sa.Index("consolidation_log_sources", "source_memory_ids", postgresql_using="gin"),
+)
+
+encoder = sa.Table(
+    "encoder",
+    metadata,
+    sa.Column("the_one", sa.Boolean, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("dimensions", sa.Integer, nullable=False),
+)

@@ -1,0 +1,104 @@
+"""A real Postgres, a running service, an agent of one's own."""
+
+import os
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+import uvicorn
+
+from app.embedding import Embedder
+from app.main import create_app
+from app.settings import Settings, load_settings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # the embedded server's library warns at import where XDG_RUNTIME_DIR is unset
+    from app.store import schema
+    from app.store.embedded import embedded_postgres
+
+
+@pytest.fixture(scope="session")
+def server_url() -> Iterator[str]:
+    """A Postgres to make databases in: that of PALIMPSEST_TEST_DATABASE_URL, else an embedded one that goes away."""
+    if url := os.environ.get("PALIMPSEST_TEST_DATABASE_URL"):
+        yield url
+        return
+    with tempfile.TemporaryDirectory(prefix="palimpsest-test-") as folder, embedded_postgres(Path(folder)) as url:
+        yield url
+
+
+@contextmanager
+def fresh_database(server_url: str, template: str | None = None) -> Iterator[str]:
+    """An empty database of its own, or a copy of another; dropped afterwards."""
+    name = f"test_{uuid4().hex}"
+    copy = f" TEMPLATE {template}" if template else ""
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}{copy}")
+        yield with_database(server_url, name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def with_database(url: str, name: str) -> str:
+    parsed = psycopg.conninfo.conninfo_to_dict(url)
+    host = str(parsed.get("host", ""))
+    user, password, port = parsed.get("user", "postgres"), parsed.get("password"), parsed.get("port")
+    login = f"{user}:{password}" if password else f"{user}"
+    if host.startswith("/"):
+        return f"postgresql://{login}@/{name}?host={host}" + (f"&port={port}" if port else "")
+    return f"postgresql://{login}@{host}" + (f":{port}" if port else "") + f"/{name}"
+
+
+@pytest.fixture(scope="session")
+def template_url(server_url: str) -> Iterator[str]:
+    """A migrated database that nobody is connected to, for copying."""
+    with fresh_database(server_url) as url:
+        schema.migrate(url)
+        yield url
+
+
+@pytest.fixture
+def database_url(server_url: str, template_url: str) -> Iterator[str]:
+    """A migrated database of the test's own."""
+    with fresh_database(server_url, template=template_url.split("?")[0].rsplit("/", 1)[1]) as url:
+        yield url
+
+
+@contextmanager
+def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[str]:
+    """The service on a port of its own, in a thread; yields its address."""
+    server = uvicorn.Server(uvicorn.Config(create_app(settings, embedder), port=0, log_level="warning", lifespan="on"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        if not thread.is_alive():
+            raise RuntimeError("the service did not start")
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture(scope="session")
+def service(server_url: str, template_url: str) -> Iterator[str]:
+    """The address of a service shared by the tests, each with an agent of its own."""
+    with fresh_database(server_url, template=template_url.split("?")[0].rsplit("/", 1)[1]) as url:
+        with running(load_settings(database_url=url)) as address:
+            yield address
+
+
+@pytest.fixture
+def client(service: str) -> Iterator[httpx.Client]:
+    """A client of the shared service, as an agent nobody else is."""
+    with httpx.Client(base_url=service, headers={"X-Agent-Id": f"test-{uuid4().hex}"}, timeout=60) as client:
+        yield client
