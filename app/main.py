@@ -31,9 +31,13 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     Without an embedder of the caller's, who then closes it, the local one is loaded.
     """
     settings = settings or load_settings()
-    app = FastAPI(title="Palimpsest", version=__version__, description=DESCRIPTION, lifespan=_lifespan, generate_unique_id_function=lambda r: r.name)
+    app = FastAPI(
+        title="Palimpsest", version=__version__, description=DESCRIPTION, lifespan=_lifespan, generate_unique_id_function=lambda r: r.name
+    )
     app.state.settings, app.state.embedder = settings, embedder
-    guarded = APIRouter(dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}})
+    guarded = APIRouter(
+        dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
+    )
     for part in (memories, search, transfer, log):
         guarded.include_router(part.router)
     app.include_router(guarded)
@@ -74,4 +78,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         if local:
             local.close()
         await engine.dispose()
-

@@ -20,25 +20,34 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="PALIMPSEST_", extra="ignore", hide_input_in_errors=True)
 
-    database_url: str | None = Field(None, description="Postgres to use, as postgresql://user:password@host/name. Unset: an embedded one in the data folder.")
+    database_url: str | None = Field(
+        None, description="Postgres to use, as postgresql://user:password@host/name. Unset: an embedded one in the data folder."
+    )
     data_dir: Path = Field(
-        Path(platformdirs.user_data_dir("palimpsest")), description="Folder of the embedded Postgres. Default: the platform's user data folder."
+        Path(platformdirs.user_data_dir("palimpsest")),
+        description="Folder of the embedded Postgres. Default: the platform's user data folder.",
     )
     pool_size: int = Field(10, ge=1, le=200, description="Database connections per process, at most.")
     pool_timeout: float = Field(10.0, gt=0, le=300, description="Seconds to wait for a database connection.")
     host: str = Field("127.0.0.1", description="Address to listen on. Anything but loopback needs an API key.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
     workers: int = Field(1, ge=1, le=64, description="Service processes that share the port and the database.")
-    api_key: str | None = Field(None, min_length=1, description="Key that every request must carry, as `Authorization: Bearer KEY` or `X-API-Key`.")
+    api_key: str | None = Field(
+        None, min_length=1, description="Key that every request must carry, as `Authorization: Bearer KEY` or `X-API-Key`."
+    )
     allow_unauthenticated: bool = Field(False, description="Listen on any address without a key. Only behind something that authenticates.")
     embedding_threads: int = Field(1, ge=1, le=64, description="Threads of the local encoder, per process.")
-    text_language: str = Field("english", pattern=r"^[a-z_]+$", description="Postgres text search configuration for new memories and queries.")
+    text_language: str = Field(
+        "english", pattern=r"^[a-z_]+$", description="Postgres text search configuration for new memories and queries."
+    )
     fuzzy_dedupe: bool = Field(True, description="A text equal but for case, spacing and punctuation is known already (NOOP).")
     max_closures_per_store: int = Field(3, ge=0, le=100, description="How many stored memories one classified store may end.")
     core_inheritance: Literal["any", "contradiction"] = Field(
         "any", description="When a successor of a core memory becomes core: on every update, or on contradictions only."
     )
-    max_candidates: int = Field(10, ge=0, le=50, description="Near neighbours that an incoming fact is compared with and that answers list.")
+    max_candidates: int = Field(
+        10, ge=0, le=50, description="Near neighbours that an incoming fact is compared with and that answers list."
+    )
     max_body_bytes: int = Field(16 * 2**20, ge=1024, description="Largest request body in bytes; imports stream and are bounded per line.")
 
     @field_validator("database_url")
@@ -68,7 +77,7 @@ def load_settings(**overrides: object) -> Settings:
         raise InvalidSettings(f"PALIMPSEST_{name.upper()}: {first['msg']}") from None
     if settings.listens_beyond_loopback and not settings.api_key and not settings.allow_unauthenticated:
         raise InvalidSettings(
-            f"PALIMPSEST_API_KEY: needed to listen on {settings.host}, which is not loopback. Set it, or PALIMPSEST_ALLOW_UNAUTHENTICATED=true."
+            f"PALIMPSEST_API_KEY: needed to listen on {settings.host}, beyond loopback. Set it, or PALIMPSEST_ALLOW_UNAUTHENTICATED=true."
         )
     return settings
 

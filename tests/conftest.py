@@ -67,8 +67,12 @@ def template_url(server_url: str) -> Iterator[str]:
 @pytest.fixture
 def database_url(server_url: str, template_url: str) -> Iterator[str]:
     """A migrated database of the test's own."""
-    with fresh_database(server_url, template=template_url.split("?")[0].rsplit("/", 1)[1]) as url:
+    with fresh_database(server_url, template=_name(template_url)) as url:
         yield url
+
+
+def _name(url: str) -> str:
+    return str(psycopg.conninfo.conninfo_to_dict(url)["dbname"])
 
 
 @contextmanager
@@ -92,9 +96,8 @@ def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[st
 @pytest.fixture(scope="session")
 def service(server_url: str, template_url: str) -> Iterator[str]:
     """The address of a service shared by the tests, each with an agent of its own."""
-    with fresh_database(server_url, template=template_url.split("?")[0].rsplit("/", 1)[1]) as url:
-        with running(load_settings(database_url=url)) as address:
-            yield address
+    with fresh_database(server_url, template=_name(template_url)) as url, running(load_settings(database_url=url)) as address:
+        yield address
 
 
 @pytest.fixture

@@ -66,7 +66,12 @@ def require_key(
 
 def get_agent(
     agent: Annotated[
-        str, Header(alias="X-Agent-Id", pattern=r"^[\x21-\x7e]{1,128}$", description="Whose memory this is about: 1 to 128 printable ASCII characters.")
+        str,
+        Header(
+            alias="X-Agent-Id",
+            pattern=r"^[\x21-\x7e]{1,128}$",
+            description="Whose memory this is about: 1 to 128 printable ASCII characters.",
+        ),
     ] = "default",
 ) -> AgentId:
     return AgentId(agent)

@@ -13,10 +13,12 @@ def _example(summary: str, value: dict[str, Any]) -> Example:
 
 STORE: Examples = {
     "preference": _example(
-        "A preference with a key", {"content": "Uses Vim as editor", "kind": "preference", "category": "tooling", "key": "editor", "value": "Vim"}
+        "A preference with a key",
+        {"content": "Uses Vim as editor", "kind": "preference", "category": "tooling", "key": "editor", "value": "Vim"},
     ),
     "change": _example(
-        "Its change, a moment later", {"content": "Switched to Emacs", "kind": "preference", "category": "tooling", "key": "editor", "value": "Emacs"}
+        "Its change, a moment later",
+        {"content": "Switched to Emacs", "kind": "preference", "category": "tooling", "key": "editor", "value": "Emacs"},
     ),
     "dated": _example("A fact with a date", {"content": "Moved to Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2026-01-05"}),
     "decision": _example(
@@ -27,11 +29,17 @@ STORE: Examples = {
             "details": {"rationale": "One zone, no doubt", "alternatives": ["local time"], "related_files": ["clock.py"]},
         },
     ),
-    "dry_run": _example("What would happen", {"content": "Uses Nano as editor", "kind": "preference", "category": "tooling", "key": "editor", "dry_run": True}),
+    "dry_run": _example(
+        "What would happen",
+        {"content": "Uses Nano as editor", "kind": "preference", "category": "tooling", "key": "editor", "dry_run": True},
+    ),
 }
 
 BATCH: Examples = {
-    "three": _example("Three facts", {"items": [{"content": "Has a dog called Rex"}, {"content": "Drinks tea"}, {"content": "Works from home on Fridays"}]})
+    "three": _example(
+        "Three facts",
+        {"items": [{"content": "Has a dog called Rex"}, {"content": "Drinks tea"}, {"content": "Works from home on Fridays"}]},
+    )
 }
 
 PATCH: Examples = {"importance": _example("More important than thought", {"importance": 0.9, "tags": ["pets"]})}
@@ -47,5 +55,5 @@ SEARCH: Examples = {
 
 IMPORT = (
     '{"content": "Lives in Porto", "key": "home", "value": "Porto", "valid_from": "2020-03-01", "created_at": "2020-03-02"}\n'
-    '{"content": "Lives in Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2024-06-01", "created_at": "2024-06-03", "client_ref": "2"}\n'
+    '{"content": "Lives in Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2024-06-01", "created_at": "2024-06-03"}\n'
 )

@@ -45,7 +45,10 @@ def written(outcome: Outcome) -> Response:
     return reply(WriteAnswer.of(outcome), 201 if inserted else 200, headers)
 
 
-WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": WriteAnswer, "description": "Nothing was inserted"}, 201: {"model": WriteAnswer, "description": "Something was inserted"}}
+WRITTEN: dict[int | str, dict[str, Any]] = {
+    200: {"model": WriteAnswer, "description": "Nothing was inserted"},
+    201: {"model": WriteAnswer, "description": "Something was inserted"},
+}
 
 
 @router.post("", responses=WRITTEN, status_code=201, response_model=None, openapi_extra={"x-order": 1})
@@ -89,7 +92,11 @@ def _parsed(item: Any) -> Command | _BadItem:
     except ValidationError as error:
         return _BadItem(invalid_input(error.errors()))
     if body.dry_run:
-        return _BadItem(invalid_input([{"type": "value_error", "loc": ("dry_run",), "msg": "not in a batch; try the fact alone with POST /v1/memories"}]))
+        return _BadItem(
+            invalid_input(
+                [{"type": "value_error", "loc": ("dry_run",), "msg": "not in a batch; try the fact alone with POST /v1/memories"}]
+            )
+        )
     return _command(body)
 
 

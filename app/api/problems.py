@@ -124,4 +124,6 @@ async def _database_error(_request: Request, error: Exception) -> Response:
 
 async def _unexpected(_request: Request, error: Exception) -> Response:
     logger.error("unexpected error", exc_info=error)
-    return respond(_problem(500, "unexpected", "Something went wrong here", "The fault is the service's; its log says more. Nothing was stored."))
+    return respond(
+        _problem(500, "unexpected", "Something went wrong here", "The fault is the service's; its log says more. Nothing was stored.")
+    )

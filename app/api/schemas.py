@@ -1,12 +1,14 @@
 """The words on the wire: what requests may say and what answers look like."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import fields
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema, model_validator
+from sqlalchemy.engine import RowMapping
 
 from app.api.times import Time
 from app.domain.memory import Fact, Kind, Lifespan, Memory, Operation, Status, Tier
@@ -168,7 +170,9 @@ class ImportLine(_FactFields):
 
     type: Literal["memory"] = "memory"
     created_at: Time | None = Field(None, description="When it became known. Default: now.")
-    client_ref: Annotated[str, StringConstraints(max_length=500), AfterValidator(_check_text)] | int | None = Field(None, description="Echoed beside the new id.")
+    client_ref: Annotated[str, StringConstraints(max_length=500), AfterValidator(_check_text)] | int | None = Field(
+        None, description="Echoed beside the new id."
+    )
 
 
 class BatchRequest(_Strict):
@@ -198,9 +202,9 @@ class SupersedeRequest(_FactFields):
 class RetractRequest(_Strict):
     """How a memory ends without a successor."""
 
-    at: Time | None = Field(None, description="When it stopped being true. Default: now.")
+    at: Time | None = Field(default=None, description="When it stopped being true. Default: now.")
     reason: Content | None = None
-    never_true: bool = Field(False, description="true: it was never true; what it replaced holds again.")
+    never_true: bool = Field(default=False, description="true: it was never true; what it replaced holds again.")
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -253,8 +257,14 @@ class SearchRequest(_Strict):
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = Field(None, description="Leave out results that score lower.")
     as_of: Time | None = Field(None, validation_alias=AliasChoices("as_of", "asOf"), description="What was true at that time.")
-    known_at: Time | None = Field(None, validation_alias=AliasChoices("known_at", "knownAt"), description="As far as was known at that time.")
-    include_superseded: bool = Field(False, validation_alias=AliasChoices("include_superseded", "includeSuperseded"), description="Search every version, not only what holds.")
+    known_at: Time | None = Field(
+        None, validation_alias=AliasChoices("known_at", "knownAt"), description="As far as was known at that time."
+    )
+    include_superseded: bool = Field(
+        False,
+        validation_alias=AliasChoices("include_superseded", "includeSuperseded"),
+        description="Search every version, not only what holds.",
+    )
     kind: Kind | None = None
     entity: Word | None = None
     category: OptionalWord | None = None
@@ -263,6 +273,7 @@ class SearchRequest(_Strict):
     tags_any: Words = Field(default_factory=list)
     tags_all: Words = Field(default_factory=list)
     min_importance: Fraction | None = None
+
 
 # --- answers -----------------------------------------------------------------------------------------------------------
 
@@ -303,41 +314,27 @@ class MemoryOut(_Answer):
     etag: str = Field(description="For If-Match.")
 
     @classmethod
-    def of(cls, memory: Memory, as_of: datetime) -> "MemoryOut":
+    def of(cls, memory: Memory, as_of: datetime) -> Self:
         fact, belief = memory.fact, memory.belief
-        return cls.model_construct(
-            id=memory.id,
-            chain_id=memory.chain_id,
-            content=fact.content,
-            kind=fact.kind,
-            status=status(belief, as_of),
-            entity=fact.entity,
-            category=fact.category,
-            key=fact.key,
-            value=fact.value,
-            single_valued=fact.single_valued,
-            valid_from=belief.valid_from,
-            valid_until=belief.valid_until,
-            said_until=belief.said_until,
-            retracted_at=belief.retracted_at,
-            created_at=memory.created_at,
-            supersedes_id=memory.supersedes_id,
-            superseded_by=belief.superseded_by,
-            superseded_at=belief.superseded_at,
-            contradicted_by=belief.contradicted_by,
-            tier=belief.tier,
-            importance=fact.importance,
-            confidence=fact.confidence,
-            trust=fact.trust,
-            lifespan=fact.lifespan,
-            tags=list(fact.tags),
-            entities=list(fact.entities),
-            sources=list(fact.sources),
-            source=fact.source,
-            session_id=fact.session_id,
-            details=fact.details,
-            etag=etag_of(memory.revision),
-        )
+        said = {f.name: getattr(fact, f.name) for f in fields(fact)}
+        believed = {f.name: getattr(belief, f.name) for f in fields(belief)}
+        computed = {
+            "id": memory.id,
+            "chain_id": memory.chain_id,
+            "status": status(belief, as_of),
+            "created_at": memory.created_at,
+            "supersedes_id": memory.supersedes_id,
+            "tags": list(fact.tags),
+            "entities": list(fact.entities),
+            "sources": list(fact.sources),
+            "etag": etag_of(memory.revision),
+        }
+        return cls._from(said | believed | computed)
+
+    @classmethod
+    def _from(cls, values: Mapping[str, Any]) -> Self:
+        """Built without validation: the values come from the database."""
+        return cls.model_construct(**{name: values[name] for name in cls.model_fields})
 
 
 def etag_of(revision: int) -> str:
@@ -365,7 +362,7 @@ class CandidateOut(_Answer):
     reasoning: str | None
 
     @classmethod
-    def of(cls, candidate: Candidate) -> "CandidateOut":
+    def of(cls, candidate: Candidate) -> Self:
         judgment = candidate.judgment
         return cls.model_construct(
             id=candidate.memory.id,
@@ -391,7 +388,7 @@ class WriteAnswer(_Answer):
     dry_run: bool
 
     @classmethod
-    def of(cls, outcome: Outcome) -> "WriteAnswer":
+    def of(cls, outcome: Outcome) -> Self:
         plan, memory = outcome.plan, outcome.memory
         return cls.model_construct(
             operation=plan.operation,
@@ -447,7 +444,7 @@ class ResultOut(_Answer):
     why: str
 
     @classmethod
-    def of(cls, hit: Hit, as_of: datetime) -> "ResultOut":
+    def of(cls, hit: Hit, as_of: datetime) -> Self:
         memory = MemoryOut.of(hit.memory, as_of)
         return cls.model_construct(memory=memory, score=hit.score, scores=hit.scores, why=_why(hit.memory, memory.status))
 
@@ -483,7 +480,7 @@ class OperationOut(_Answer):
     created_at: Time
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "OperationOut":
+    def of(cls, row: RowMapping) -> Self:
         return cls.model_construct(**{name: row[name] for name in cls.model_fields})
 
 
@@ -515,7 +512,3 @@ class HistoryAnswer(_Answer):
     operations: list[OperationOut]
     as_of: Time
     known_at: Time
-
-
-def write_answers(outcomes: Iterable[Outcome]) -> list[WriteAnswer]:
-    return [WriteAnswer.of(outcome) for outcome in outcomes]

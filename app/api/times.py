@@ -9,7 +9,9 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _RFC3339 = re.compile(r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?")
-_HELP = "give an RFC 3339 time (2026-01-05T10:00:00Z), a date (2026-01-05, its first instant in UTC) or Unix seconds, in the years 1 to 9999"
+_HELP = (
+    "give an RFC 3339 time (2026-01-05T10:00:00Z), a date (2026-01-05, its first instant in UTC) or Unix seconds, in the years 1 to 9999"
+)
 
 
 def parse_time(given: Any) -> datetime:
@@ -17,7 +19,7 @@ def parse_time(given: Any) -> datetime:
     if isinstance(given, datetime):
         return given
     if isinstance(given, bool) or not isinstance(given, int | float | str):
-        raise ValueError(_HELP)
+        raise ValueError(_HELP)  # noqa: TRY004 - pydantic tells a ValueError to the caller
     try:
         if isinstance(given, int | float) or _NUMBER.fullmatch(given):
             return _from_seconds(given)
@@ -49,6 +51,8 @@ Time = Annotated[
     datetime,
     BeforeValidator(parse_time),
     PlainSerializer(format_time, return_type=str, when_used="json"),
-    WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}, {"type": "number"}]}, mode="validation"),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}, {"type": "number"}]}, mode="validation"
+    ),
     WithJsonSchema({"type": "string", "format": "date-time"}, mode="serialization"),
 ]

@@ -38,7 +38,9 @@ class ImportedLine(BaseModel):
     known_at: str
 
 
-@router.post("/import", responses={200: {"model": ImportedLine, "description": "NDJSON, a line per line"}}, response_model=None, openapi_extra=_BODY)
+@router.post(
+    "/import", responses={200: {"model": ImportedLine, "description": "NDJSON, a line per line"}}, response_model=None, openapi_extra=_BODY
+)
 async def import_history(parts: PartsDep, agent: AgentDep, origin: OriginDep, request: Request) -> Response:
     """Import versions with their own dates on both axes. A bad line is named by its number and nothing of the import is kept."""
     results = await parts.importing.run(agent, _lines(request.stream()), request=origin)

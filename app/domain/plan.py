@@ -80,7 +80,9 @@ class Plan:
 # --- storing -----------------------------------------------------------------------------------------------------------
 
 
-def plan_store(fact: Fact, picture: Picture, judgments: Sequence[Judgment], policy: Policy, *, now: datetime, new_id: UUID, classify: bool) -> Plan:
+def plan_store(
+    fact: Fact, picture: Picture, judgments: Sequence[Judgment], policy: Policy, *, now: datetime, new_id: UUID, classify: bool
+) -> Plan:
     """Storing one fact (DESIGN §2, §3). With `classify`, a fact whose slot holds one value joins that slot's chain; otherwise
     a judged duplicate is reinforced or amended, and everything else added.
 
@@ -191,7 +193,16 @@ def _add(
 
 
 def _replace(
-    fact: Fact, picture: Picture, policy: Policy, *, ended: Sequence[Version], claims: Sequence[Version], chain_id: UUID, start: datetime, now: datetime, new_id: UUID
+    fact: Fact,
+    picture: Picture,
+    policy: Policy,
+    *,
+    ended: Sequence[Version],
+    claims: Sequence[Version],
+    chain_id: UUID,
+    start: datetime,
+    now: datetime,
+    new_id: UUID,
 ) -> Plan:
     """The fact as the successor of `ended`: inherits what DESIGN §3 says, and each of them is contradicted by it and leaves core."""
     stored = _inheriting(fact.settled(), ended, policy)
@@ -348,7 +359,10 @@ def _amendment(claim: Version, picture: Picture, now: datetime, decision: Decisi
 
 def _version(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now: datetime) -> Version:
     """The version that a fact with its defaults filled in becomes."""
-    assert fact.kind and fact.entity and fact.tier and fact.importance is not None
+    assert fact.kind is not None
+    assert fact.entity is not None
+    assert fact.tier is not None
+    assert fact.importance is not None
     return Version(
         id=new_id,
         chain_id=chain_id,

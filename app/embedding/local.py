@@ -13,14 +13,13 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions  # type: ignore[import-untyped]  # ships no types
+from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
 from tokenizers import Tokenizer
 
 MODEL_FOLDER: Final = Path(__file__).parent / "model"
 START_TOKEN: Final = 101  # [CLS]
 END_TOKEN: Final = 102  # [SEP]
 WINDOW_TOKENS: Final = 254  # the model was trained on 256, start and end included
-TEXTS_PER_TURN: Final = 16  # about 30 ms of sentences: the longest that one caller with many texts keeps another waiting
 
 
 class LocalEmbedder:
@@ -45,19 +44,16 @@ class LocalEmbedder:
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), self.dimensions), np.float32)
-        turns = iter(range(0, len(texts), TEXTS_PER_TURN))
-        await asyncio.gather(*(self._take_turns(turns, texts, vectors) for _ in range(self._threads)))
+        indices = iter(range(len(texts)))
+        await asyncio.gather(*(self._fill(vectors, texts, indices) for _ in range(self._threads)))
         return vectors
 
-    async def _take_turns(self, turns: Iterator[int], texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        # A caller queues one turn per thread at a time, so a single sentence from another waits for a turn, not for the whole batch.
+    async def _fill(self, vectors: NDArray[np.float32], texts: Sequence[str], indices: Iterator[int]) -> None:
+        # Each caller queues one text per thread at a time, so a single sentence never waits for all of another's texts. The extra hops
+        # to the threads cost 6 % of the throughput.
         loop = asyncio.get_running_loop()
-        for start in turns:
-            turn = slice(start, start + TEXTS_PER_TURN)
-            vectors[turn] = await loop.run_in_executor(self._executor, self._encode_turn, texts[turn])
-
-    def _encode_turn(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.stack([self._encode_text(text) for text in texts])
+        for index in indices:
+            vectors[index] = await loop.run_in_executor(self._executor, self._encode_text, texts[index])
 
     def _encode_text(self, text: str) -> NDArray[np.float32]:
         encodable = text.encode("utf-8", "replace").decode("utf-8")

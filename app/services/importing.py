@@ -3,7 +3,7 @@
 import pickle
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 from uuid import UUID
@@ -23,6 +23,7 @@ from app.store.writes import Request
 
 CHUNK = 500
 _IN_MEMORY = 8 * 2**20
+_NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,9 @@ class Importing:
                 plan = _planned(line, picture, clock.next(line))
                 picture.absorb(plan.versions)
                 plans.append(plan)
-                results.add(Imported(line.number, plan.inserted[0].version.id, plan.inserted[0].version.chain_id, line.client_ref, plan.now))
+                results.add(
+                    Imported(line.number, plan.inserted[0].version.id, plan.inserted[0].version.chain_id, line.client_ref, plan.now)
+                )
             of_inserted = {plan.inserted[0].version.id: vector for plan, vector in zip(plans, vectors, strict=True)}
             await writes.apply(connection, agent, plans, vectors=of_inserted, language=self._language_oid, request=request)
 
@@ -134,7 +137,7 @@ class _KnownTimes:
     def __init__(self, last: datetime | None) -> None:
         self._last = last
         self._floor = last
-        self.now = datetime.min
+        self.now = _NEVER
 
     def next(self, line: Line) -> datetime:
         if line.created_at is not None:
@@ -148,5 +151,6 @@ class _KnownTimes:
             raise BadImportLine(number, f"created_at ({stated.isoformat()}) lies in the future.")
         if self._floor is not None and stated < self._floor:
             raise BadImportLine(
-                number, f"created_at ({stated.isoformat()}) goes back behind {self._floor.isoformat()}, the one before it in this agent. Sort the lines by it."
+                number,
+                f"created_at ({stated.isoformat()}) goes back behind {self._floor.isoformat()}, the one before it. Sort the lines by it.",
             )

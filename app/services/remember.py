@@ -130,7 +130,7 @@ class Remember:
         return (await reads.search(connection, agent, query, reads.Filters(), reads.Point())).hits
 
     async def _plan(self, connection: AsyncConnection, agent: AgentId, commands: Sequence[Command]) -> list[Plan | PalimpsestError]:
-        """Takes the lock, reads what the facts may touch, and plans one fact after the other over what the ones before will have written."""
+        """Takes the lock, reads what the facts may touch, and plans each over what the ones before will have written."""
         last = await writes.lock_agent(connection, agent)
         named = {i for command in commands for i in command.supersedes}
         picture, clock = await writes.read_picture(connection, agent, facts=[command.fact for command in commands], ids=named)

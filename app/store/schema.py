@@ -43,7 +43,9 @@ def check(url: str) -> None:
     with _connected(engine) as connection:
         _check_server(connection)
         if _revision(connection) != _head():
-            raise UnfitDatabase("The database schema is not that of this version. Run `palimpsest migrate` or start with `palimpsest serve --migrate`.")
+            raise UnfitDatabase(
+                "The database schema is not that of this version. Run `palimpsest migrate` or start with `palimpsest serve --migrate`."
+            )
         _check_pgvector(connection, "pg_extension", "extversion", "extname")
 
 
@@ -65,9 +67,13 @@ def _check_server(connection: sa.Connection) -> None:
 def _check_pgvector(connection: sa.Connection, catalog: str, version: str, name: str) -> None:
     found = connection.execute(sa.text(f"SELECT {version} FROM {catalog} WHERE {name} = 'vector'")).scalar()  # noqa: S608 - constants
     if found is None:
-        raise UnfitDatabase("The extension `vector` (pgvector) is missing. Install pgvector 0.8.4 or newer on the server, then run `palimpsest migrate`.")
+        raise UnfitDatabase(
+            "The extension `vector` (pgvector) is missing. Install pgvector 0.8.4 or newer on the server, then run `palimpsest migrate`."
+        )
     if tuple(int(part) for part in found.split(".")) < MINIMUM_PGVECTOR:
-        raise UnfitDatabase(f"pgvector {found} is too old: 0.8.4 or newer is needed. Install it and run `ALTER EXTENSION vector UPDATE`, then `palimpsest migrate`.")
+        raise UnfitDatabase(
+            f"pgvector {found} is too old: 0.8.4 or newer is needed. Install it, run `ALTER EXTENSION vector UPDATE`, `palimpsest migrate`."
+        )
 
 
 def _alembic_config(connection: sa.Connection) -> Config:

@@ -28,7 +28,10 @@ _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 _LOCK = sa.text("SELECT last_known_at FROM agents WHERE agent_id = :agent FOR UPDATE")
 
 # A first write creates its agent, dated before everything; of two at once, one waits for the other here.
-_CREATE_AGENT = sa.text("INSERT INTO agents (agent_id, created_at, last_known_at) VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00') ON CONFLICT DO NOTHING")
+_CREATE_AGENT = sa.text(
+    "INSERT INTO agents (agent_id, created_at, last_known_at) VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00') "
+    "ON CONFLICT DO NOTHING"
+)
 
 _KNOW = sa.text("UPDATE agents SET last_known_at = :now WHERE agent_id = :agent")
 
@@ -123,7 +126,13 @@ class _Tally:
 
 
 async def apply(
-    connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], *, vectors: Mapping[UUID, NDArray[np.float32]], language: int, request: Request
+    connection: AsyncConnection,
+    agent: AgentId,
+    plans: Sequence[Plan],
+    *,
+    vectors: Mapping[UUID, NDArray[np.float32]],
+    language: int,
+    request: Request,
 ) -> list[UUID]:
     """Writes what the plans say, in their order, with one log row each; the ids of those rows come back.
 
@@ -134,7 +143,9 @@ async def apply(
     tally = _Tally()
     for plan in plans:
         tally.add(plan)
-    await _copy(connection, "memories", _MEMORY_TYPES, [_memory_row(agent, i, vectors[i.version.id], language) for i in tally.inserted.values()])
+    await _copy(
+        connection, "memories", _MEMORY_TYPES, [_memory_row(agent, i, vectors[i.version.id], language) for i in tally.inserted.values()]
+    )
     await _update_beliefs(connection, agent, tally.updated.values())
     await _copy(connection, "memory_beliefs", _BELIEF_TYPES, [_belief_row(agent, version, until) for version, until in tally.archived])
     await _update_metadata(connection, agent, plans)
@@ -306,7 +317,8 @@ async def _update_metadata(connection: AsyncConnection, agent: AgentId, plans: S
 # A duplicate confirms what is stored; counters live apart so that they touch neither ETags nor beliefs.
 _REINFORCE = sa.text("""
     INSERT INTO memory_usage (agent_id, memory_id, access_count, last_reinforced_at) VALUES (:agent, :memory, 1, :now)
-    ON CONFLICT (agent_id, memory_id) DO UPDATE SET access_count = memory_usage.access_count + 1, last_reinforced_at = excluded.last_reinforced_at
+    ON CONFLICT (agent_id, memory_id)
+    DO UPDATE SET access_count = memory_usage.access_count + 1, last_reinforced_at = excluded.last_reinforced_at
 """)
 
 
@@ -354,7 +366,13 @@ def _said(fact: Fact, without: str = "") -> dict[str, Any]:
 def _state(version: Version) -> dict[str, Any]:
     """What replaying the log needs of a version beyond its fact."""
     belief = {f.name: getattr(version.belief, f.name) for f in fields(Belief)}
-    return {"id": version.id, "chain_id": version.chain_id, "revision": version.revision, "created_at": version.created_at, "belief": belief}
+    return {
+        "id": version.id,
+        "chain_id": version.chain_id,
+        "revision": version.revision,
+        "created_at": version.created_at,
+        "belief": belief,
+    }
 
 
 def _json(value: object) -> Jsonb:

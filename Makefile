@@ -1,0 +1,66 @@
+# Two commands do everything on a machine with Python and make: `make serve` and `make test`.
+PYTHON ?= python3
+HOST ?= 127.0.0.1
+PORT ?= 8000
+WORKERS ?= 1
+BASE ?= http://127.0.0.1:$(PORT)
+BIN := .venv/bin
+COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
+
+.PHONY: serve test test-deep test-docker check format lock openapi settings-docs eval-asof eval-search bench
+
+serve: .venv/.serve
+	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
+
+test: .venv/.dev
+	$(BIN)/pytest
+
+test-deep: .venv/.dev
+	PALIMPSEST_DEEP=1 $(BIN)/pytest -s tests/api/test_histories.py tests/domain
+
+test-docker: .venv/.dev
+	$(BIN)/pytest -m docker
+
+check: .venv/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# The service on an empty database of its own, measured by the cases beside the checkout.
+eval-asof: .venv/.dev
+	$(BIN)/python scripts/evaluate.py asof ../shared/eval/asof_endoflife_dev.jsonl.gz
+
+eval-search: .venv/.dev
+	$(BIN)/python scripts/evaluate.py search ../shared/eval/search_letta.jsonl.gz
+
+bench: .venv/.dev
+	$(BIN)/python -m bench
+
+openapi: .venv/.dev
+	$(BIN)/python scripts/export_openapi.py
+
+settings-docs: .venv/.dev
+	$(BIN)/python scripts/export_settings.py
+
+lock: .venv/.dev
+	$(COMPILE) pyproject.toml -o requirements.lock
+	echo "hatchling editables" | tr " " "\n" | $(COMPILE) - -o requirements-build.lock
+	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.lock
+
+# Stamps: an install runs again only when its lock changes.
+.venv/.serve: requirements.lock requirements-build.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements.lock -r requirements-build.lock
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+.venv/.dev: requirements-dev.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@ .venv/.serve

@@ -1,0 +1,39 @@
+"""`python -m bench [--quick] [--only PART …]`: measures, prints, and writes bench/RESULTS.md."""
+
+import argparse
+import warnings
+from pathlib import Path
+
+from bench import recall, search, store
+from bench.figures import RESULTS, Report
+from bench.world import World, world
+
+PARTS = ("search", "store", "recall")
+
+
+def main() -> None:
+    arguments = _arguments()
+    quick = arguments.quick
+    others = {"others": 20, "memories_of_others": 300} if quick else {"others": 100, "memories_of_others": 1_000}
+    with world(**others) as here:
+        report = Report(here.url, quick)
+        if "search" in arguments.only:
+            search.measure(report, here, rounds=60 if quick else 400, agents=(World.SMALL, World.LARGE))
+        if "recall" in arguments.only:
+            recall.measure(report, here, queries=2 if quick else 10)
+        if "store" in arguments.only:
+            store.measure(report, here, rounds=60 if quick else 400, batches=1 if quick else 5)
+        report.write(arguments.write)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="under a minute, to see that it works; the figures are rough")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="leave the other parts out")
+    parser.add_argument("--write", type=Path, default=RESULTS, help="file for the results")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
+    main()

@@ -1,0 +1,51 @@
+"""The servers under measurement, each a uvicorn process of its own on a free port, started as a user would."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+SERVICE = "app.main:create_app"
+SERVICE_WITHOUT_ENCODER = "bench.floor:create_service_without_encoder"
+FLOOR = "bench.floor:create_app"
+
+
+@contextmanager
+def serving(factory: str, **environment: str) -> Iterator[int]:
+    """Runs an application factory and yields its port. Raises RuntimeError where it does not start."""
+    port = _free_port()
+    options = ["--port", str(port), "--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "--no-access-log"]
+    command = [sys.executable, "-m", "uvicorn", "--factory", factory, *options]
+    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment)
+    try:
+        _await_port(port, process)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(600):
+        if process.poll() is not None:
+            raise RuntimeError(f"{process.args} ended with status {process.returncode}")
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError(f"{process.args} did not listen within 30 seconds")
