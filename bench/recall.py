@@ -1,6 +1,7 @@
 """Whether vector search finds what a scan of everything finds, in every agent."""
 
 import json
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -39,8 +40,9 @@ def measure(report: Report, world: World, *, queries: int) -> None:
     )
 
 
-def _stored(connection: psycopg.Connection[tuple[str, Vectors]], agent: str) -> dict[str, Vectors]:
-    return dict(connection.execute("SELECT id::text, embedding FROM memories WHERE agent_id = %s", [agent]).fetchall())
+def _stored(connection: psycopg.Connection[Any], agent: str) -> dict[str, Vectors]:
+    rows = connection.execute("SELECT id::text, embedding FROM memories WHERE agent_id = %s", [agent]).fetchall()
+    return {memory_id: vector.to_numpy() for memory_id, vector in rows}
 
 
 def _recall(found: list[str], vector: Vectors, stored: dict[str, Vectors]) -> float:

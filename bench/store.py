@@ -18,7 +18,7 @@ def measure(report: Report, world: World, *, rounds: int, batches: int) -> None:
     for encoder in (True, False):
         with servers(world.url, encoder=encoder) as (service_port, floor_port):
             service, floor = Client(service_port, World.STORING), Client(floor_port, World.STORING_FLOOR)
-            Client(service_port, World.STORING_FLOOR).post("/v1/memories", {"content": "What the floor copies its rows from", "classify": False})
+            Client(service_port, World.STORING_FLOOR).post("/v1/memories", {"content": fresh_texts()[-1], "classify": False})
             for said in ({}, {"classify": False}):
                 pair = _stores(service, floor, fresh, said, rounds)
                 singles.append([_name(said), "" if encoder else "left out", *pair.cells()])
@@ -59,7 +59,7 @@ def _stores(service: Client, floor: Client, fresh: Iterator[str], said: dict[str
 
 def _batches(service_port: int, floor_port: int, said: dict[str, Any], batches: int) -> Pair:
     body = {"items": [{"content": text, **said} for text in fresh_texts()[:BATCH]]}
-    first = {"content": "What the floor copies its rows from", "classify": False}
+    first = {"content": fresh_texts()[-1], "classify": False}
 
     def service(number: int) -> float:
         return _sent(Client(service_port, f"batch-{service_port}-{len(said)}-{number}"), "/v1/memories/batch", body)

@@ -14,9 +14,10 @@ from app.store.embedded import embedded_postgres
 from bench.client import Client
 from bench.sentences import questions, sentences
 from bench.servers import SERVICE_WITHOUT_ENCODER, serving
+from bench.vectors import cached_vectors
 
 POOL = 10_000
-FRESH = 8_000  # sentences that no agent has yet, for stores
+FRESH = 5_000  # sentences that no agent has yet, for stores
 QUESTIONS = 400
 
 
@@ -57,7 +58,8 @@ def known_texts() -> list[str]:
 
 @contextmanager
 def world(*, others: int, memories_of_others: int) -> Iterator[World]:
-    """A migrated database in a temporary folder with everybody in it."""
+    """A migrated database in a temporary folder with everybody in it. The first run on a machine encodes for half a minute."""
+    cached_vectors(known_texts())
     with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as folder, embedded_postgres(Path(folder)) as url:
         schema.migrate(url)
         _import(url, World.LARGE)

@@ -15,7 +15,7 @@ class Picture:
         self._versions: dict[UUID, Version] = {}
         self._chains: dict[UUID, dict[UUID, None]] = defaultdict(dict)
         self._slots: dict[Slot, dict[UUID, None]] = defaultdict(dict)
-        self._hashes: dict[bytes, dict[UUID, None]] = defaultdict(dict)
+        self._fuzzy: dict[bytes, dict[UUID, None]] = defaultdict(dict)
         self.absorb(versions)
 
     def absorb(self, versions: Iterable[Version]) -> None:
@@ -24,8 +24,7 @@ class Picture:
             if version.id not in self._versions:
                 self._chains[version.chain_id][version.id] = None
                 self._slots[version.slot][version.id] = None
-                for digest in {version.content_hash, version.fuzzy_hash}:
-                    self._hashes[digest][version.id] = None
+                self._fuzzy[version.fuzzy_hash][version.id] = None
             self._versions[version.id] = version
 
     def version(self, memory_id: UUID) -> Version:
@@ -51,8 +50,7 @@ class Picture:
         return [self._versions[i] for i in self._slots.get(slot, ())]
 
     def alike(self, fact: Fact, *, fuzzy: bool) -> list[Version]:
-        """Versions with the same content hash (or fuzzy hash), oldest first."""
-        found = dict(self._hashes.get(fact.content_hash, {}))
-        if fuzzy:
-            found |= self._hashes.get(fact.fuzzy_hash, {})
-        return sorted((self._versions[i] for i in found), key=lambda v: (v.created_at, v.id))
+        """Versions with the same text, or the same loosely folded text, oldest first."""
+        alike = (self._versions[i] for i in self._fuzzy.get(fact.fuzzy_hash, ()))
+        found = (v for v in alike if fuzzy or v.content_hash == fact.content_hash)
+        return sorted(found, key=lambda v: (v.created_at, v.id))

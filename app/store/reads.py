@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from app.domain.memory import AgentId, Fact, Memory, Moment, Slot
+from app.domain.memory import AgentId, Fact, Kind, Lifespan, Memory, Moment, Slot
 from app.domain.text import fold
 from app.store.rows import belief_of
 from app.store.tables import BELIEF_COLUMNS
@@ -166,6 +166,7 @@ def _memory(row: RowMapping) -> Memory:
     belief = belief_of(row)
     said = {name: row[name] for name in _FACT_COLUMNS}
     said |= {name: tuple(row[name]) for name in ("tags", "entities", "sources")}
+    said |= {"kind": Kind(row["kind"]), "lifespan": Lifespan(row["lifespan"])}
     fact = Fact(**said, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
     return Memory(row["id"], row["chain_id"], fact, belief, row["created_at"], row["revision"], row["supersedes_id"])
 

@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
-from app.domain.memory import AgentId, Belief, Fact, Slot, Version
+from app.domain.memory import AgentId, Belief, Fact, Kind, Slot, Version
 from app.domain.picture import Picture
 from app.domain.plan import Insertion, Plan
 from app.store.engine import driver_connection
@@ -86,13 +86,14 @@ async def read_picture(
 def _version(row: sa.Row[Any]) -> Version:
     found = row._mapping
     return Version(
+        kind=Kind(row.kind),
         slot=Slot(row.slot_entity, row.slot_category, row.slot_key),
         belief=belief_of(found),
         **{name: found[name] for name in _PLAIN_VERSION_FIELDS},
     )
 
 
-_PLAIN_VERSION_FIELDS = tuple(f.name for f in fields(Version) if f.name not in ("slot", "belief"))
+_PLAIN_VERSION_FIELDS = tuple(f.name for f in fields(Version) if f.name not in ("kind", "slot", "belief"))
 
 
 # --- applying ----------------------------------------------------------------------------------------------------------

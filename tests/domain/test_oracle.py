@@ -1,0 +1,209 @@
+"""The planner, the project's oracle and the normative program are told the same histories: they agree on every answer and every moment."""
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import Answer, Nonsense, Oracle, Refused, Shown
+
+from app.domain.errors import Conflict, InvalidFact
+from app.domain.memory import Belief, Fact
+from app.domain.picture import Picture
+from app.domain.plan import Plan, Policy, plan_amend, plan_import, plan_retract, plan_store, plan_succeed, plan_supersede
+from app.domain.time import status
+from app.judges import rules
+
+NORMATIVE = Path(__file__).resolve().parents[3] / "shared" / "eval" / "oracle.py"
+DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))
+thorough = settings(
+    max_examples=50_000 if DEEP else 2_000,
+    derandomize=not DEEP,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+# --- histories -------------------------------------------------------------------------------------------------------------
+
+# Known times and dates share one grid of days, so that starts, ends and the clock often fall on the same instant.
+FIRST_WRITE, LAST_DAY = 20, 50
+
+
+def day(number: int) -> datetime:
+    return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number)
+
+
+DATE = st.none() | st.integers(0, LAST_DAY).map(day)
+LENGTH = st.none() | st.integers(-1, 20).map(timedelta)
+WHICH = st.integers(0, 30)
+TEXT = st.sampled_from("abc")
+STORE = st.tuples(st.just("store"), st.sampled_from(["s", "s", "t", None]), TEXT, DATE, LENGTH)
+SUPERSEDE = st.tuples(st.just("supersede"), st.lists(WHICH, min_size=1, max_size=3), TEXT, DATE, LENGTH)
+SUCCEED = st.tuples(st.just("succeed"), WHICH, WHICH)
+RETRACT = st.tuples(st.just("retract"), WHICH, DATE, st.booleans())
+AMEND = st.tuples(
+    st.just("amend"),
+    WHICH,
+    st.dictionaries(st.sampled_from(["start", "said_end"]), st.integers(0, LAST_DAY).map(day), min_size=1) | st.just({"said_end": None}),
+)
+APART = st.tuples(st.just("store apart"), st.sampled_from("st"), TEXT, DATE, LENGTH)
+BRING = st.tuples(st.just("bring"), st.sampled_from(["s", "t", None]), TEXT, DATE, LENGTH)
+HISTORY = st.lists(st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING), min_size=6, max_size=24)
+# What the normative program knows too: a text without a slot is told once, nothing is imported, a slot has one chain.
+PLAIN_HISTORY = st.lists(st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND), min_size=6, max_size=24)
+
+
+class Call(NamedTuple):
+    """A step of a history, as a call on anyone who is told it."""
+
+    verb: str
+    arguments: tuple[Any, ...]
+    said: dict[str, Any]
+
+    def to(self, teller: Any) -> Answer | type[Exception]:
+        try:
+            answer: Answer = getattr(teller, self.verb)(*self.arguments, **self.said)
+        except (Refused, Nonsense) as refusal:
+            return type(refusal)
+        return answer
+
+
+def calls(history: list[Any], oracle: Oracle, *, plain: bool = False) -> Iterator[tuple[datetime, Call]]:
+    """The steps of a history with their known times, each about what the oracle knows by then."""
+    for number, (verb, about, *rest) in enumerate(history, start=FIRST_WRITE):
+        now, known = day(number), oracle.claims()
+        ids, new = list(known), UUID(int=len(known) + 1)
+        if not ids and verb not in ("store", "store apart", "bring"):
+            continue
+        match verb:
+            case "store" | "store apart" | "bring":
+                text = _text(about, rest[0], new if plain else None)
+                yield now, Call(verb.removesuffix(" apart"), (now, new, text), {"slot": about, **_span(now, *rest[1:])} | _apart(verb))
+            case "supersede":
+                olds = [ids[which % len(ids)] for which in about]
+                text = _text(known[olds[0]].slot, rest[0], new if plain else None)
+                yield now, Call("supersede", (now, new, olds, text), _span(now, *rest[1:]))
+            case "succeed":
+                yield now, Call("succeed", (now, ids[about % len(ids)], ids[rest[0] % len(ids)]), {})
+            case "retract":
+                at, never_true = rest
+                yield now, Call("retract", (now, ids[about % len(ids)]), {"never_true": True} if never_true else {"at": at})
+            case _:
+                yield now, Call("amend", (now, ids[about % len(ids)]), rest[0])
+
+
+def _text(slot: str | None, text: str, unique: UUID | None) -> str:
+    return f"{slot} {text}" if slot or unique is None else f"{unique}"
+
+
+def _span(now: datetime, start: datetime | None, length: timedelta | None) -> dict[str, datetime | None]:
+    return {"start": start, "until": None if length is None else (start or now) + length}
+
+
+def _apart(verb: str) -> dict[str, bool]:
+    return {"classify": False} if verb == "store apart" else {}
+
+
+# --- who is told -----------------------------------------------------------------------------------------------------------
+
+
+class Planner:
+    """`app.domain` with the oracle's words: plans over a picture, absorbs them, and keeps every belief ever held."""
+
+    def __init__(self) -> None:
+        self.picture = Picture()
+        self.beliefs: list[tuple[datetime, UUID, Belief]] = []
+        self.adjusted: set[UUID] = set()
+
+    def store(self, now: datetime, new: UUID, text: str, *, slot: str | None, classify: bool = True, **span: datetime | None) -> Answer:
+        fact = _fact(text, slot, **span)
+        judgments = rules.judge(fact, self.picture, fact.valid_from or now, classify=classify, fuzzy=True)
+        return self._done(lambda: plan_store(fact, self.picture, judgments, Policy(), now=now, new_id=new, classify=classify))
+
+    def bring(self, now: datetime, new: UUID, text: str, *, slot: str | None, **span: datetime | None) -> Answer:
+        return self._done(lambda: plan_import(_fact(text, slot, **span), self.picture, now=now, new_id=new))
+
+    def supersede(self, now: datetime, new: UUID, olds: list[UUID], text: str, **span: datetime | None) -> Answer:
+        slot = self.picture.version(olds[0]).key
+        return self._done(lambda: plan_supersede(_fact(text, slot, **span), olds, self.picture, Policy(), now=now, new_id=new))
+
+    def succeed(self, now: datetime, old: UUID, by: UUID) -> Answer:
+        return self._done(lambda: plan_succeed(old, by, self.picture, now=now))
+
+    def retract(self, now: datetime, version: UUID, **said: Any) -> Answer:
+        return self._done(lambda: plan_retract(version, self.picture, now=now, **said))
+
+    def amend(self, now: datetime, version: UUID, **said: datetime | None) -> Answer:
+        words = {"start": "valid_from", "said_end": "said_until"}
+        return self._done(lambda: plan_amend(version, self.picture, now=now, said={words[k]: v for k, v in said.items()}, metadata={}))
+
+    def _done(self, planning: Any) -> Answer:
+        try:
+            plan: Plan = planning()
+        except Conflict as conflict:
+            raise Refused(*conflict.memory_ids) from conflict
+        except InvalidFact as problem:
+            raise Nonsense from problem
+        for change in plan.changed:
+            assert change.before == self.picture.version(change.before.id), "a change starts from what is stored"
+        self.picture.absorb(plan.versions)
+        for version in plan.versions:
+            assert version.belief.known_from == plan.now
+            self.beliefs.append((plan.now, version.id, version.belief))
+        self.adjusted = set(plan.adjusted)
+        return Answer(plan.operation.value, plan.target, list(plan.superseded))
+
+    def show(self, as_of: datetime, known_at: datetime) -> dict[UUID, Shown]:
+        """Every version as the beliefs recorded show it: of each, the last one known by then."""
+        latest = {memory_id: belief for known, memory_id, belief in self.beliefs if known <= known_at}
+        return {i: self._shown(i, b, as_of) for i, b in latest.items()}
+
+    def _shown(self, memory_id: UUID, belief: Belief, as_of: datetime) -> Shown:
+        chain_id = self.picture.version(memory_id).chain_id
+        return Shown(status(belief, as_of).value, belief.valid_from, belief.valid_until, belief.superseded_by, chain_id)
+
+
+def _fact(text: str, slot: str | None, start: datetime | None, until: datetime | None) -> Fact:
+    return Fact(text, key=slot, value=text if slot else None, valid_from=start, valid_until=until)
+
+
+def shown(oracle: Oracle, as_of: datetime, known_at: datetime) -> dict[Any, Shown]:
+    return {version: oracle.show(version, as_of, known_at) for version in oracle.claims(known_at)}
+
+
+def assert_no_overlap(versions: dict[UUID, Shown]) -> None:
+    for chain in {v.chain for v in versions.values()}:
+        intervals = sorted(((v.start, v.end) for v in versions.values() if v.chain == chain and v.end != v.start), key=lambda pair: pair[0])
+        for (_, end), (start, _) in pairwise(intervals):
+            assert end is not None, "only the last version of a chain is open"
+            assert end <= start, "no two versions of a chain overlap"
+
+
+@thorough
+@given(HISTORY)
+def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:
+    oracle, planner = Oracle(), Planner()
+    before: dict[Any, Shown] = {}
+    pictures = {}
+    for now, call in calls(history, oracle):
+        answer = call.to(oracle)
+        assert call.to(planner) == answer, call
+        pictures[now] = after = shown(oracle, now, now)
+        assert planner.show(now, now) == after, call
+        assert_no_overlap(after)
+        if isinstance(answer, Answer):
+            moved = {i for i in before if before[i][1:3] != after[i][1:3]}
+            assert planner.adjusted == moved - {answer.target, *answer.ended}, call
+        before = after
+    for known_at, picture in pictures.items():
+        assert planner.show(known_at, known_at) == picture, "the past stays as it was known"

@@ -1,0 +1,301 @@
+"""The time rules of DESIGN §2 as a small program of their own: slow, obvious, and without anything of `app`.
+
+A history is a stack of pictures. A picture holds what is claimed of every version; a write never changes a picture, it lays
+a new one on top, dated with its known time. "As known at K" is the uppermost picture not dated after K. What holds is asked
+point by point: of the versions of a chain that have started by then, the last one holds, unless it is said to be over.
+
+`tests/domain/test_oracle.py` compares it with the planner and, where that is at hand, with the normative program.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+MAX_CLOSURES = 3
+
+
+class Refused(Exception):
+    """The call contradicts what is stored (409); `ids` are what stands in its way."""
+
+    def __init__(self, *ids: Hashable) -> None:
+        super().__init__(*ids)
+        self.ids = ids
+
+
+class Nonsense(Exception):
+    """The call contradicts itself (422)."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed of one version. `told` is when its start was claimed, `successor` one declared in another chain."""
+
+    id: Hashable
+    chain: Hashable
+    text: str
+    slot: str | None
+    start: datetime
+    told: datetime
+    said_end: datetime | None = None
+    retracted: datetime | None = None
+    withdrawn: bool = False
+    successor: Hashable | None = None
+
+    def over(self, at: datetime) -> bool:
+        return any(end is not None and end <= at for end in (self.said_end, self.retracted))
+
+
+class Answer(NamedTuple):
+    operation: str
+    target: Hashable | None
+    ended: list[Hashable]
+
+
+class Shown(NamedTuple):
+    """A version as a read shows it."""
+
+    status: str
+    start: datetime
+    end: datetime | None
+    successor: Hashable | None
+    chain: Hashable
+
+
+class Oracle:
+    def __init__(self) -> None:
+        self._pictures: list[tuple[datetime, dict[Hashable, Claim]]] = []
+
+    # --- reading -----------------------------------------------------------------------------------------------------------
+
+    def claims(self, known_at: datetime | None = None) -> dict[Hashable, Claim]:
+        """What was claimed of every version known at `known_at` (None: all that is known), in the order they became known."""
+        return next((picture for known, picture in reversed(self._pictures) if known_at is None or known <= known_at), {})
+
+    def line(self, chain: Hashable, known_at: datetime | None = None) -> list[Claim]:
+        """A chain without what was withdrawn: later starts come later, and of equal starts the one told later."""
+        counted = (c for c in self.claims(known_at).values() if c.chain == chain and not c.withdrawn)
+        return sorted(counted, key=lambda c: (c.start, c.told))
+
+    def holding(self, chain: Hashable, at: datetime, known_at: datetime | None = None) -> Claim | None:
+        """The last to have started by then, unless it is over: what came before it does not come back."""
+        return _holding(self.line(chain, known_at), at)
+
+    def current(self, as_of: datetime, known_at: datetime | None = None) -> set[Hashable]:
+        chains = {c.chain for c in self.claims(known_at).values()}
+        return {held.id for chain in chains if (held := self.holding(chain, as_of, known_at))}
+
+    def end(self, claim: Claim, known_at: datetime | None = None) -> datetime | None:
+        """The first moment from its start on at which it does not hold: only a start, a stated end or a retraction can be one."""
+        line = self.line(claim.chain, known_at)
+        moments = sorted({t for c in line for t in (c.start, c.said_end, c.retracted) if t is not None and t >= claim.start} | {claim.start})
+        return next((t for t in moments if _holding(line, t) != claim), None)
+
+    def successor(self, claim: Claim, known_at: datetime | None = None) -> Hashable | None:
+        """Who takes over: the next of its chain, where nothing ends it before; else the one it was retracted in favour of."""
+        line = self.line(claim.chain, known_at)
+        following = None if claim.withdrawn else next(iter(line[line.index(claim) + 1 :]), None)
+        ends = [t for t in (claim.said_end, claim.retracted) if t is not None]
+        if following and all(following.start <= t for t in ends):
+            return following.id
+        return claim.successor if claim.withdrawn or (ends and claim.retracted == min(ends)) else None
+
+    def show(self, version: Hashable, as_of: datetime, known_at: datetime | None = None) -> Shown:
+        claim = self.claims(known_at)[version]
+        successor, end = self.successor(claim, known_at), self.end(claim, known_at)
+        return Shown(self._status(claim, as_of, end, successor), claim.start, end, successor, claim.chain)
+
+    def _status(self, claim: Claim, as_of: datetime, end: datetime | None, successor: Hashable | None) -> str:
+        if claim.withdrawn:
+            return "reverted"
+        if as_of < claim.start:
+            return "scheduled"
+        if end is None or as_of < end:
+            return "current"
+        if successor is not None:
+            return "superseded"
+        ends = [t for t in (claim.said_end, claim.retracted) if t is not None]
+        return "retracted" if claim.retracted == min(ends) else "expired"
+
+    # --- writing: what is refused leaves nothing behind ------------------------------------------------------------------------
+
+    def store(
+        self,
+        now: datetime,
+        new: Hashable,
+        text: str,
+        *,
+        slot: str | None = None,
+        start: datetime | None = None,
+        until: datetime | None = None,
+        classify: bool = True,
+    ) -> Answer:
+        """With a slot, the fact takes its place in the slot's oldest chain; else only its text is compared."""
+        start = _start(now, start, until)
+        chains = self._chains_of(slot) if classify and slot else []
+        if chains:
+            return self._store_in_slot(now, new, text, slot, chains, start, until)
+        for stored in self.claims().values():
+            held, following = self._around(stored.chain, start)
+            if stored.text == text and stored == (held or following) and (known := self._known(now, stored, held, start, until)):
+                return known
+        return self._add(now, new, new, text, slot, start, until)
+
+    def _store_in_slot(
+        self,
+        now: datetime,
+        new: Hashable,
+        text: str,
+        slot: str | None,
+        chains: Sequence[Hashable],
+        start: datetime,
+        until: datetime | None,
+    ) -> Answer:
+        held, following = self._around(chains[0], start)
+        for stored in (held, following):
+            if stored and stored.text == text and (known := self._known(now, stored, held, start, until)):
+                return known
+        told_late = following is not None and following.start <= now
+        ended = [held.id] if held and not told_late else []
+        others = [other for chain in chains[1:] if (other := self.holding(chain, start))][: MAX_CLOSURES - len(ended)]
+        closed = [replace(other, retracted=start, successor=new) for other in others]
+        self._claim(now, Claim(new, chains[0], text, slot, start, now, until), *closed)
+        ended += [other.id for other in others]
+        return Answer("UPDATE" if ended else "ADD", new, ended)
+
+    def _known(self, now: datetime, stored: Claim, held: Claim | None, start: datetime, until: datetime | None) -> Answer | None:
+        """What is told of a version that says the same and holds at `start`, or comes next: nothing new, or other dates of it."""
+        if stored == held:
+            if until in (None, stored.said_end):
+                return Answer("NOOP", stored.id, [])
+            told = replace(stored, said_end=until)
+            possible = stored.retracted is None
+        else:
+            told = replace(stored, start=start, told=now, said_end=stored.said_end if until is None else until)
+            possible = self.end(stored) != stored.start and (until is None or until > stored.start)
+        return self._amended(now, told) if possible else None
+
+    def bring(
+        self,
+        now: datetime,
+        new: Hashable,
+        text: str,
+        *,
+        slot: str | None = None,
+        start: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Answer:
+        """A line of an import: one version as it is, in the chain of its slot where it has one."""
+        chain = next(iter(self._chains_of(slot)), new) if slot else new
+        return self._add(now, new, chain, text, slot, _start(now, start, until), until)
+
+    def supersede(
+        self,
+        now: datetime,
+        new: Hashable,
+        olds: Sequence[Hashable],
+        text: str,
+        *,
+        start: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Answer:
+        """New content in the place of `olds`, in the chain of the first."""
+        named = [self.claims()[i] for i in dict.fromkeys(olds)]
+        home = named[0]
+        start = _start(max(now, *(old.start for old in named)), start, until)
+        ended = []
+        for old in named:
+            if old.withdrawn:
+                raise Refused(old.id)
+            if old.start < start:
+                self._must_hold(old, start)
+            if old.chain != home.chain:
+                ended.append(replace(old, retracted=start, successor=new))
+            elif start <= old.start:
+                self._must_be_free(start, old, {o.id for o in named})
+                ended.append(replace(old, withdrawn=True, successor=new))
+        self._claim(now, Claim(new, home.chain, text, home.slot, start, now, until), *ended)
+        return Answer("UPDATE", new, [old.id for old in named])
+
+    def succeed(self, now: datetime, old_id: Hashable, by_id: Hashable) -> Answer:
+        """A stored version is declared the successor of one of another chain; both keep their chains."""
+        old, by = self.claims()[old_id], self.claims()[by_id]
+        for claim in (old, by):
+            if claim.withdrawn:
+                raise Refused(claim.id)
+        if old.successor == by.id or (old.chain == by.chain and (old.start, old.told) < (by.start, by.told)):
+            return Answer("NOOP", by.id, [])
+        if old.chain == by.chain:
+            raise Refused(by.id)
+        self._must_hold(old, max(old.start, by.start))
+        self._claim(now, replace(old, retracted=by.start, successor=by.id))
+        return Answer("SUPERSEDE", by.id, [old.id])
+
+    def retract(self, now: datetime, version: Hashable, *, at: datetime | None = None, never_true: bool = False) -> Answer:
+        """Ends a version and leaves a gap. What was never true, or is called off before it starts, is withdrawn instead."""
+        claim = self.claims()[version]
+        if claim.withdrawn:
+            raise Refused(claim.id)
+        if never_true or (at is None and now < claim.start):
+            ended = replace(claim, withdrawn=True)
+        else:
+            self._must_hold(claim, at or now)
+            ended = replace(claim, retracted=at or now)
+        self._claim(now, ended)
+        return Answer("DELETE", None, [version])
+
+    def amend(self, now: datetime, version: Hashable, **said: datetime | None) -> Answer:
+        """Another `start` (told now), another `said_end` (None: open), or both."""
+        claim = self.claims()[version]
+        if claim.withdrawn:
+            raise Refused(claim.id)
+        told: dict[str, Any] = {**said, "told": now} if "start" in said else {**said}
+        changed = replace(claim, **told)
+        _start(now, changed.start, changed.said_end)
+        return self._amended(now, changed)
+
+    # --- inside ----------------------------------------------------------------------------------------------------------------
+
+    def _chains_of(self, slot: str | None) -> list[Hashable]:
+        """The chains about a slot, the oldest first."""
+        return list(dict.fromkeys(c.chain for c in self.claims().values() if c.slot == slot))
+
+    def _around(self, chain: Hashable, at: datetime) -> tuple[Claim | None, Claim | None]:
+        """What holds then, and what starts next."""
+        return self.holding(chain, at), next((c for c in self.line(chain) if c.start > at), None)
+
+    def _must_hold(self, claim: Claim, at: datetime) -> None:
+        if (held := self.holding(claim.chain, at)) != claim:
+            raise Refused(*([held.id] if held else []))
+
+    def _must_be_free(self, start: datetime, old: Claim, named: set[Hashable]) -> None:
+        """A successor told to start before `old` must not skip others: what starts in between, unless it is empty where the successor starts."""
+        between = [c for c in self.line(old.chain) if start <= c.start <= old.start and c.id not in named]
+        if in_the_way := [c.id for c in between if not (c.start == start == self.end(c))]:
+            raise Refused(*in_the_way)
+
+    def _add(
+        self, now: datetime, new: Hashable, chain: Hashable, text: str, slot: str | None, start: datetime, until: datetime | None
+    ) -> Answer:
+        self._claim(now, Claim(new, chain, text, slot, start, now, until))
+        return Answer("ADD", new, [])
+
+    def _amended(self, now: datetime, claim: Claim) -> Answer:
+        self._claim(now, claim)
+        return Answer("AMEND", claim.id, [])
+
+    def _claim(self, now: datetime, *claims: Claim) -> None:
+        assert not self._pictures or now > self._pictures[-1][0], "known time strictly increases"
+        self._pictures.append((now, {**self.claims(), **{c.id: c for c in claims}}))
+
+
+def _holding(line: Sequence[Claim], at: datetime) -> Claim | None:
+    begun = [c for c in line if c.start <= at]
+    return begun[-1] if begun and not begun[-1].over(at) else None
+
+
+def _start(default: datetime, given: datetime | None, until: datetime | None) -> datetime:
+    start = default if given is None else given
+    if until is not None and until <= start:
+        raise Nonsense
+    return start
