@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -55,6 +56,8 @@ def serve(
 
     given = {"host": host, "port": port, "workers": workers}
     settings = load_settings(**{name: value for name, value in given.items() if value is not None})
+    # uvicorn raises a caught SIGTERM again when it has shut down; as an exit, it lets the embedded Postgres be stopped too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with _explained(), _database(settings) as url:
         if migrate or settings.database_url is None:
             schema.migrate(url)
@@ -66,14 +69,14 @@ def serve(
 
 
 @cli.command()
-def migrate(revision: Annotated[str, typer.Argument(help="Revision to go to.")] = "head") -> None:
+def migrate() -> None:
     """Bring the database to the schema of this version."""
     from app.store import schema
 
     settings = load_settings()
     with _explained(), _database(settings) as url:
-        schema.migrate(url, revision)
-    print("The database is at the schema of this version." if revision == "head" else f"The database is at {revision}.")
+        schema.migrate(url)
+    print("The database is at the schema of this version.")
 
 
 @contextmanager
@@ -205,7 +208,8 @@ def _answer(client: httpx.Client, method: str, path: str, **sent: Any) -> dict[s
 
 
 def _console() -> Console:
-    return Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+    """As wide as the terminal; into a pipe, wide enough for a row to stay a line."""
+    return Console(width=None if sys.stdout.isatty() else 400, highlight=False)
 
 
 def _print_json(answer: dict[str, Any]) -> None:

@@ -88,7 +88,9 @@ class Oracle:
     def end(self, claim: Claim, known_at: datetime | None = None) -> datetime | None:
         """The first moment from its start on at which it does not hold: only a start, a stated end or a retraction can be one."""
         line = self.line(claim.chain, known_at)
-        moments = sorted({t for c in line for t in (c.start, c.said_end, c.retracted) if t is not None and t >= claim.start} | {claim.start})
+        moments = sorted(
+            {t for c in line for t in (c.start, c.said_end, c.retracted) if t is not None and t >= claim.start} | {claim.start}
+        )
         return next((t for t in moments if _holding(line, t) != claim), None)
 
     def successor(self, claim: Claim, known_at: datetime | None = None) -> Hashable | None:
@@ -269,7 +271,7 @@ class Oracle:
             raise Refused(*([held.id] if held else []))
 
     def _must_be_free(self, start: datetime, old: Claim, named: set[Hashable]) -> None:
-        """A successor told to start before `old` must not skip others: what starts in between, unless it is empty where the successor starts."""
+        """A successor told to start before `old` must not skip others, unless they are empty where it starts."""
         between = [c for c in self.line(old.chain) if start <= c.start <= old.start and c.id not in named]
         if in_the_way := [c.id for c in between if not (c.start == start == self.end(c))]:
             raise Refused(*in_the_way)

@@ -58,8 +58,8 @@ class PreferenceQuery(PointQuery):
     entity: Word = "user"
 
 
-@router.get("/preferences/{category}/{key}", responses={200: {"model": MemoryOut}}, response_model=None)
-async def preference(parts: PartsDep, agent: AgentDep, category: str, key: str, query: Annotated[PreferenceQuery, Query()]) -> Response:
+@router.get("/preferences/{category}/{key:path}", responses={200: {"model": MemoryOut}}, response_model=None)
+async def preference(parts: PartsDep, agent: AgentDep, category: Word, key: Word, query: Annotated[PreferenceQuery, Query()]) -> Response:
     """The value of a preference that holds at that moment."""
     slot = Slot.of(query.entity, category, key)
     async with reads.reading(parts.engine) as connection:

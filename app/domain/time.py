@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import zip_longest
 from uuid import UUID
 
 from app.domain.memory import Belief, Status, Version
@@ -21,7 +22,7 @@ def settle(versions: Iterable[Version], now: datetime) -> list[Version]:
     """
     versions = list(versions)
     line = in_order(versions)
-    following: dict[UUID, Version | None] = {v.id: later for v, later in zip(line, [*line[1:], None], strict=True)}
+    following = {v.id: later for v, later in zip_longest(line, line[1:])}
     return [replace(v, belief=_settled(v.belief, following.get(v.id), now)) for v in versions]
 
 

@@ -1,5 +1,7 @@
 """Bringing a database to the schema of this code, and refusing one that does not fit."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -22,18 +24,26 @@ class UnfitDatabase(Exception):
     """The database cannot be served; the message is one line that names the command to run."""
 
 
-def migrate(url: str, revision: str = "head") -> None:
-    """Brings the database to `revision`, one process at a time. Raises UnfitDatabase for a server that is too old."""
+def migrate(url: str) -> None:
+    """Brings the database to the schema of this code, one process at a time. Raises UnfitDatabase for a server that is too old."""
+    with _migrating(url) as config:
+        command.upgrade(config, "head")
+
+
+def migrate_down(url: str, revision: str = "base") -> None:
+    """Takes the database back to an earlier revision; what only later ones hold is lost."""
+    with _migrating(url) as config:
+        command.downgrade(config, revision)
+
+
+@contextmanager
+def _migrating(url: str) -> Iterator[Config]:
     engine = sa.create_engine(sqlalchemy_url(url), poolclass=sa.NullPool)
     with _connected(engine) as connection:
         _check_server(connection)
         connection.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": _MIGRATION_LOCK})
         connection.commit()
-        config = _alembic_config(connection)
-        if revision == "head" or revision > (_revision(connection) or ""):
-            command.upgrade(config, revision)
-        else:
-            command.downgrade(config, revision)
+        yield _alembic_config(connection)
         connection.commit()
 
 

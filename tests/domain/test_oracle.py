@@ -2,11 +2,11 @@
 
 import importlib.util
 import os
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -58,9 +58,16 @@ AMEND = st.tuples(
 )
 APART = st.tuples(st.just("store apart"), st.sampled_from("st"), TEXT, DATE, LENGTH)
 BRING = st.tuples(st.just("bring"), st.sampled_from(["s", "t", None]), TEXT, DATE, LENGTH)
-HISTORY = st.lists(st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING), min_size=6, max_size=24)
+HISTORY = st.lists(st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING), min_size=8, max_size=40)
 # What the normative program knows too: a text without a slot is told once, nothing is imported, a slot has one chain.
-PLAIN_HISTORY = st.lists(st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND), min_size=6, max_size=24)
+PLAIN_HISTORY = st.lists(st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND), min_size=8, max_size=40)
+
+
+class Refusal(NamedTuple):
+    """Why a call was refused, and what stands in its way."""
+
+    reason: type[Exception]
+    ids: tuple[Any, ...]
 
 
 class Call(NamedTuple):
@@ -70,11 +77,11 @@ class Call(NamedTuple):
     arguments: tuple[Any, ...]
     said: dict[str, Any]
 
-    def to(self, teller: Any) -> Answer | type[Exception]:
+    def to(self, teller: Any) -> Answer | Refusal:
         try:
             answer: Answer = getattr(teller, self.verb)(*self.arguments, **self.said)
         except (Refused, Nonsense) as refusal:
-            return type(refusal)
+            return Refusal(type(refusal), refusal.args)
         return answer
 
 
@@ -189,6 +196,9 @@ def assert_no_overlap(versions: dict[UUID, Shown]) -> None:
             assert end <= start, "no two versions of a chain overlap"
 
 
+# --- they agree --------------------------------------------------------------------------------------------------------------
+
+
 @thorough
 @given(HISTORY)
 def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:
@@ -206,4 +216,102 @@ def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:
             assert planner.adjusted == moved - {answer.target, *answer.ended}, call
         before = after
     for known_at, picture in pictures.items():
-        assert planner.show(known_at, known_at) == picture, "the past stays as it was known"
+        assert planner.show(known_at, known_at) == picture, "the beliefs kept give every earlier picture again"
+
+
+@settings(thorough, max_examples=10_000 if DEEP else 100)
+@given(HISTORY)
+def test_what_holds_by_the_oracle_is_what_its_intervals_say_and_the_past_stays(history: list[Any]) -> None:
+    oracle = Oracle()
+    answers: dict[tuple[datetime, datetime], set[Any]] = {}
+    for now, call in calls(history, oracle):
+        call.to(oracle)
+        for as_of in map(day, range(-1, LAST_DAY + 25, 3)):
+            claims = oracle.claims()
+            answers[now, as_of] = {i for i in claims if not claims[i].withdrawn and _covers(oracle, i, as_of)}
+    for (known_at, as_of), held in answers.items():
+        assert oracle.current(as_of, known_at) == held
+
+
+def _covers(oracle: Oracle, version: Any, as_of: datetime) -> bool:
+    claim = oracle.claims()[version]
+    end = oracle.end(claim)
+    return claim.start <= as_of and (end is None or as_of < end)
+
+
+# --- the normative program -------------------------------------------------------------------------------------------------
+
+
+class Normative:
+    """The program beside the checkout with the oracle's words. Its ids are counted from 1."""
+
+    def __init__(self, program: ModuleType) -> None:
+        self._program = program
+        self._agent = program.Agent()
+
+    def store(self, now: datetime, _new: UUID, text: str, *, slot: str | None, start: datetime | None, until: datetime | None) -> Answer:
+        return self._told("store", now, text, slot, start, until)
+
+    def supersede(
+        self, now: datetime, _new: UUID, olds: list[UUID], text: str, *, start: datetime | None, until: datetime | None
+    ) -> Answer:
+        return self._told("supersede", now, [i.int for i in olds], text, start, until)
+
+    def succeed(self, now: datetime, old: UUID, by: UUID) -> Answer:
+        return self._told("succeed", now, old.int, by.int)
+
+    def retract(self, now: datetime, version: UUID, **said: Any) -> Answer:
+        return self._told("retract", now, version.int, **said)
+
+    def amend(self, now: datetime, version: UUID, **said: datetime | None) -> Answer:
+        words = {"start": "valid_from", "said_end": "said_until"}
+        return self._told("amend", now, version.int, **{words[name]: value for name, value in said.items()})
+
+    def _told(self, verb: str, *arguments: Any, **said: Any) -> Answer:
+        try:
+            operation, ended, target = getattr(self._agent, verb)(*arguments, **said)
+        except self._program.Conflict as conflict:
+            raise Refused from conflict
+        except ValueError as problem:
+            raise Nonsense from problem
+        return Answer(operation, target and UUID(int=target), [UUID(int=i) for i in ended])
+
+    def intervals(self, known_at: datetime) -> dict[UUID, tuple[datetime, datetime | None]]:
+        chains = {v.chain for v in self._agent.versions(known_at).values()}
+        return {UUID(int=v.id): (v.valid_from, end) for chain in chains for v, end in self._agent.chain(chain, known_at)}
+
+    def current(self, as_of: datetime, known_at: datetime) -> set[UUID]:
+        return {UUID(int=i) for i in self._agent.current(as_of, known_at)}
+
+
+@pytest.fixture(scope="module")
+def program() -> ModuleType:
+    if not NORMATIVE.exists():
+        pytest.skip(f"the normative program is not at hand ({NORMATIVE})")
+    spec = importlib.util.spec_from_file_location("normative_oracle", NORMATIVE)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@settings(thorough, max_examples=20_000 if DEEP else 600)
+@given(history=PLAIN_HISTORY)
+def test_the_oracle_says_what_the_normative_program_says(program: ModuleType, history: list[Any]) -> None:
+    oracle, normative = Oracle(), Normative(program)
+    moments = []
+    for now, call in calls(history, oracle, plain=True):
+        told = call.to(oracle)
+        assert call.to(normative) == (told._replace(ids=()) if isinstance(told, Refusal) else told), call
+        assert normative.intervals(now) == _intervals(oracle, now), call
+        moments.append(now)
+    for known_at in moments[::3]:
+        assert normative.intervals(known_at) == _intervals(oracle, known_at), "the past stays as it was known"
+        for as_of in map(day, range(-1, LAST_DAY + 25, 7)):
+            assert normative.current(as_of, known_at) == oracle.current(as_of, known_at)
+
+
+def _intervals(oracle: Oracle, known_at: datetime) -> dict[Any, tuple[datetime, datetime | None]]:
+    counted = {i: c for i, c in oracle.claims(known_at).items() if not c.withdrawn}
+    return {i: (c.start, oracle.end(c, known_at)) for i, c in counted.items()}

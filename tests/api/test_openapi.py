@@ -1,0 +1,78 @@
+"""The document that the code exports is the one that is committed, and its examples work."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from builders import store
+
+ROOT = Path(__file__).parent.parent.parent
+DOCUMENT: dict[str, Any] = json.loads((ROOT / "openapi" / "openapi.json").read_text())
+
+
+def test_the_committed_document_is_the_codes() -> None:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    from export_openapi import document
+
+    assert document() == (ROOT / "openapi" / "openapi.json").read_text(), "run `make openapi`"
+
+
+def examples() -> list[Any]:
+    found = []
+    for path, methods in DOCUMENT["paths"].items():
+        for method, route in methods.items():
+            for media, body in route.get("requestBody", {}).get("content", {}).items():
+                named = body.get("examples") or ({"example": {"value": body["example"]}} if "example" in body else {})
+                assert named, f"{method} {path} has no example"
+                found += [pytest.param(method, path, media, example["value"], id=f"{path}-{name}") for name, example in named.items()]
+    return found
+
+
+@pytest.mark.parametrize(("method", "path", "media", "body"), examples())
+def test_every_example_works_as_pasted(client: httpx.Client, method: str, path: str, media: str, body: Any) -> None:
+    imports = path.endswith("import")
+    memory_id = "" if imports else store(client, "Has a dog")["memory"]["id"]
+    content = body if isinstance(body, str) else json.dumps(body)
+    response = client.request(method, path.format(memory_id=memory_id), content=content, headers={"Content-Type": media})
+    assert response.is_success, response.text
+
+
+def test_every_route_says_what_it_does() -> None:
+    routes = [route for methods in DOCUMENT["paths"].values() for route in methods.values()]
+    assert all(route.get("description") for route in routes)
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = DOCUMENT["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    return found
+
+
+def test_answers_carry_exactly_what_the_document_says(client: httpx.Client) -> None:
+    memory_id = store(client, "Has a dog")["memory"]["id"]
+    store(client, "Has a cat")
+    answers = {
+        "/v1/memories": client.get("/v1/memories"),
+        "/v1/memories/{memory_id}": client.get(f"/v1/memories/{memory_id}"),
+        "/v1/memories/{memory_id}/history": client.get(f"/v1/memories/{memory_id}/history"),
+        "/v1/search": client.get("/v1/search", params={"q": "pets"}),
+        "/v1/log": client.get("/v1/log"),
+    }
+    for path, answer in answers.items():
+        described = resolved(DOCUMENT["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"])
+        check(described, answer.json())
+    stored = client.post("/v1/memories", json={"content": "The dog is called Rex"}).json()
+    check(resolved({"$ref": "#/components/schemas/WriteAnswer"}), stored)
+
+
+def check(described: dict[str, Any], value: dict[str, Any]) -> None:
+    """Every property described is there and none other; the same for objects inside."""
+    assert set(value) == set(described["properties"]), described["title"]
+    for name, inner in described["properties"].items():
+        items = inner.get("items", inner)
+        options = [o for o in items.get("anyOf", [items]) if "$ref" in o]
+        for found in value[name] if isinstance(value[name], list) else [value[name]]:
+            if options and isinstance(found, dict):
+                check(resolved(options[0]), found)

@@ -1,0 +1,186 @@
+"""The command line against a running service, and `serve` itself as a process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import psutil
+import psycopg
+import pytest
+from conftest import fresh_database
+
+QUIET = {"XDG_RUNTIME_DIR": "/tmp"}
+
+
+def palimpsest(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "app.cli", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **QUIET, **environment})
+
+
+@pytest.fixture
+def agent() -> str:
+    return f"cli-{uuid4().hex}"
+
+
+def test_the_verbs_tell_a_story(service: str, agent: str) -> None:
+    words = ("--url", service, "--agent", agent)
+    slot = ("--kind", "preference", "--category", "tooling", "--key", "editor")
+    stored = palimpsest("store", "Uses Vim", *slot, "--value", "Vim", "--valid-from", "2020-01-01", *words, "--json")
+    assert stored.returncode == 0, stored.stderr
+    first = json.loads(stored.stdout)
+    changed = palimpsest("store", "Uses Emacs", *slot, "--value", "Emacs", *words)
+    assert "UPDATE" in changed.stdout
+    assert first["memory"]["id"] in changed.stdout
+    now = palimpsest("search", "editor", *words)
+    assert "Uses Emacs" in now.stdout
+    assert "Uses Vim" not in now.stdout
+    for then in (("--as-of", "2021-01-01"), ("--known-at", first["known_at"])):
+        before = palimpsest("search", "editor", *then, *words)
+        assert "Uses Vim" in before.stdout
+        assert "Uses Emacs" not in before.stdout
+    everything = palimpsest("search", "editor", "--include-superseded", *words, "--json")
+    assert len(json.loads(everything.stdout)["results"]) == 2
+    history = palimpsest("history", first["memory"]["id"], *words)
+    assert history.stdout.index("Uses Vim") < history.stdout.index("Uses Emacs")
+    assert "superseded" in history.stdout
+
+
+def test_the_agent_and_the_address_come_from_the_environment_too(service: str, agent: str) -> None:
+    assert palimpsest("store", "Has a dog", PALIMPSEST_URL=service, PALIMPSEST_AGENT=agent).returncode == 0
+    found = httpx.get(f"{service}/v1/memories", headers={"X-Agent-Id": agent}).json()["items"]
+    assert [m["content"] for m in found] == ["Has a dog"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("history", "nonsense"), "UUID"),
+        (("history", "00000000-0000-0000-0000-000000000000"), "no memory"),
+        (("store", " "), "content"),
+        (("search", "x", "--as-of", "someday"), "RFC 3339"),
+    ],
+)
+def test_a_failure_is_one_plain_line(service: str, words: tuple[str, ...], said: str) -> None:
+    failed = palimpsest(*words, "--url", service)
+    assert failed.returncode == 1
+    assert failed.stdout == ""
+    assert failed.stderr.count("\n") == 1
+    assert said.lower() in failed.stderr.lower()
+
+
+def test_no_service_is_said_plainly() -> None:
+    failed = palimpsest("search", "x", "--url", "http://127.0.0.1:9")
+    assert failed.returncode == 1
+    assert "palimpsest serve" in failed.stderr
+
+
+def test_version_prints_the_version() -> None:
+    from app import __version__
+
+    assert palimpsest("version").stdout.strip() == __version__
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"), [("PALIMPSEST_PORT", "http", "PALIMPSEST_PORT"), ("PALIMPSEST_HOST", "0.0.0.0", "PALIMPSEST_API_KEY")]
+)
+def test_a_wrong_setting_stops_the_start_with_one_line(name: str, value: str, said: str) -> None:
+    failed = palimpsest("serve", **{name: value})
+    assert failed.returncode == 1
+    assert failed.stderr.count("\n") == 1
+    assert said in failed.stderr
+
+
+def test_an_external_database_that_is_behind_is_migrated_on_request_only(server_url: str) -> None:
+    with fresh_database(server_url) as url:
+        refused = palimpsest("serve", PALIMPSEST_DATABASE_URL=url)
+        assert refused.returncode == 1
+        assert "palimpsest migrate" in refused.stderr
+        assert palimpsest("migrate", PALIMPSEST_DATABASE_URL=url).returncode == 0
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT count(*) FROM memories").fetchone() == (0,)
+
+
+# --- serve over the embedded Postgres ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def serving(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A service of its own process over the embedded Postgres of a folder."""
+    port = free_port()
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), *words]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_")} | QUIET | {"PALIMPSEST_DATA_DIR": str(folder)}
+    with open(folder / "service.log", "ab") as log, subprocess.Popen(command, env=environment, stdout=log, stderr=log) as process:
+        try:
+            await_ready(f"http://127.0.0.1:{port}", process, folder)
+            yield process, f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def await_ready(address: str, process: subprocess.Popen[bytes], folder: Path) -> None:
+    for _ in range(400):
+        assert process.poll() is None, (folder / "service.log").read_text()
+        try:
+            if httpx.get(f"{address}/readyz").is_success:
+                return
+        except httpx.HTTPError:
+            time.sleep(0.1)
+    raise AssertionError("not ready in time")
+
+
+def postmaster(folder: Path) -> int | None:
+    file = folder / "postgres" / "postmaster.pid"
+    return int(file.read_text().splitlines()[0]) if file.exists() else None
+
+
+def test_serve_starts_its_own_postgres_and_stops_it(tmp_path: Path) -> None:
+    with serving(tmp_path) as (_, address):
+        assert httpx.post(f"{address}/v1/memories", json={"content": "Has a dog"}).status_code == 201
+        pid = postmaster(tmp_path)
+        assert pid is not None
+        assert psutil.pid_exists(pid)
+    assert postmaster(tmp_path) is None
+    with serving(tmp_path) as (_, address):
+        assert len(httpx.get(f"{address}/v1/memories").json()["items"]) == 1
+
+
+def test_after_a_kill_the_next_start_takes_the_database_over(tmp_path: Path) -> None:
+    with serving(tmp_path) as (process, address):
+        stored = httpx.post(f"{address}/v1/memories", json={"content": "Has a dog"}).json()["memory"]["id"]
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+        pid = postmaster(tmp_path)
+    assert pid is not None
+    assert psutil.pid_exists(pid), "Postgres outlives the service"
+    with serving(tmp_path) as (_, address):
+        assert postmaster(tmp_path) == pid
+        assert httpx.get(f"{address}/v1/memories/{stored}").json()["content"] == "Has a dog"
+    assert postmaster(tmp_path) is None, "the takeover stops it in the end"
+
+
+def test_workers_share_the_port_and_the_database_and_stay_small(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as (process, address):
+        stored = httpx.post(f"{address}/v1/memories", json={"content": "Has a dog"}).json()["memory"]["id"]
+        for _ in range(20):
+            assert httpx.get(f"{address}/v1/memories/{stored}").status_code == 200
+        services = [p for p in psutil.Process(process.pid).children(recursive=True) if "python" in p.name()]
+        resident = [p.memory_info().rss / 2**20 for p in services]
+        assert max(resident) <= 300, "an idle service process stays under 300 MB"
+    assert postmaster(tmp_path) is None

@@ -1,0 +1,47 @@
+from pathlib import Path
+
+import pytest
+
+from app.settings import InvalidSettings, Settings, load_settings, settings_table
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def test_the_page_of_settings_is_the_codes() -> None:
+    assert settings_table() in (DOCS / "settings.md").read_text(), "run `make settings-docs`"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "http"),
+        ("PORT", "70000"),
+        ("POOL_SIZE", "0"),
+        ("FUZZY_DEDUPE", "perhaps"),
+        ("DATABASE_URL", "mysql://x"),
+        ("CORE_INHERITANCE", "none"),
+        ("API_KEY", ""),
+    ],
+)
+def test_a_wrong_value_is_one_line_that_names_the_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"PALIMPSEST_{name}", value)
+    with pytest.raises(InvalidSettings, match=f"PALIMPSEST_{name}: ") as refused:
+        load_settings()
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.com"])
+def test_beyond_loopback_a_key_is_needed(host: str) -> None:
+    with pytest.raises(InvalidSettings, match="PALIMPSEST_API_KEY"):
+        load_settings(host=host)
+    assert load_settings(host=host, api_key="k").host == host
+    assert load_settings(host=host, allow_unauthenticated=True).host == host
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.3.2.1", "::1", "localhost"])
+def test_loopback_needs_no_key(host: str) -> None:
+    assert not load_settings(host=host).listens_beyond_loopback
+
+
+def test_every_setting_says_what_it_means() -> None:
+    assert all(field.description for field in Settings.model_fields.values())
