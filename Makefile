@@ -18,8 +18,9 @@ test: .venv/.dev
 test-deep: .venv/.dev
 	PALIMPSEST_DEEP=1 $(BIN)/pytest -s tests/api/test_histories.py tests/domain
 
+# The Docker client leaves its socket open where no engine answers; pytest would call that a failure.
 test-docker: .venv/.dev
-	$(BIN)/pytest -m docker
+	PALIMPSEST_TEST_DOCKER=1 $(BIN)/pytest -rs -W ignore::pytest.PytestUnraisableExceptionWarning
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .

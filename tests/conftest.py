@@ -27,12 +27,29 @@ with warnings.catch_warnings():
 
 @pytest.fixture(scope="session")
 def server_url() -> Iterator[str]:
-    """A Postgres to make databases in: that of PALIMPSEST_TEST_DATABASE_URL, else an embedded one that goes away."""
+    """A Postgres to make databases in: that of PALIMPSEST_TEST_DATABASE_URL, a container where PALIMPSEST_TEST_DOCKER is set,
+    else an embedded one that goes away."""
     if url := os.environ.get("PALIMPSEST_TEST_DATABASE_URL"):
         yield url
         return
+    if os.environ.get("PALIMPSEST_TEST_DOCKER"):
+        yield from container_url()
+        return
     with tempfile.TemporaryDirectory(prefix="palimpsest-test-") as folder, embedded_postgres(Path(folder)) as url:
         yield url
+
+
+def container_url() -> Iterator[str]:
+    """A Postgres of the pgvector image; without a Docker engine the tests are skipped and say so."""
+    import docker
+    from testcontainers.community.postgres import PostgresContainer
+
+    try:
+        docker.from_env().ping()
+    except docker.errors.DockerException as reason:
+        pytest.skip(f"no Docker engine answers: {reason}")
+    with PostgresContainer("pgvector/pgvector:0.8.4-pg18", driver=None) as postgres:
+        yield postgres.get_connection_url()
 
 
 @contextmanager

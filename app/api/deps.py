@@ -14,17 +14,17 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.api.schemas import MAX_LIMIT, Fraction, OptionalWord, Word
+from app.api.schemas import MAX_LIMIT, FilterFields
 from app.api.times import Time, format_time, parse_time
 from app.domain.errors import InvalidFact
-from app.domain.memory import AgentId, Kind, Moment
+from app.domain.memory import AgentId, Moment
 from app.services.importing import Importing
 from app.services.recall import Recall
 from app.services.remember import Remember
 from app.services.supersede import Supersede
 from app.settings import Settings
 from app.store import writes
-from app.store.reads import After, Filters, Point
+from app.store.reads import After, Point
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,34 +115,14 @@ class PointQuery(BaseModel):
         return Point(self.as_of or self.asOf, self.known_at or self.knownAt, include_superseded)
 
 
-class FilterQuery(PointQuery):
-    """What a list or a search is narrowed to."""
+class FilterQuery(PointQuery, FilterFields):
+    """What a list or a search by GET asks."""
 
-    include_superseded: bool = Field(False, description="Every version, not only what holds.")
-    includeSuperseded: bool = Field(False, description="Another name for include_superseded.")  # noqa: N815 - a wire name
-    kind: Kind | None = None
-    entity: Word | None = None
-    category: OptionalWord | None = None
-    key: Word | None = None
-    session_id: Word | None = None
-    tags_any: list[Word] = Field(default_factory=list)
-    tags_all: list[Word] = Field(default_factory=list)
-    min_importance: Fraction | None = None
+    include_superseded: bool = Field(default=False, description="Every version, not only what holds.")
+    includeSuperseded: bool = Field(default=False, description="Another name for include_superseded.")  # noqa: N815 - a wire name
 
     def everywhere(self) -> Point:
         return self.point(include_superseded=self.include_superseded or self.includeSuperseded)
-
-    def filters(self) -> Filters:
-        return Filters(
-            kind=self.kind,
-            entity=self.entity,
-            category=self.category,
-            key=self.key,
-            session_id=self.session_id,
-            tags_any=tuple(self.tags_any),
-            tags_all=tuple(self.tags_all),
-            min_importance=self.min_importance,
-        )
 
 
 class ListQuery(FilterQuery):

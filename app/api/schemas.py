@@ -16,7 +16,7 @@ from app.domain.relation import Relation
 from app.domain.text import storable
 from app.domain.time import status
 from app.services.remember import Candidate, Outcome
-from app.store.reads import Hit
+from app.store.reads import Filters, Hit, Point
 
 MAX_CONTENT = 16_000
 MAX_ITEMS = 1_000
@@ -249,7 +249,32 @@ class PatchRequest(_Strict):
         return {name: getattr(self, name) for name in self.model_fields_set - {"valid_from", "valid_until", "tier"}}
 
 
-class SearchRequest(_Strict):
+class FilterFields(_Strict):
+    """What a list or a search is narrowed to. Words of the slot compare trimmed and case folded."""
+
+    kind: Kind | None = None
+    entity: Word | None = None
+    category: OptionalWord | None = None
+    key: Word | None = None
+    session_id: Word | None = None
+    tags_any: Words = Field(default_factory=list)
+    tags_all: Words = Field(default_factory=list)
+    min_importance: Fraction | None = None
+
+    def filters(self) -> Filters:
+        return Filters(
+            kind=self.kind,
+            entity=self.entity,
+            category=self.category,
+            key=self.key,
+            session_id=self.session_id,
+            tags_any=tuple(self.tags_any),
+            tags_all=tuple(self.tags_all),
+            min_importance=self.min_importance,
+        )
+
+
+class SearchRequest(FilterFields):
     """A search. Without dates: what holds now, as far as is known."""
 
     query: Content
@@ -261,18 +286,13 @@ class SearchRequest(_Strict):
         None, validation_alias=AliasChoices("known_at", "knownAt"), description="As far as was known at that time."
     )
     include_superseded: bool = Field(
-        False,
+        default=False,
         validation_alias=AliasChoices("include_superseded", "includeSuperseded"),
         description="Search every version, not only what holds.",
     )
-    kind: Kind | None = None
-    entity: Word | None = None
-    category: OptionalWord | None = None
-    key: Word | None = None
-    session_id: Word | None = None
-    tags_any: Words = Field(default_factory=list)
-    tags_all: Words = Field(default_factory=list)
-    min_importance: Fraction | None = None
+
+    def point(self) -> Point:
+        return Point(self.as_of, self.known_at, self.include_superseded)
 
 
 # --- answers -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from app.api.schemas import MemoryOut, ResultOut, SearchAnswer, SearchRequest, W
 from app.domain.errors import NoPreference
 from app.domain.memory import Kind, Slot
 from app.store import reads
-from app.store.reads import Filters, Hits, Point
+from app.store.reads import Hits
 
 router = APIRouter(prefix="/v1", tags=["recall"])
 
@@ -20,19 +20,8 @@ router = APIRouter(prefix="/v1", tags=["recall"])
 @router.post("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
 async def search(parts: PartsDep, agent: AgentDep, body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)]) -> Response:
     """The memories nearest to the query, best first: min(limit, live) of them, always, unless `min_score` cuts some off."""
-    filters = Filters(
-        kind=body.kind,
-        entity=body.entity,
-        category=body.category,
-        key=body.key,
-        session_id=body.session_id,
-        tags_any=tuple(body.tags_any),
-        tags_all=tuple(body.tags_all),
-        min_importance=body.min_importance,
-    )
-    point = Point(body.as_of, body.known_at, body.include_superseded)
     hits = await parts.recall.search(
-        agent, body.query, mode=body.mode, limit=body.limit, min_score=body.min_score, filters=filters, point=point
+        agent, body.query, mode=body.mode, limit=body.limit, min_score=body.min_score, filters=body.filters(), point=body.point()
     )
     return _found(hits)
 

@@ -1,0 +1,60 @@
+"""Every command of the README is run as it stands, over a service that `make serve` starts."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+from test_cli import QUIET, await_ready, free_port
+
+ROOT = Path(__file__).parent.parent
+BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def test_the_first_block_is_the_one_command() -> None:
+    assert BLOCKS[0].strip() == "make serve"
+
+
+@pytest.mark.skipif(not (ROOT / ".venv" / ".dev").exists(), reason="`make serve` installs: run by `make test`, it finds all installed")
+def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
+    port = free_port()
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_")} | QUIET
+    serve = {**environment, "PALIMPSEST_DATA_DIR": str(tmp_path), "PORT": str(port)}
+    with (
+        open(tmp_path / "service.log", "wb") as log,
+        subprocess.Popen(["make", "serve"], cwd=ROOT, env=serve, stdout=log, stderr=log) as process,
+    ):
+        try:
+            await_ready(f"http://127.0.0.1:{port}", process, tmp_path)
+            printed = [run(block.replace("localhost:8000", f"127.0.0.1:{port}"), port, environment) for block in BLOCKS[1:]]
+        finally:
+            for service in psutil.Process(process.pid).children():
+                service.terminate()
+            process.wait(30)
+    store, change, now, before, history = (json.loads(line) for line in printed[0].splitlines())
+    assert store["operation"] == "ADD"
+    assert change["operation"] == "UPDATE"
+    assert change["superseded"] == [store["memory"]["id"]]
+    assert [r["memory"]["value"] for r in now["results"]] == ["Emacs"]
+    assert [r["memory"]["value"] for r in before["results"]] == ["Vim"]
+    assert [v["value"] for v in history["versions"]] == ["Vim", "Emacs"]
+    assert "Allergic to peanuts" in printed[1]
+    assert "Uses Vim as editor" in printed[1]
+
+
+def run(block: str, port: int, environment: dict[str, str]) -> str:
+    """What a block prints, a line for each answer of curl."""
+    script = "set -euo pipefail\n" + re.sub(r"^(curl .*?)(?=\n(?:#|curl|\n|$)|\Z)", r"\1; echo", block, flags=re.MULTILINE | re.DOTALL)
+    shell = {**environment, "PALIMPSEST_URL": f"http://127.0.0.1:{port}"}
+    done = subprocess.run(["bash", "-c", script], cwd=ROOT, env=shell, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr + script
+    return "\n".join(line for line in done.stdout.splitlines() if line.strip())
+
+
+def test_every_link_of_the_readme_leads_somewhere() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
