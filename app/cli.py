@@ -52,6 +52,7 @@ def serve(
     """Serve. Without PALIMPSEST_DATABASE_URL, over an embedded Postgres in the data folder, migrated by itself."""
     import uvicorn
 
+    from app.embedding.local import LocalEmbedder
     from app.store import schema
 
     given = {"host": host, "port": port, "workers": workers}
@@ -62,6 +63,8 @@ def serve(
         if migrate or settings.database_url is None:
             schema.migrate(url)
         schema.check(url)
+        schema.claim_encoder(url, LocalEmbedder.name, LocalEmbedder.dimensions)  # told here in a line; a worker would tell it in a trace
+        schema.language_oid(url, settings.text_language)
         os.environ["PALIMPSEST_DATABASE_URL"] = url  # the workers' settings are read from the environment
         os.environ["PALIMPSEST_HOST"] = settings.host
         Console(stderr=True).print(f"Swagger UI: http://{settings.host}:{settings.port}/docs", highlight=False)
@@ -90,12 +93,11 @@ def _database(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    from app.store.engine import DifferentEncoder
     from app.store.schema import UnfitDatabase
 
     try:
         yield
-    except (UnfitDatabase, DifferentEncoder) as problem:
+    except UnfitDatabase as problem:
         raise Failure(str(problem)) from None
 
 

@@ -1,5 +1,6 @@
 """create_app() and its lifespan: everything is built here and handed down."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -18,8 +19,8 @@ from app.services.recall import Recall
 from app.services.remember import Remember, Rules
 from app.services.supersede import Supersede
 from app.settings import InvalidSettings, Settings, load_settings
-from app.store import reads
-from app.store.engine import claim_encoder, create_engine
+from app.store import schema
+from app.store.engine import create_engine
 
 DESCRIPTION = """The memory service for agents that knows when facts change: store a fact, store its change, and read what is true now,
 what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."""
@@ -57,11 +58,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     local = None if app.state.embedder else LocalEmbedder(threads=settings.embedding_threads)
     embedder: Embedder = local or app.state.embedder
     try:
-        await claim_encoder(engine, embedder.name, embedder.dimensions)
-        async with reads.reading(engine) as connection:
-            language_oid = await reads.text_language(connection, settings.text_language)
-        if language_oid is None:
-            raise InvalidSettings(f"PALIMPSEST_TEXT_LANGUAGE: this Postgres has no text search configuration {settings.text_language!r}.")
+        await asyncio.to_thread(schema.claim_encoder, settings.database_url, embedder.name, embedder.dimensions)
+        language_oid = await asyncio.to_thread(schema.language_oid, settings.database_url, settings.text_language)
         policy = Policy(max_closures=settings.max_closures_per_store, core_inheritance=settings.core_inheritance)
         rules = Rules(policy, settings.fuzzy_dedupe, settings.max_candidates, settings.text_language, language_oid)
         app.state.parts = Parts(

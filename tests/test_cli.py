@@ -17,6 +17,8 @@ import psycopg
 import pytest
 from conftest import fresh_database
 
+from app.store import schema
+
 QUIET = {"XDG_RUNTIME_DIR": "/tmp"}
 
 
@@ -104,6 +106,10 @@ def test_an_external_database_that_is_behind_is_migrated_on_request_only(server_
         assert refused.returncode == 1
         assert "palimpsest migrate" in refused.stderr
         assert palimpsest("migrate", PALIMPSEST_DATABASE_URL=url).returncode == 0
+        schema.claim_encoder(url, "another-model", 3)
+        other = palimpsest("serve", "--migrate", PALIMPSEST_DATABASE_URL=url)
+        assert other.returncode == 1
+        assert "made by another-model" in other.stderr
         with psycopg.connect(url) as connection:
             assert connection.execute("SELECT count(*) FROM memories").fetchone() == (0,)
 

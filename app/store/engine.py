@@ -8,12 +8,6 @@ from pgvector.psycopg import register_vector_async
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from app.domain.errors import PalimpsestError
-
-
-class DifferentEncoder(PalimpsestError):
-    """The stored vectors come from another model than the one this process would use."""
-
 
 def sqlalchemy_url(url: str) -> sa.URL:
     """A postgresql:// URL with psycopg 3 as its driver."""
@@ -43,16 +37,3 @@ async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnect
     driver = raw.driver_connection
     assert isinstance(driver, psycopg.AsyncConnection)
     return driver
-
-
-async def claim_encoder(engine: AsyncEngine, name: str, dimensions: int) -> None:
-    """Records which model makes this database's vectors; raises DifferentEncoder where another one does."""
-    async with engine.begin() as connection:
-        claim = sa.text("INSERT INTO encoder (the_one, name, dimensions) VALUES (true, :name, :dimensions) ON CONFLICT DO NOTHING")
-        await connection.execute(claim, {"name": name, "dimensions": dimensions})
-        stored = (await connection.execute(sa.text("SELECT name, dimensions FROM encoder"))).one()
-    if tuple(stored) != (name, dimensions):
-        raise DifferentEncoder(
-            f"The vectors in this database were made by {stored.name} ({stored.dimensions} dimensions), not by {name} ({dimensions}). "
-            "Start with that model, or with another database."
-        )

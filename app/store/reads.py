@@ -390,11 +390,3 @@ async def operations_on(connection: AsyncConnection, agent: AgentId, ids: Sequen
         ORDER BY created_at, id
     """)
     return list((await connection.execute(statement, {"agent": agent, "ids": list(ids), "known_at": known_at})).mappings())
-
-
-async def text_language(connection: AsyncConnection, name: str) -> int | None:
-    """The oid of a text search configuration; None where this server has none of that name."""
-    found = await connection.execute(
-        sa.text("SELECT oid FROM pg_ts_config WHERE cfgname = :name AND pg_ts_config_is_visible(oid)"), {"name": name}
-    )
-    return found.scalar()

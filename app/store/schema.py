@@ -38,8 +38,7 @@ def migrate_down(url: str, revision: str = "base") -> None:
 
 @contextmanager
 def _migrating(url: str) -> Iterator[Config]:
-    engine = sa.create_engine(sqlalchemy_url(url), poolclass=sa.NullPool)
-    with _connected(engine) as connection:
+    with _connected(url) as connection:
         _check_server(connection)
         connection.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": _MIGRATION_LOCK})
         connection.commit()
@@ -49,8 +48,7 @@ def _migrating(url: str) -> Iterator[Config]:
 
 def check(url: str) -> None:
     """Raises UnfitDatabase unless the database can be served as it is."""
-    engine = sa.create_engine(sqlalchemy_url(url), poolclass=sa.NullPool)
-    with _connected(engine) as connection:
+    with _connected(url) as connection:
         _check_server(connection)
         if _revision(connection) != _head():
             raise UnfitDatabase(
@@ -59,9 +57,33 @@ def check(url: str) -> None:
         _check_pgvector(connection, "pg_extension", "extversion", "extname")
 
 
-def _connected(engine: sa.Engine) -> sa.Connection:
+def claim_encoder(url: str, name: str, dimensions: int) -> None:
+    """Records which model makes this database's vectors. Raises UnfitDatabase where another one does."""
+    with _connected(url) as connection:
+        claim = sa.text("INSERT INTO encoder (the_one, name, dimensions) VALUES (true, :name, :dimensions) ON CONFLICT DO NOTHING")
+        connection.execute(claim, {"name": name, "dimensions": dimensions})
+        connection.commit()
+        stored = connection.execute(sa.text("SELECT name, dimensions FROM encoder")).one()
+    if tuple(stored) != (name, dimensions):
+        raise UnfitDatabase(
+            f"The vectors in this database were made by {stored.name} ({stored.dimensions} dimensions), not by {name} ({dimensions}). "
+            "Start with that model, or with another database."
+        )
+
+
+def language_oid(url: str, name: str) -> int:
+    """The oid of a text search configuration. Raises UnfitDatabase where this server has none of that name."""
+    find = sa.text("SELECT oid FROM pg_ts_config WHERE cfgname = :name AND pg_ts_config_is_visible(oid)")
+    with _connected(url) as connection:
+        found: int | None = connection.execute(find, {"name": name}).scalar()
+    if found is None:
+        raise UnfitDatabase(f"PALIMPSEST_TEXT_LANGUAGE: this Postgres has no text search configuration {name!r}; `english` is one.")
+    return found
+
+
+def _connected(url: str) -> sa.Connection:
     try:
-        return engine.connect()
+        return sa.create_engine(sqlalchemy_url(url), poolclass=sa.NullPool).connect()
     except sa.exc.OperationalError as problem:
         reason = str(problem.orig).strip().splitlines()[0]
         raise UnfitDatabase(f"Cannot connect to the database of PALIMPSEST_DATABASE_URL: {reason}") from None

@@ -194,6 +194,15 @@ def test_a_decision_carries_typed_details(client: httpx.Client) -> None:
     assert "alternatives" in problem(bad, 422)["detail"]
 
 
+def test_a_change_far_into_a_long_text_is_never_a_duplicate(client: httpx.Client) -> None:
+    text = " ".join(f"Step {number}: turn valve {number} by {number} degrees." for number in range(300))
+    store(client, text)
+    changed = store(client, text.replace("valve 290 by 290", "valve 290 by 17"))
+    assert changed["operation"] == "ADD"
+    assert 0.99 < changed["candidates"][0]["similarity"] < 0.999999
+    assert len(contents(client)) == 2
+
+
 # --- batch -------------------------------------------------------------------------------------------------------------
 
 

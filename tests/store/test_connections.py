@@ -12,7 +12,7 @@ from conftest import running
 from numpy.typing import NDArray
 
 from app.settings import load_settings
-from app.store.engine import DifferentEncoder
+from app.store import schema
 
 
 class Waiting:
@@ -73,18 +73,13 @@ def test_no_connection_is_held_while_encoding(database_url: str, method: str, pa
 
 
 def test_another_encoder_is_refused_at_start(database_url: str) -> None:
-    import asyncio
+    schema.claim_encoder(database_url, "one", 384)
+    schema.claim_encoder(database_url, "one", 384)
+    with pytest.raises(schema.UnfitDatabase, match="made by one"):
+        schema.claim_encoder(database_url, "other", 384)
 
-    from app.store.engine import claim_encoder, create_engine
 
-    async def claim(name: str) -> None:
-        engine = create_engine(database_url, pool_size=1, pool_timeout=5)
-        try:
-            await claim_encoder(engine, name, 384)
-        finally:
-            await engine.dispose()
-
-    asyncio.run(claim("one"))
-    asyncio.run(claim("one"))
-    with pytest.raises(DifferentEncoder, match="made by one"):
-        asyncio.run(claim("other"))
+def test_a_text_language_that_postgres_does_not_have_is_refused(database_url: str) -> None:
+    assert schema.language_oid(database_url, "simple") > 0
+    with pytest.raises(schema.UnfitDatabase, match="PALIMPSEST_TEXT_LANGUAGE"):
+        schema.language_oid(database_url, "klingon")
