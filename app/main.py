@@ -1,6 +1,7 @@
 """create_app() and its lifespan: everything is built here and handed down."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -71,8 +72,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             recall=Recall(engine, embedder, language=settings.text_language),
             importing=Importing(engine, embedder, language_oid=language_oid),
         )
+        gc.collect()
+        gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again
         yield
     finally:
+        gc.unfreeze()
         if local:
             local.close()
         await engine.dispose()

@@ -1,7 +1,6 @@
 """`python -m bench [--quick] [--only PART …]`: measures, prints, and writes bench/RESULTS.md."""
 
 import argparse
-import warnings
 from pathlib import Path
 
 from bench import recall, search, store
@@ -14,15 +13,16 @@ PARTS = ("search", "store", "recall")
 def main() -> None:
     arguments = _arguments()
     quick = arguments.quick
+    encoders = (True,) if quick else (True, False)
     others = {"others": 20, "memories_of_others": 300} if quick else {"others": 100, "memories_of_others": 1_000}
     with world(**others) as here:
         report = Report(here.url, quick)
         if "search" in arguments.only:
-            search.measure(report, here, rounds=60 if quick else 400, agents=(World.SMALL, World.LARGE))
+            search.measure(report, here, rounds=40 if quick else 400, agents=(World.SMALL, World.LARGE), encoders=encoders)
         if "recall" in arguments.only:
             recall.measure(report, here, queries=2 if quick else 10)
         if "store" in arguments.only:
-            store.measure(report, here, rounds=60 if quick else 400, batches=1 if quick else 5)
+            store.measure(report, here, rounds=40 if quick else 400, batches=1 if quick else 5, encoders=encoders)
         report.write(arguments.write)
 
 
@@ -35,5 +35,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
     main()

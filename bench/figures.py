@@ -78,20 +78,24 @@ class Report:
 
 
 def _heading(url: str, *, quick: bool) -> list[str]:
-    packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("fastapi", "uvicorn", "sqlalchemy", "psycopg", "onnxruntime"))
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES)
+    machine = f"{os.cpu_count()} cores ({_processor()}), load {os.getloadavg()[1]:.1f} over five minutes"
     return [
         "# What the service costs over the least that the same work costs",
         "",
         f"Written by `python -m bench{' --quick' if quick else ''}` on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC at {_commit()}.",
         "",
-        f"{os.cpu_count()} cores ({_processor()}), load {os.getloadavg()[1]:.1f} over five minutes; Python {platform.python_version()}, {_postgres(url)};",
-        f"{packages}.",
+        f"{machine}; Python {platform.python_version()}, {versions}; {_postgres(url)}.",
         "",
-        "The floor is a bare Starlette application in a uvicorn process of its own (`bench/floor.py`): it encodes the text once, runs the same SQL over",
-        "raw psycopg, prepared, and sends as many bytes as the service does. Both are called in turns over one kept connection each, from a third process",
-        "whose own cost is the same on both sides. Times are milliseconds at the client; only the ratios mean something on another machine.",
+        "The floor is a bare Starlette application in a uvicorn process of its own (`bench/floor.py`): it encodes the text once,",
+        "runs the same SQL over raw psycopg, prepared, and sends as many bytes as the service does. Both are called in turns over one kept",
+        "connection each, from a third process whose own cost is the same on both sides. Times are milliseconds at the client; only the",
+        "ratios mean something on another machine, and beside other work they come out too high: it costs most where most is handed over.",
         "",
     ]
+
+
+_PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "psycopg", "onnxruntime")
 
 
 def _commit() -> str:

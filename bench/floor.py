@@ -6,7 +6,7 @@ nothing and blocks its event loop, so nothing that serves two callers can be as 
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -40,8 +40,8 @@ def create_service_without_encoder() -> FastAPI:
 def create_app() -> Starlette:
     """The floor over PALIMPSEST_DATABASE_URL; BENCH_ENCODER=known looks the vectors up."""
     floor = _Floor(os.environ["PALIMPSEST_DATABASE_URL"], _encoder())
-    routes = [("/reply", floor.set_reply), ("/search", floor.search), ("/store", floor.store), ("/batch", floor.batch), ("/nothing", floor.nothing)]
-    return Starlette(routes=[Route(path, endpoint, methods=["POST"]) for path, endpoint in routes])
+    endpoints = {"/reply": floor.set_reply, "/search": floor.search, "/store": floor.store, "/batch": floor.batch}
+    return Starlette(routes=[Route(path, endpoint, methods=["POST"]) for path, endpoint in endpoints.items()])
 
 
 def _encoder() -> Encode:
@@ -49,9 +49,6 @@ def _encoder() -> Encode:
         return KnownVectors(known_texts()).look_up
     local = LocalEmbedder()
     return lambda texts: [local._encode_text(text) for text in texts]  # type: ignore[return-value]  # rows are all that is asked of it
-
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class _Floor:
@@ -69,11 +66,6 @@ class _Floor:
         """The bytes to answer with from now on."""
         self._reply = await request.body()
         return Response()
-
-    async def nothing(self, request: Request) -> Response:
-        """The hop alone."""
-        await request.body()
-        return self._answer()
 
     async def search(self, request: Request) -> Response:
         asked = json.loads(await request.body())
@@ -127,7 +119,7 @@ def _contents(body: bytes) -> list[str]:
 def _search_sql(mode: str) -> str:
     """The service's own statement, as the driver gets it."""
     statement, _ = reads.search_statement(mode, reads.Filters(), reads.Point())
-    return str(sa.text(statement).compile(dialect=PGDialect_psycopg()))
+    return str(sa.text(statement).compile(dialect=PGDialect_psycopg()))  # type: ignore[no-untyped-call]
 
 
 class _Rows:
@@ -142,7 +134,7 @@ class _Rows:
     def new(self, content: str, vector: object) -> tuple[list[object], list[object]]:
         memory_id, now = uuid7(), datetime.now(UTC)
         digests = {name: os.urandom(32) for name in ("content_hash", "fuzzy_hash", "folded_hash")}
-        times = {name: now for name in ("created_at", "valid_from", "asserted_at", "known_from")}
+        times = dict.fromkeys(("created_at", "valid_from", "asserted_at", "known_from"), now)
         memory = self._memory | digests | times | {"id": memory_id, "chain_id": memory_id, "content": content, "embedding": vector}
         entry = self._entry | {"id": uuid7(), "target_memory_id": memory_id, "created_at": now}
         return list(memory.values()), list(entry.values())

@@ -24,7 +24,7 @@ def serving(factory: str, **environment: str) -> Iterator[int]:
     command = [sys.executable, "-m", "uvicorn", "--factory", factory, *options]
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment)
     try:
-        _await_port(port, process)
+        _await_port(port, process, factory)
         yield port
     finally:
         process.terminate()
@@ -38,14 +38,14 @@ def _free_port() -> int:
         return port
 
 
-def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:
+def _await_port(port: int, process: subprocess.Popen[bytes], name: str) -> None:
     for _ in range(600):
         if process.poll() is not None:
-            raise RuntimeError(f"{process.args} ended with status {process.returncode}")
+            raise RuntimeError(f"{name} ended with status {process.returncode}")
         try:
             socket.create_connection(("127.0.0.1", port)).close()
         except OSError:
             time.sleep(0.05)
         else:
             return
-    raise RuntimeError(f"{process.args} did not listen within 30 seconds")
+    raise RuntimeError(f"{name} did not listen within 30 seconds")

@@ -36,7 +36,10 @@ def _cache_file(texts: Sequence[str]) -> Path:
 
 
 class KnownVectors:
-    """An `Embedder` that computes nothing: it shows what the service itself costs. Its vectors are the local encoder's, and so is its name."""
+    """An `Embedder` that computes nothing: it shows what the service itself costs.
+
+    Its vectors are the local encoder's, and so is its name.
+    """
 
     name = LocalEmbedder.name
     dimensions = LocalEmbedder.dimensions

@@ -1,6 +1,7 @@
 """The database that everything is measured on: one agent of 1,000 memories, one of 10,000, and others beside them."""
 
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,12 +10,15 @@ from pathlib import Path
 
 import psycopg
 
-from app.store import schema
-from app.store.embedded import embedded_postgres
 from bench.client import Client
 from bench.sentences import questions, sentences
 from bench.servers import SERVICE_WITHOUT_ENCODER, serving
 from bench.vectors import cached_vectors
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # the embedded server's library warns at import where XDG_RUNTIME_DIR is unset
+    from app.store import schema
+    from app.store.embedded import embedded_postgres
 
 POOL = 10_000
 FRESH = 5_000  # sentences that no agent has yet, for stores
@@ -30,8 +34,13 @@ class World:
 
     SMALL = "small"
     LARGE = "large"
-    STORING = "storing"  # 1,000 memories like `small`, for the writes of the service
-    STORING_FLOOR = "storing-floor"  # and for those of the floor
+
+    def settle(self, *agents: str) -> None:
+        """More agents like `small`, to be written to."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            for agent in agents:
+                _settle(connection, agent, 1_000)
+            connection.execute("VACUUM ANALYZE memories")
 
 
 @cache
@@ -64,8 +73,7 @@ def world(*, others: int, memories_of_others: int) -> Iterator[World]:
         schema.migrate(url)
         _import(url, World.LARGE)
         with psycopg.connect(url, autocommit=True) as connection:
-            for agent in (World.SMALL, World.STORING, World.STORING_FLOOR):
-                _settle(connection, agent, 1_000)
+            _settle(connection, World.SMALL, 1_000)
             names = tuple(f"other-{number:03}" for number in range(others))
             for agent in names:
                 _settle(connection, agent, memories_of_others)

@@ -40,7 +40,7 @@ class Parts:
     importing: Importing
 
 
-def get_parts(request: Request) -> Parts:
+async def get_parts(request: Request) -> Parts:
     parts: Parts = request.app.state.parts
     return parts
 
@@ -51,7 +51,7 @@ _bearer = HTTPBearer(auto_error=False, description="The value of PALIMPSEST_API_
 _key_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key, as a header of its own.")
 
 
-def require_key(
+async def require_key(
     parts: PartsDep,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
     key: Annotated[str | None, Depends(_key_header)],
@@ -64,7 +64,7 @@ def require_key(
         raise HTTPException(401, help_text, headers={"WWW-Authenticate": "Bearer"})
 
 
-def get_agent(
+async def get_agent(
     agent: Annotated[
         str,
         Header(
@@ -80,7 +80,7 @@ def get_agent(
 AgentDep = Annotated[AgentId, Depends(get_agent)]
 
 
-def get_origin(request: Request) -> writes.Request:
+async def get_origin(request: Request) -> writes.Request:
     """What the log says about this call."""
     return writes.Request(request_id=request.scope["request_id"])
 
@@ -88,7 +88,7 @@ def get_origin(request: Request) -> writes.Request:
 OriginDep = Annotated[writes.Request, Depends(get_origin)]
 
 
-def get_expected(
+async def get_expected(
     if_match: Annotated[str | None, Header(description="ETag of the version this call was decided on; 412 when it has changed.")] = None,
 ) -> int | None:
     """The revision in If-Match; None without one, or for `*`."""

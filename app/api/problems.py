@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -87,6 +88,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(sa.exc.TimeoutError, _busy)
     app.add_exception_handler(sa.exc.DBAPIError, _database_error)
+    app.add_exception_handler(psycopg.Error, _database_error)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -112,12 +114,12 @@ async def _busy(_request: Request, _error: Exception) -> Response:
 
 async def _database_error(_request: Request, error: Exception) -> Response:
     """A broken rule of the schema is a conflict by its name; anything else means that the database cannot be reached."""
-    assert isinstance(error, sa.exc.DBAPIError)
-    rule = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
-    if isinstance(error, sa.exc.IntegrityError) and rule:
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    rule = cause.diag.constraint_name if isinstance(cause, psycopg.IntegrityError) else None
+    if rule:
         return respond(_problem(409, "rule-broken", "The write breaks a rule", f"The write breaks the rule {rule}; nothing was stored."))
-    if isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError):
-        logger.error("database unavailable: %s", type(error.orig).__name__)
+    if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
+        logger.error("database unavailable: %s", type(cause).__name__)
         return respond(_problem(503, "database-unavailable", "The database cannot be reached", "Try again."), {"Retry-After": "2"})
     return await _unexpected(_request, error)
 

@@ -44,7 +44,7 @@ def _from_text(given: str) -> datetime:
 
 def format_time(time: datetime) -> str:
     """RFC 3339 in UTC, with microseconds."""
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+    return time.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 Time = Annotated[

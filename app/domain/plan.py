@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.errors import DoesNotHold, InvalidFact, OthersInBetween, Withdrawn
-from app.domain.memory import Belief, Fact, Operation, Slot, Tier, Version
+from app.domain.memory import Belief, Fact, Memory, Operation, Slot, Tier, Version
 from app.domain.picture import Picture
 from app.domain.relation import Decision, Judge, Judgment, Relation
 from app.domain.time import holding, in_order, next_after, settle
@@ -75,6 +75,20 @@ class Plan:
     def versions(self) -> tuple[Version, ...]:
         """Every version as it stands after the plan, for the picture to absorb."""
         return (*(i.version for i in self.inserted), *(c.after for c in self.changed))
+
+
+def inserted_memories(plans: Iterable[Plan], picture: Picture) -> dict[UUID, Memory]:
+    """What the plans insert, as a read after all of them answers it. The picture has absorbed them."""
+    ends = sorted((v for v in picture.versions() if v.belief.superseded_by), key=lambda v: (v.belief.valid_from, v.id))
+    superseded = {v.belief.superseded_by: v.id for v in ends}
+    inserted = [(i.fact, picture.version(i.version.id)) for plan in plans for i in plan.inserted]
+    return {version.id: _memory(fact, version, superseded.get(version.id)) for fact, version in inserted}
+
+
+def _memory(fact: Fact, version: Version, supersedes_id: UUID | None) -> Memory:
+    belief = version.belief
+    fact = replace(fact, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
+    return Memory(version.id, version.chain_id, fact, belief, version.created_at, version.revision, supersedes_id)
 
 
 # --- storing -----------------------------------------------------------------------------------------------------------

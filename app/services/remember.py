@@ -14,7 +14,7 @@ from uuid_utils.compat import uuid7
 from app.domain.errors import PalimpsestError
 from app.domain.memory import AgentId, Fact, Memory
 from app.domain.picture import Picture
-from app.domain.plan import Plan, Policy, plan_store, plan_supersede
+from app.domain.plan import Plan, Policy, inserted_memories, plan_store, plan_supersede
 from app.domain.relation import Judgment
 from app.embedding import Embedder
 from app.judges import rules
@@ -95,7 +95,7 @@ class Remember:
         vectors = await self._embedder.encode([command.fact.content for command in commands])
         neighbours = await self._snapshot(agent, commands, vectors)
         async with self._engine.connect() as connection, connection.begin() as transaction:
-            drafts = await self._plan(connection, agent, commands)
+            drafts, picture = await self._plan(connection, agent, commands)
             failed = {i: d for i, d in enumerate(drafts) if isinstance(d, PalimpsestError)}
             if failed and atomic:
                 raise BatchRefused(failed)
@@ -105,7 +105,7 @@ class Remember:
             log_ids = iter(
                 await writes.apply(connection, agent, plans, vectors=of_inserted, language=self._rules.language_oid, request=request)
             )
-            stored = await self._read_back(connection, agent, plans, neighbours)
+            stored = await self._read_back(connection, agent, plans, picture, neighbours)
             if dry_run:
                 await transaction.rollback()
         return [
@@ -129,7 +129,9 @@ class Remember:
         query = Query(command.fact.content, vector, "hybrid", self._rules.language, self._rules.max_candidates, reads.ANY_SCORE)
         return (await reads.search(connection, agent, query, reads.Filters(), reads.Point())).hits
 
-    async def _plan(self, connection: AsyncConnection, agent: AgentId, commands: Sequence[Command]) -> list[Plan | PalimpsestError]:
+    async def _plan(
+        self, connection: AsyncConnection, agent: AgentId, commands: Sequence[Command]
+    ) -> tuple[list[Plan | PalimpsestError], Picture]:
         """Takes the lock, reads what the facts may touch, and plans each over what the ones before will have written."""
         last = await writes.lock_agent(connection, agent)
         named = {i for command in commands for i in command.supersedes}
@@ -145,7 +147,7 @@ class Remember:
             picture.absorb(plan.versions)
             drafts.append(plan)
             last = now
-        return drafts
+        return drafts, picture
 
     def _plan_one(self, command: Command, picture: Picture, now: datetime) -> Plan:
         fact, new_id = command.fact, uuid7()
@@ -155,15 +157,17 @@ class Remember:
         return plan_store(fact, picture, judgments, self._rules.policy, now=now, new_id=new_id, classify=command.classify)
 
     async def _read_back(
-        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], neighbours: Sequence[Sequence[Hit]]
+        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], picture: Picture, neighbours: Sequence[Sequence[Hit]]
     ) -> dict[UUID, Memory]:
-        """The memories to answer with, and those judged without being neighbours."""
+        """The memories to answer with, and those judged without being neighbours. What was inserted is known without reading it."""
+        inserted = inserted_memories(plans, picture)
         near = {hit.memory.id for hits in neighbours for hit in hits}
         wanted = {plan.target for plan in plans if plan.target} | {j.memory_id for plan in plans for j in plan.judgments} - near
+        wanted -= inserted.keys()
         if not wanted:
-            return {}
+            return inserted
         page = await reads.find_memories(connection, agent, list(wanted), reads.Point())
-        return {memory.id: memory for memory in page.memories}
+        return inserted | {memory.id: memory for memory in page.memories}
 
 
 def _outcome(plan: Plan, *, log_id: UUID, dry_run: bool, stored: Mapping[UUID, Memory], neighbours: Sequence[Hit]) -> Outcome:

@@ -1,10 +1,14 @@
 """The connection pool, and how a connection is set up."""
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import psycopg
 import sqlalchemy as sa
 from pgvector.psycopg import register_vector_async
+from psycopg.rows import dict_row
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
@@ -37,3 +41,22 @@ async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnect
     driver = raw.driver_connection
     assert isinstance(driver, psycopg.AsyncConnection)
     return driver
+
+
+async def fetch(connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a statement with `:names`, straight from the driver, in the same transaction. Raises psycopg errors.
+
+    SQLAlchemy takes 0.3 ms more for a search: it parses the text, guards and wraps every row.
+    """
+    driver = await driver_connection(connection)
+    cursor = driver.cursor(row_factory=dict_row)
+    await cursor.execute(_in_driver_style(statement), parameters)
+    return await cursor.fetchall() if cursor.description else []
+
+
+@lru_cache(maxsize=512)
+def _in_driver_style(statement: str) -> bytes:
+    return str(sa.text(statement).compile(dialect=_DIALECT)).encode()
+
+
+_DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.memory import AgentId, Fact, Kind, Lifespan, Memory, Moment, Slot
 from app.domain.text import fold
+from app.store.engine import fetch
 from app.store.rows import belief_of
 from app.store.tables import BELIEF_COLUMNS
 
@@ -158,11 +159,11 @@ async def _run(
 ) -> tuple[Moment, list[Any]]:
     """Runs a statement whose rows carry the moment; a row without an id says that nothing was found."""
     given = {"agent": agent, "as_of": point.as_of, "known_at": point.known_at, **parameters}
-    rows = (await connection.execute(sa.text(statement), given)).mappings().all()
+    rows = await fetch(connection, statement, given)
     return Moment(rows[0]["moment_as_of"], rows[0]["moment_known_at"]), [row for row in rows if row["id"] is not None]
 
 
-def _memory(row: RowMapping) -> Memory:
+def _memory(row: Mapping[str, Any]) -> Memory:
     belief = belief_of(row)
     said = {name: row[name] for name in _FACT_COLUMNS}
     said |= {name: tuple(row[name]) for name in ("tags", "entities", "sources")}
@@ -243,7 +244,8 @@ _ASKED = """
     )
 """
 
-_RANK = "CASE WHEN m.lexemes @@ (SELECT words FROM asked) THEN ts_rank(m.lexemes, (SELECT words FROM asked)) ELSE 0 END"
+# 0 where no word matches; asking "@@" first would look every word up twice.
+_RANK = "ts_rank(m.lexemes, (SELECT words FROM asked))"
 
 # "+ 0" keeps the planner from an approximate index: the scan of an agent's rows is exact, and min(limit, live) rows come back.
 _DISTANCE = "(m.embedding <=> :vector) + 0"
@@ -267,10 +269,10 @@ _FOUND = {
             SELECT coalesce(v.id, t.id) AS id, {fused} AS score,
                    1 - coalesce(v.distance, t.distance) AS vector, coalesce(t.rank, v.rank) AS text
             FROM (
-                SELECT *, row_number() OVER (ORDER BY distance) AS place FROM live ORDER BY distance LIMIT :depth
+                SELECT *, row_number() OVER (ORDER BY distance) AS place FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
             ) AS v FULL JOIN (
-                SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place FROM live
-                WHERE rank > 0 ORDER BY rank DESC, distance LIMIT :depth
+                SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
+                FROM (SELECT * FROM live WHERE rank > 0 ORDER BY rank DESC, distance LIMIT :depth) AS ranked
             ) AS t USING (id)
         ) AS fused WHERE score >= :min_score ORDER BY score DESC, vector DESC LIMIT :limit
     """,
@@ -333,7 +335,7 @@ async def search(connection: AsyncConnection, agent: AgentId, query: Query, filt
     return Hits(moment, [_hit(row) for row in rows])
 
 
-def _hit(row: RowMapping) -> Hit:
+def _hit(row: Mapping[str, Any]) -> Hit:
     scores = {name: float(row[f"{name}_score"]) for name in ("vector", "text") if row[f"{name}_score"] is not None}
     return Hit(_memory(row), float(row["score"]), scores)
 

@@ -78,6 +78,9 @@ def upgrade() -> None:
     """)
     # A TOASTed vector costs a second fetch per row and makes the exact scan of an agent ten times slower (DESIGN §8).
     op.execute("ALTER TABLE memories ALTER COLUMN embedding SET STORAGE PLAIN")
+    # For the same reason the words stay in the row: beside a vector nearly every row is over the usual 2 kB, and a search reads
+    # the words of all of an agent's rows.
+    op.execute("ALTER TABLE memories SET (toast_tuple_target = 8160)")
     op.execute("CREATE INDEX memories_chain ON memories (agent_id, chain_id)")
     op.execute("CREATE INDEX memories_fuzzy_hash ON memories (agent_id, fuzzy_hash)")
     op.execute("CREATE INDEX memories_slot ON memories (agent_id, slot_hash) WHERE slot_key IS NOT NULL")
