@@ -77,16 +77,6 @@ class _Strict(BaseModel):
 class _Answer(BaseModel):
     model_config = ConfigDict(use_enum_values=True)
 
-    @classmethod
-    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
-        """As in pydantic, for values that name every field; its look at each of them takes longer than the rest of an answer."""
-        made = cls.__new__(cls)
-        object.__setattr__(made, "__dict__", values)
-        object.__setattr__(made, "__pydantic_fields_set__", _fields_set or set(values))
-        object.__setattr__(made, "__pydantic_extra__", None)
-        object.__setattr__(made, "__pydantic_private__", None)
-        return made
-
 
 class DecisionDetails(BaseModel):
     """What a decision's `details` may carry, typed; other names stay free."""
