@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, NewType
 from uuid import UUID
 
@@ -79,7 +80,7 @@ class Slot:
         return digest(json.dumps([self.entity, self.category, self.key]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that what is folded and hashed is so once
 class Fact:
     """An incoming fact, validated. None = not said. Times are aware, in UTC; `valid_until` is a stated end."""
 
@@ -104,28 +105,28 @@ class Fact:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
 
-    @property
+    @cached_property
     def slot(self) -> Slot:
         return Slot.of(self.entity, self.category, self.key)
 
-    @property
+    @cached_property
     def one_value(self) -> bool:
         """Whether its slot holds one value at a time: a key was given, and neither the caller nor the kind objects."""
         return self.key is not None and self.kind is not Kind.CONSTRAINT and self.single_valued is not False
 
-    @property
+    @cached_property
     def content_hash(self) -> bytes:
         return digest(self.content)
 
-    @property
+    @cached_property
     def fuzzy_hash(self) -> bytes:
         return loose_digest(self.content)
 
-    @property
+    @cached_property
     def folded_hash(self) -> bytes:
         return digest(fold(self.content))
 
-    @property
+    @cached_property
     def value_hash(self) -> bytes | None:
         return None if self.value is None else digest(fold(self.value))
 

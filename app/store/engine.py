@@ -24,6 +24,7 @@ def create_engine(url: str, *, pool_size: int, pool_timeout: float) -> AsyncEngi
         sqlalchemy_url(url),
         pool_size=pool_size,
         max_overflow=0,
+        pool_use_lifo=True,  # the connection used last has the statements prepared
         pool_timeout=pool_timeout,
         connect_args={"options": "-c timezone=UTC", "connect_timeout": 10},
     )
