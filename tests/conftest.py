@@ -102,9 +102,10 @@ def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[st
         if not thread.is_alive():
             raise RuntimeError("the service did not start")
         time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
+    address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    httpx.get(f"{address}/livez")  # FastAPI builds its routes at the first request, with warnings off for the whole process
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield address
     finally:
         server.should_exit = True
         thread.join(10)

@@ -27,6 +27,7 @@ _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.Withdrawn, 409, "withdrawn", "The memory was withdrawn"),
     (errors.DoesNotHold, 409, "does-not-hold", "The memory does not hold then"),
     (errors.OthersInBetween, 409, "others-in-between", "Other versions start in between"),
+    (errors.Conflict, 409, "conflict", "The call contradicts what is stored"),
     (errors.StaleVersion, 412, "stale-version", "The memory has changed"),
     (errors.BadImportLine, 422, "bad-line", "A line cannot be imported"),
     (errors.InvalidFact, 422, "invalid", "The request contradicts itself"),

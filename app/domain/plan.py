@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.domain.errors import DoesNotHold, InvalidFact, OthersInBetween, Withdrawn
+from app.domain.errors import Conflict, DoesNotHold, InvalidFact, OthersInBetween, Withdrawn
 from app.domain.memory import Belief, Fact, Memory, Operation, Slot, Tier, Version
 from app.domain.picture import Picture
 from app.domain.relation import Decision, Judge, Judgment, Relation
@@ -224,7 +224,9 @@ def _replace(
     claimed = {v.id: v for v in [*ended, *claims]}
     demoted = [v.asserting(contradicted_by=new_id, tier=Tier.SEMANTIC) for v in claimed.values()]
     inserted, changed = _rewrite(picture, now, [*demoted, version], stored)
-    reason = "Another value for a slot that holds one at a time."
+    reason = (
+        "Another value for a slot that holds one at a time." if ended[0].chain_id == chain_id else "It joins the oldest chain of its slot."
+    )
     return Plan(
         Operation.UPDATE,
         now,
@@ -304,8 +306,10 @@ def _successor_of(first: Version, fact: Fact) -> Fact:
 def plan_succeed(old_id: UUID, by_id: UUID, picture: Picture, *, now: datetime) -> Plan:
     """A stored memory is declared the successor of another, which ends where it starts; both keep their chains.
 
-    Raises UnknownMemory, Withdrawn, DoesNotHold.
+    Raises UnknownMemory, Withdrawn, DoesNotHold, Conflict.
     """
+    if old_id == by_id:
+        raise Conflict("A memory cannot be its own successor; give the id of another.", [by_id])
     old, by = picture.version(old_id), picture.version(by_id)
     for version in (old, by):
         if version.belief.void:

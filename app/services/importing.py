@@ -147,7 +147,7 @@ class _KnownTimes:
         return known
 
     def _check(self, number: int, stated: datetime) -> None:
-        if stated > self.now:
+        if stated > max(self.now, self._last or self.now):
             raise BadImportLine(number, f"created_at ({stated.isoformat()}) lies in the future.")
         if self._floor is not None and stated < self._floor:
             raise BadImportLine(
