@@ -5,6 +5,7 @@ import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
@@ -15,6 +16,10 @@ from app.api.schemas import Problem
 from app.domain.plan import Policy
 from app.embedding import Embedder
 from app.embedding.local import LocalEmbedder
+from app.judges.budget import Budget
+from app.judges.cascade import Cascade
+from app.judges.chat import ChatClient, ChatOptions
+from app.judges.model import ModelJudge
 from app.services.importing import Importing
 from app.services.recall import Recall
 from app.services.remember import Remember, Rules
@@ -58,16 +63,27 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     engine = create_engine(settings.database_url, pool_size=settings.pool_size, pool_timeout=settings.pool_timeout)
     local = None if app.state.embedder else LocalEmbedder(threads=settings.embedding_threads)
     embedder: Embedder = local or app.state.embedder
+    http = httpx.AsyncClient()
     try:
         await asyncio.to_thread(schema.claim_encoder, settings.database_url, embedder.name, embedder.dimensions)
         language_oid = await asyncio.to_thread(schema.language_oid, settings.database_url, settings.text_language)
-        policy = Policy(max_closures=settings.max_closures_per_store, core_inheritance=settings.core_inheritance)
-        rules = Rules(policy, settings.fuzzy_dedupe, settings.max_candidates, settings.text_language, language_oid)
+        policy = _policy(settings)
+        rules = Rules(
+            policy,
+            classify=settings.classify,
+            fuzzy=settings.fuzzy_dedupe,
+            max_candidates=settings.max_candidates,
+            min_importance=settings.candidate_min_importance,
+            similarity_floor=settings.similarity_floor,
+            language=settings.text_language,
+            language_oid=language_oid,
+        )
+        cascade = Cascade(policy, _model_judge(settings, http))
         app.state.parts = Parts(
             settings=settings,
             engine=engine,
             encoder=embedder.name,
-            remember=Remember(engine, embedder, rules),
+            remember=Remember(engine, embedder, cascade, rules),
             supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
             recall=Recall(engine, embedder, language=settings.text_language),
             importing=Importing(engine, embedder, language_oid=language_oid),
@@ -79,4 +95,36 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         gc.unfreeze()
         if local:
             local.close()
+        await http.aclose()
         await engine.dispose()
+
+
+def _policy(settings: Settings) -> Policy:
+    return Policy(
+        max_closures=settings.max_closures_per_store,
+        core_inheritance=settings.core_inheritance,
+        signals_sure=settings.supersession_min_confidence,
+        model_sure=settings.confidence_threshold,
+        may_merge=settings.enable_merge,
+        may_supersede=settings.enable_supersede,
+        may_delete=settings.enable_delete,
+        fallback=settings.fallback_action,
+    )
+
+
+def _model_judge(settings: Settings, http: httpx.AsyncClient) -> ModelJudge | None:
+    """The model judge, where an endpoint is set and both switches of reference 001 are on."""
+    if settings.llm_base_url is None or not (settings.semantic_contradiction_enabled and settings.supersession_semantic_fallback):
+        return None
+    options = ChatOptions(
+        base_url=settings.llm_base_url,
+        model=settings.llm_model,
+        api_key=settings.llm_api_key,
+        connect_timeout=settings.llm_connect_timeout,
+        read_timeout=settings.llm_read_timeout,
+        total_timeout=settings.llm_total_timeout,
+        concurrency=settings.llm_concurrency,
+        tries=settings.llm_tries,
+    )
+    budget = Budget(calls_per_minute=settings.llm_calls_per_minute, tokens_per_day=settings.llm_tokens_per_day)
+    return ModelJudge(ChatClient(http, options), budget)

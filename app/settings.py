@@ -8,6 +8,8 @@ import platformdirs
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.domain.relation import Classify
+
 LOOPBACK_NAMES = {"localhost"}
 
 
@@ -45,8 +47,51 @@ class Settings(BaseSettings):
     core_inheritance: Literal["any", "contradiction"] = Field(
         "any", description="When a successor of a core memory becomes core: on every update, or on contradictions only."
     )
+    classify: Classify = Field(
+        Classify.CASCADE,
+        description="Which judges a store asks (reference 000: classifyBeforeWrite): off, rules, signals, cascade or model.",
+    )
+    llm_base_url: str | None = Field(None, description="OpenAI-compatible endpoint of the model judge, up to /v1. Unset: none is asked.")
+    llm_model: str = Field("gpt-4o-mini", min_length=1, description="Model to ask (reference 000: classifyModel).")
+    llm_api_key: str | None = Field(None, min_length=1, description="Key of the model's endpoint.")
+    llm_connect_timeout: float = Field(5.0, gt=0, le=300, description="Seconds to wait for a connection to the model's endpoint.")
+    llm_read_timeout: float = Field(20.0, gt=0, le=600, description="Seconds to wait for more of the model's answer.")
+    llm_total_timeout: float = Field(30.0, gt=0, le=600, description="Seconds that asking may take, waiting and retries included.")
+    llm_concurrency: int = Field(8, ge=1, le=256, description="Questions to the model at once, per process.")
+    llm_tries: int = Field(3, ge=1, le=10, description="Tries of one question.")
+    llm_calls_per_minute: int = Field(60, ge=0, description="Questions to the model that one agent may cause per minute, per process.")
+    llm_tokens_per_day: int = Field(1_000_000, ge=0, description="Tokens that one agent may cause per day, per process.")
+    confidence_threshold: float = Field(
+        0.8, ge=0, le=1, description="Below it a model's judgment is not acted on but reviewed (reference 003: confidence 0.8)."
+    )
+    supersession_min_confidence: float = Field(
+        0.7, ge=0, le=1, description="Below it a signal is not acted on but reviewed (reference 001: supersessionMinConfidence)."
+    )
+    fallback_action: Literal["add", "review"] = Field(
+        "add",
+        description="What becomes of a fact whose judges failed (reference 003: fallback_action COEXIST): stored beside, or reviewed too.",
+    )
+    enable_merge: bool = Field(True, description="Judgments may merge (reference 003: enable_merge).")
+    enable_supersede: bool = Field(True, description="Judgments may supersede (reference 003: enable_supersede).")
+    enable_delete: bool = Field(True, description="Judgments may retract (reference 003: enable_delete).")
+    semantic_contradiction_enabled: bool = Field(
+        True, description="The model may be asked at all (reference 001: semanticContradictionEnabled)."
+    )
+    supersession_semantic_fallback: bool = Field(
+        True, description="The model is asked where signals are inconclusive (reference 001: supersessionSemanticFallback)."
+    )
+    candidate_min_importance: float = Field(
+        0.0, ge=0, le=1, description="Memories less important are not compared with; core always is (reference 002: 0.5)."
+    )
+    similarity_floor: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Memories less similar are not compared with; 0: ranks decide. Reference 002's 0.6 loses 31 % of the targets, "
+        "003's 0.85 loses 78 %.",
+    )
     max_candidates: int = Field(
-        10, ge=0, le=50, description="Near neighbours that an incoming fact is compared with and that answers list."
+        10, ge=0, le=50, description="Near neighbours that an incoming fact is compared with and that answers list (reference 003: 5)."
     )
     max_body_bytes: int = Field(16 * 2**20, ge=1024, description="Largest request body in bytes; imports stream and are bounded per line.")
 

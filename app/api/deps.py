@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Depends, Header, HTTPException, Request
+from fastapi import Depends, Header, HTTPException
+from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -23,8 +24,8 @@ from app.services.recall import Recall
 from app.services.remember import Remember
 from app.services.supersede import Supersede
 from app.settings import Settings
-from app.store import writes
 from app.store.reads import After, Point
+from app.store.rows import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Parts:
     importing: Importing
 
 
-async def get_parts(request: Request) -> Parts:
+async def get_parts(request: HttpRequest) -> Parts:
     parts: Parts = request.app.state.parts
     return parts
 
@@ -80,12 +81,12 @@ async def get_agent(
 AgentDep = Annotated[AgentId, Depends(get_agent)]
 
 
-async def get_origin(request: Request) -> writes.Request:
+async def get_origin(request: HttpRequest) -> Request:
     """What the log says about this call."""
-    return writes.Request(request_id=request.scope["request_id"])
+    return Request(request_id=request.scope["request_id"])
 
 
-OriginDep = Annotated[writes.Request, Depends(get_origin)]
+OriginDep = Annotated[Request, Depends(get_origin)]
 
 
 async def get_expected(

@@ -40,7 +40,7 @@ def reply(answer: BaseModel, status: int = 200, headers: dict[str, str] | None =
 
 def written(outcome: Outcome) -> Response:
     """201 when something was inserted, else 200; the ETag is that of the memory answered with."""
-    inserted = bool(outcome.plan.inserted) and outcome.log_id is not None
+    inserted = bool(outcome.plan.inserted) and outcome.written is not None
     headers = {"ETag": etag_of(outcome.memory.revision)} if outcome.memory else None
     return reply(WriteAnswer.of(outcome), 201 if inserted else 200, headers)
 
@@ -60,7 +60,7 @@ async def store(
 
 
 def _command(body: StoreRequest) -> Command:
-    return Command(body.fact(), body.superseded_ids, classify=body.classify is not False)
+    return Command(body.fact(), body.superseded_ids, classify=body.judges)
 
 
 @router.post("/batch", responses={200: {"model": BatchAnswer}}, response_model=None)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
@@ -12,7 +12,7 @@ from sqlalchemy.engine import RowMapping
 
 from app.api.times import Time
 from app.domain.memory import Fact, Kind, Lifespan, Memory, Operation, Status, Tier
-from app.domain.relation import Relation
+from app.domain.relation import Asked, Classify, Decision, Finding, Relation
 from app.domain.text import storable
 from app.domain.time import status
 from app.services.remember import Candidate, Outcome
@@ -155,8 +155,16 @@ class StoreRequest(_FactFields):
     supersedes: UUID | Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIST)] | None = Field(
         None, description="The memory, or memories, that it replaces."
     )
-    classify: bool | None = Field(None, description="false: store it with nothing but exact-duplicate detection.")
+    classify: bool | Classify | None = Field(
+        None, description="Which judges are asked; false: none but exact-duplicate detection; true or left out: as configured."
+    )
     dry_run: bool = Field(False, description="true: answer with what would be done and write nothing.")
+
+    @property
+    def judges(self) -> Classify | None:
+        if isinstance(self.classify, bool):
+            return None if self.classify else Classify.OFF
+        return self.classify
 
     @property
     def superseded_ids(self) -> tuple[UUID, ...]:
@@ -298,6 +306,14 @@ class SearchRequest(FilterFields):
 # --- answers -----------------------------------------------------------------------------------------------------------
 
 
+class DerivedSlotOut(_Answer):
+    """What a text was read to be about. It finds candidates and decides nothing; a key that the caller gives wins."""
+
+    entity: str
+    key: str
+    value: str
+
+
 class MemoryOut(_Answer):
     """One version, with its status at the (as_of, known_at) of the read."""
 
@@ -320,6 +336,8 @@ class MemoryOut(_Answer):
     superseded_by: UUID | None
     superseded_at: Time | None
     contradicted_by: UUID | None
+    merged_from: list[UUID]
+    derived: DerivedSlotOut | None = Field(description="What the text was read to be about, where that is safe.")
     tier: Tier
     importance: float
     confidence: float
@@ -347,6 +365,8 @@ class MemoryOut(_Answer):
             "tags": list(fact.tags),
             "entities": list(fact.entities),
             "sources": list(fact.sources),
+            "merged_from": list(fact.merged_from),
+            "derived": DerivedSlotOut.model_construct(**asdict(fact.derived)) if fact.derived else None,
             "etag": etag_of(memory.revision),
         }
         return cls._from(said | believed | computed)
@@ -361,6 +381,19 @@ def etag_of(revision: int) -> str:
     return f'"{revision}"'
 
 
+class SignalOut(_Answer):
+    """A named reason, with its measured reliability."""
+
+    name: str
+    relation: Relation
+    confidence: float
+    explanation: str
+
+    @classmethod
+    def of(cls, finding: Finding) -> Self:
+        return cls.model_construct(**asdict(finding))
+
+
 class DecisionOut(_Answer):
     """Why the operation was chosen."""
 
@@ -368,7 +401,32 @@ class DecisionOut(_Answer):
     confidence: float
     decided_by: str
     reasoning: str
-    signals: list[Any] = Field(default_factory=list)
+    signals: list[SignalOut]
+
+    @classmethod
+    def of(cls, decision: Decision) -> Self:
+        return cls.model_construct(
+            relation=decision.relation,
+            confidence=decision.confidence,
+            decided_by=decision.decided_by,
+            reasoning=decision.reasoning,
+            signals=[SignalOut.of(finding) for finding in decision.findings],
+        )
+
+
+class UsageOut(_Answer):
+    """What asking a model took; zeros where none was asked."""
+
+    llm_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    ms: float
+    trouble: str | None = Field(description="Why the model's answer was not used, or what of it was ignored.")
+
+    @classmethod
+    def of(cls, asked: Asked | None) -> Self:
+        asked = asked or Asked("", "")
+        return cls.model_construct(**{name: getattr(asked, name) for name in cls.model_fields})
 
 
 class CandidateOut(_Answer):
@@ -380,6 +438,8 @@ class CandidateOut(_Answer):
     relation: Relation | None
     confidence: float | None
     reasoning: str | None
+    signals: list[SignalOut]
+    vetoes: list[str] = Field(description="Why the two cannot be about the same thing.")
 
     @classmethod
     def of(cls, candidate: Candidate) -> Self:
@@ -391,6 +451,8 @@ class CandidateOut(_Answer):
             relation=judgment.relation if judgment else None,
             confidence=judgment.confidence if judgment else None,
             reasoning=judgment.reasoning if judgment else None,
+            signals=[SignalOut.of(finding) for finding in judgment.findings] if judgment else [],
+            vetoes=list(judgment.vetoes) if judgment else [],
         )
 
 
@@ -405,6 +467,8 @@ class WriteAnswer(_Answer):
     adjusted: list[UUID] = Field(description="Others whose interval moved.")
     known_at: Time = Field(description="The known time of this write.")
     log_id: UUID | None = Field(description="Null on a dry run.")
+    review_id: UUID | None = Field(description="The review that waits for a person, if this write left one.")
+    usage: UsageOut
     dry_run: bool
 
     @classmethod
@@ -414,18 +478,14 @@ class WriteAnswer(_Answer):
             operation=plan.operation,
             memory=MemoryOut.of(memory, plan.now) if memory else None,
             superseded=list(plan.superseded),
-            decision=DecisionOut.model_construct(
-                relation=plan.decision.relation,
-                confidence=plan.decision.confidence,
-                decided_by=plan.decision.decided_by,
-                reasoning=plan.decision.reasoning,
-                signals=[],
-            ),
+            decision=DecisionOut.of(plan.decision),
             candidates=[CandidateOut.of(c) for c in outcome.candidates],
             adjusted=list(plan.adjusted),
             known_at=plan.now,
-            log_id=outcome.log_id,
-            dry_run=outcome.log_id is None,
+            log_id=outcome.written.log_id if outcome.written else None,
+            review_id=outcome.written.review_id if outcome.written else None,
+            usage=UsageOut.of(plan.asked),
+            dry_run=outcome.written is None,
         )
 
 
@@ -511,6 +571,9 @@ class LogEntryOut(OperationOut):
     incoming: dict[str, Any] | None
     before_state: list[dict[str, Any]]
     after_state: list[dict[str, Any]]
+    model: str | None
+    prompt_version: str | None
+    usage: dict[str, Any] | None
     duration_ms: float | None
     session_id: str | None
     request_id: str | None

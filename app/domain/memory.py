@@ -45,6 +45,7 @@ class Operation(StrEnum):
     ADD = "ADD"
     UPDATE = "UPDATE"
     DELETE = "DELETE"
+    MERGE = "MERGE"
     SUPERSEDE = "SUPERSEDE"
     NOOP = "NOOP"
     AMEND = "AMEND"
@@ -57,6 +58,7 @@ class Status(StrEnum):
     SCHEDULED = "scheduled"
     SUPERSEDED = "superseded"
     RETRACTED = "retracted"
+    MERGED = "merged"
     EXPIRED = "expired"
     REVERTED = "reverted"
 
@@ -78,6 +80,19 @@ class Slot:
     def digest(self) -> bytes:
         """What an index finds the slot by: the words may be longer than an index entry."""
         return digest(json.dumps([self.entity, self.category, self.key]))
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedSlot:
+    """What a text was read to be about, where that is safe. It finds candidates; it decides nothing."""
+
+    entity: str
+    key: str
+    value: str
+
+    @property
+    def digest(self) -> bytes:
+        return digest(json.dumps([fold(self.entity), fold(self.key)]))
 
 
 @dataclass(frozen=True)  # without slots, so that what is folded and hashed is so once
@@ -104,6 +119,8 @@ class Fact:
     lifespan: Lifespan | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    merged_from: tuple[UUID, ...] = ()
+    derived: "DerivedSlot | None" = None
 
     @cached_property
     def slot(self) -> Slot:
@@ -129,6 +146,28 @@ class Fact:
     @cached_property
     def value_hash(self) -> bytes | None:
         return None if self.value is None else digest(fold(self.value))
+
+    def united(self, other: "Fact", text: str) -> "Fact":
+        """Both facts as one with this text: importance the maximum, tags, entities, sources and details united (reference 003)."""
+        one, two = self.settled(), other.settled()
+        tags = dict.fromkeys(tag.strip().casefold() for tag in (*one.tags, *two.tags))
+        entities = {fold(entity): entity for entity in (*two.entities, *one.entities)}
+        said = (one.source, two.source)
+        return replace(
+            one,
+            content=text,
+            value=one.value or two.value,
+            details=two.details | one.details,
+            tier=Tier.CORE if Tier.CORE in (one.tier, two.tier) else Tier.SEMANTIC,
+            importance=max(one.importance or 0.0, two.importance or 0.0),
+            confidence=min(one.confidence or 0.0, two.confidence or 0.0),
+            tags=tuple(tags),
+            entities=tuple(entities.values()),
+            sources=tuple(dict.fromkeys([*one.sources, *two.sources, *(s for s in said if s)])),
+            trust=min(one.trust or 0, two.trust or 0),
+            valid_from=None,
+            valid_until=None,
+        )
 
     def settled(self) -> "Fact":
         """The fact as it is stored: everything not said at its default."""
@@ -160,6 +199,7 @@ class Belief:
     void: bool = False
     ended_by: UUID | None = None
     contradicted_by: UUID | None = None
+    merged: bool = False
     tier: Tier = Tier.SEMANTIC
 
     valid_until: datetime | None = None
@@ -193,6 +233,7 @@ class Version:
     folded_hash: bytes
     value_hash: bytes | None
     importance: float
+    trust: int
     created_at: datetime
     revision: int
     belief: Belief

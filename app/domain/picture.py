@@ -27,6 +27,9 @@ class Picture:
                 self._fuzzy[version.fuzzy_hash][version.id] = None
             self._versions[version.id] = version
 
+    def has(self, memory_id: UUID) -> bool:
+        return memory_id in self._versions
+
     def version(self, memory_id: UUID) -> Version:
         """Raises UnknownMemory."""
         try:

@@ -64,6 +64,6 @@ def status(belief: Belief, as_of: datetime) -> Status:
     if belief.valid_until is None or belief.valid_until > as_of:
         return Status.CURRENT
     if belief.superseded_by is not None:
-        return Status.SUPERSEDED
+        return Status.MERGED if belief.merged else Status.SUPERSEDED
     retracted = belief.retracted_at is not None and (belief.said_until is None or belief.retracted_at <= belief.said_until)
     return Status.RETRACTED if retracted else Status.EXPIRED

@@ -16,10 +16,11 @@ from uuid_utils.compat import uuid7
 from app.domain.errors import BadImportLine, InvalidFact
 from app.domain.memory import AgentId, Fact
 from app.domain.picture import Picture
-from app.domain.plan import Plan, plan_import
+from app.domain.plan import Plan
+from app.domain.storing import plan_import
 from app.embedding import Embedder
 from app.store import writes
-from app.store.writes import Request
+from app.store.rows import Request
 
 CHUNK = 500
 _IN_MEMORY = 8 * 2**20

@@ -1,9 +1,10 @@
-"""Storing facts: encode, snapshot, then judge, plan and apply under the agent's lock; commit; answer."""
+"""Storing facts: encode, snapshot, judge; then plan and apply under the agent's lock; commit; answer."""
 
+import asyncio
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy as np
@@ -11,25 +12,38 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
+from app.domain.decide import decide
 from app.domain.errors import PalimpsestError
-from app.domain.memory import AgentId, Fact, Memory
+from app.domain.judged import Merged
+from app.domain.memory import AgentId, Belief, Fact, Memory, Operation
+from app.domain.merging import join, merge_guard
 from app.domain.picture import Picture
-from app.domain.plan import Plan, Policy, inserted_memories, plan_store, plan_supersede
-from app.domain.relation import Judgment
+from app.domain.plan import Plan, Policy, inserted_memories
+from app.domain.relation import Classify, Judgment, Relation
+from app.domain.signals import derive
+from app.domain.storing import plan_store
+from app.domain.verbs import plan_supersede
 from app.embedding import Embedder
 from app.judges import rules
+from app.judges.cascade import Cascade, Verdict, considered
 from app.store import reads, writes
-from app.store.reads import Hit, Query
-from app.store.writes import Request
+from app.store.reads import Filters, Hit, Point, Query
+from app.store.rows import Request
+from app.store.writes import Written
+
+MAX_MERGED = 16_000
+JUDGED_AT_ONCE = 8
+_SOME_TIME = datetime(1, 1, 1, tzinfo=UTC)
+NEAR_IN_BATCH = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One fact to store. `supersedes` names what it replaces; without `classify` only equal text is noticed."""
+    """One fact to store. `supersedes` names what it replaces; `classify` says which judges are asked (None = as configured)."""
 
     fact: Fact
     supersedes: tuple[UUID, ...] = ()
-    classify: bool = True
+    classify: Classify | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +57,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done: the plan, its log row (None on a dry run), the memory to answer with, what it was compared with."""
+    """What was done: the plan, where it was logged (None on a dry run), the memory to answer with, what it was compared with."""
 
     plan: Plan
-    log_id: UUID | None
+    written: Written | None
     memory: Memory | None
     candidates: tuple[Candidate, ...] = ()
 
@@ -65,18 +79,47 @@ class Rules:
     """The settings that storing depends on."""
 
     policy: Policy
+    classify: Classify
     fuzzy: bool
     max_candidates: int
+    min_importance: float
+    similarity_floor: float
     language: str
     language_oid: int
 
 
-class Remember:
-    """Stores facts. No connection is held while the encoder runs."""
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A command on its way: what it was compared with, what the judges said, and the merge it may lead to."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, settings: Rules) -> None:
+    command: Command
+    fact: Fact
+    tier: Classify
+    new_id: UUID
+    vector: NDArray[np.float32]
+    hits: tuple[Hit, ...] = ()
+    verdict: Verdict = field(default_factory=Verdict)
+    merged: Merged | None = None
+    merged_vector: NDArray[np.float32] | None = None
+
+    @property
+    def acting(self) -> set[UUID]:
+        """The stored memories that the judges' word may touch."""
+        return {j.memory_id for j in self.verdict.judgments if j.relation not in (Relation.NONE, Relation.OVERLAP)}
+
+    @property
+    def seen(self) -> dict[UUID, int]:
+        """The revisions that the judges saw."""
+        return {hit.memory.id: hit.memory.revision for hit in self.hits}
+
+
+class Remember:
+    """Stores facts. No connection is held while the encoder or a model runs."""
+
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, cascade: Cascade, settings: Rules) -> None:
         self._engine = engine
         self._embedder = embedder
+        self._cascade = cascade
         self._rules = settings
 
     async def store(self, agent: AgentId, command: Command, *, request: Request, dry_run: bool = False) -> Outcome:
@@ -92,55 +135,111 @@ class Remember:
         """Stores facts in order, in one transaction, each with its own known time. One that cannot be stored fails alone,
         or with all others where `atomic` (BatchRefused)."""
         started = time.perf_counter()
-        vectors = await self._embedder.encode([command.fact.content for command in commands])
-        neighbours = await self._snapshot(agent, commands, vectors)
+        items = await self._snapshot(agent, await self._encode(commands))
+        items = await self._judge(agent, items)
         async with self._engine.connect() as connection, connection.begin() as transaction:
-            drafts, picture = await self._plan(connection, agent, commands)
+            drafts, picture = await self._plan(connection, agent, items)
             failed = {i: d for i, d in enumerate(drafts) if isinstance(d, PalimpsestError)}
             if failed and atomic:
                 raise BatchRefused(failed)
             plans = [draft for draft in drafts if isinstance(draft, Plan)]
-            of_inserted = {d.target: v for d, v in zip(drafts, vectors, strict=True) if isinstance(d, Plan) and d.inserted and d.target}
             request = replace(request, duration_ms=(time.perf_counter() - started) * 1e3)
-            log_ids = iter(
-                await writes.apply(connection, agent, plans, vectors=of_inserted, language=self._rules.language_oid, request=request)
-            )
-            stored = await self._read_back(connection, agent, plans, picture, neighbours)
+            written = iter(await self._apply(connection, agent, plans, items, request))
+            stored = await self._read_back(connection, agent, plans, picture, items)
             if dry_run:
                 await transaction.rollback()
         return [
-            draft
-            if isinstance(draft, PalimpsestError)
-            else _outcome(draft, log_id=next(log_ids), dry_run=dry_run, stored=stored, neighbours=hits)
-            for draft, hits in zip(drafts, neighbours, strict=True)
+            draft if isinstance(draft, PalimpsestError) else _outcome(draft, next(written), item, stored, dry_run=dry_run)
+            for draft, item in zip(drafts, items, strict=True)
         ]
 
-    async def _snapshot(self, agent: AgentId, commands: Sequence[Command], vectors: NDArray[np.float32]) -> list[list[Hit]]:
-        """The nearest current memories of each fact to be classified."""
-        if not self._rules.max_candidates or not any(command.classify for command in commands):
-            return [[] for _ in commands]
-        async with reads.reading(self._engine) as connection:
-            return [
-                await self._neighbours(connection, agent, command, vector) if command.classify else []
-                for command, vector in zip(commands, vectors, strict=True)
-            ]
+    # --- encode, snapshot, judge: nothing is locked ---
 
-    async def _neighbours(self, connection: AsyncConnection, agent: AgentId, command: Command, vector: NDArray[np.float32]) -> list[Hit]:
-        query = Query(command.fact.content, vector, "hybrid", self._rules.language, self._rules.max_candidates, reads.ANY_SCORE)
-        return (await reads.search(connection, agent, query, reads.Filters(), reads.Point())).hits
+    async def _encode(self, commands: Sequence[Command]) -> list[_Item]:
+        vectors = await self._embedder.encode([command.fact.content for command in commands])
+        return [self._item(command, vector) for command, vector in zip(commands, vectors, strict=True)]
+
+    def _item(self, command: Command, vector: NDArray[np.float32]) -> _Item:
+        tier = command.classify or self._rules.classify
+        fact = replace(command.fact, derived=derive(command.fact)) if tier.reads_signals else command.fact
+        return _Item(command, fact, tier, uuid7(), vector)
+
+    async def _snapshot(self, agent: AgentId, items: Sequence[_Item]) -> list[_Item]:
+        """The nearest current memories of each fact to be classified, and those of its category and derived slot."""
+        if not self._rules.max_candidates or all(item.tier is Classify.OFF for item in items):
+            return list(items)
+        async with reads.reading(self._engine) as connection:
+            return [replace(item, hits=await self._near(connection, agent, item)) for item in items]
+
+    async def _near(self, connection: AsyncConnection, agent: AgentId, item: _Item) -> tuple[Hit, ...]:
+        if item.tier is Classify.OFF:
+            return ()
+        query = Query(item.fact.content, item.vector, "hybrid", self._rules.language, self._rules.max_candidates, reads.ANY_SCORE)
+        hits = (await reads.search(connection, agent, query, Filters(), Point())).hits
+        if item.fact.category or item.fact.derived:
+            known = {hit.memory.id for hit in hits}
+            alike = await reads.of_slot_or_category(connection, agent, item.fact)
+            hits += [Hit(memory, 0.0, {}) for memory in alike if memory.id not in known]
+        return tuple(hits)
+
+    async def _judge(self, agent: AgentId, items: Sequence[_Item]) -> list[_Item]:
+        """Each fact judged over what is stored and what the batch before it will write; a few at a time, so that others get a turn."""
+        places = asyncio.Semaphore(JUDGED_AT_ONCE)
+
+        async def judged(place: int) -> _Item:
+            async with places:
+                await asyncio.sleep(0)
+                return await self._judge_one(agent, items[place], _mates(items, place))
+
+        return await asyncio.gather(*(judged(place) for place in range(len(items))))
+
+    async def _judge_one(self, agent: AgentId, item: _Item, mates: Sequence[Hit]) -> _Item:
+        if item.tier in (Classify.OFF, Classify.RULES) or item.fact.one_value or item.command.supersedes:
+            return item
+        item = replace(item, hits=(*item.hits, *mates))
+        settings = self._rules
+        candidates = [
+            hit.memory
+            for hit in item.hits
+            if considered(
+                hit.memory,
+                hit.scores.get("vector"),
+                min_importance=settings.min_importance,
+                similarity_floor=settings.similarity_floor,
+            )
+        ]
+        if any(memory.fact.content_hash == item.fact.content_hash for memory in candidates):
+            return item  # an equal text is for the rules to decide
+        verdict = await self._cascade.judge(agent, item.fact, candidates, item.tier)
+        return await self._prepare_merge(replace(item, verdict=verdict), candidates)
+
+    async def _prepare_merge(self, item: _Item, candidates: Sequence[Memory]) -> _Item:
+        """The merged text, guarded, and its vector: made before the lock, because encoding takes time."""
+        choice = decide(item.verdict.judgments, self._rules.policy.is_sure)
+        if choice.operation is not Operation.MERGE or not self._rules.policy.may_merge:
+            return item
+        stored = next(memory for memory in candidates if memory.id == choice.acts_on[0].memory_id)
+        text = _merged_text(item.verdict.merged_text, stored.fact.content, item.fact.content)
+        if len(text) > MAX_MERGED:
+            return item
+        united = replace(stored.fact.united(item.fact, text), merged_from=(stored.id, item.new_id), derived=None)
+        [vector] = await self._embedder.encode([text])
+        return replace(item, merged=Merged(stored.id, united, uuid7()), merged_vector=vector)
+
+    # --- plan and apply: under the agent's lock ---
 
     async def _plan(
-        self, connection: AsyncConnection, agent: AgentId, commands: Sequence[Command]
+        self, connection: AsyncConnection, agent: AgentId, items: Sequence[_Item]
     ) -> tuple[list[Plan | PalimpsestError], Picture]:
         """Takes the lock, reads what the facts may touch, and plans each over what the ones before will have written."""
         last = await writes.lock_agent(connection, agent)
-        named = {i for command in commands for i in command.supersedes}
-        picture, clock = await writes.read_picture(connection, agent, facts=[command.fact for command in commands], ids=named)
+        named = {i for item in items for i in (*item.command.supersedes, *item.acting)}
+        picture, clock = await writes.read_picture(connection, agent, facts=[item.fact for item in items], ids=named)
         drafts: list[Plan | PalimpsestError] = []
-        for command in commands:
+        for item in items:
             now = writes.next_known(clock, last)
             try:
-                plan = self._plan_one(command, picture, now)
+                plan = self._plan_one(item, picture, now)
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
@@ -149,29 +248,87 @@ class Remember:
             last = now
         return drafts, picture
 
-    def _plan_one(self, command: Command, picture: Picture, now: datetime) -> Plan:
-        fact, new_id = command.fact, uuid7()
+    def _plan_one(self, item: _Item, picture: Picture, now: datetime) -> Plan:
+        fact, command, policy = item.fact, item.command, self._rules.policy
         if command.supersedes:
-            return plan_supersede(fact, command.supersedes, picture, self._rules.policy, now=now, new_id=new_id)
-        judgments = rules.judge(fact, picture, fact.valid_from or now, classify=command.classify, fuzzy=self._rules.fuzzy)
-        return plan_store(fact, picture, judgments, self._rules.policy, now=now, new_id=new_id, classify=command.classify)
+            return plan_supersede(fact, command.supersedes, picture, policy, now=now, new_id=item.new_id)
+        classify = item.tier is not Classify.OFF
+        certain = rules.judge(fact, picture, fact.valid_from or now, classify=classify, fuzzy=self._rules.fuzzy)
+        moved = _moved(item, picture)
+        said = [j for j in item.verdict.judgments if j.memory_id not in moved]
+        plan = plan_store(
+            fact,
+            picture,
+            [*certain, *said],
+            policy,
+            now=now,
+            new_id=item.new_id,
+            classify=classify,
+            merged=item.merged,
+            retracts=item.verdict.retracts,
+        )
+        look_again = "memories moved while it was judged" if moved else item.verdict.look_again
+        return replace(plan, asked=item.verdict.asked, look_again=look_again)
+
+    async def _apply(
+        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], items: Sequence[_Item], request: Request
+    ) -> list[Written]:
+        vectors = {item.new_id: item.vector for item in items}
+        vectors |= {item.merged.new_id: item.merged_vector for item in items if item.merged and item.merged_vector is not None}
+        return await writes.apply(connection, agent, plans, vectors=vectors, language=self._rules.language_oid, request=request)
 
     async def _read_back(
-        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], picture: Picture, neighbours: Sequence[Sequence[Hit]]
+        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], picture: Picture, items: Sequence[_Item]
     ) -> dict[UUID, Memory]:
         """The memories to answer with, and those judged without being neighbours. What was inserted is known without reading it."""
         inserted = inserted_memories(plans, picture)
-        near = {hit.memory.id for hits in neighbours for hit in hits}
+        near = {hit.memory.id for item in items for hit in item.hits}
         wanted = {plan.target for plan in plans if plan.target} | {j.memory_id for plan in plans for j in plan.judgments} - near
         wanted -= inserted.keys()
         if not wanted:
             return inserted
-        page = await reads.find_memories(connection, agent, list(wanted), reads.Point())
+        page = await reads.find_memories(connection, agent, list(wanted), Point())
         return inserted | {memory.id: memory for memory in page.memories}
 
 
-def _outcome(plan: Plan, *, log_id: UUID, dry_run: bool, stored: Mapping[UUID, Memory], neighbours: Sequence[Hit]) -> Outcome:
-    judged = {j.memory_id: j for j in reversed(plan.judgments)}
-    near = [Candidate(hit.memory, hit.scores.get("vector"), judged.pop(hit.memory.id, None)) for hit in neighbours]
+def _mates(items: Sequence[_Item], place: int) -> list[Hit]:
+    """The nearest of the facts that the batch will have written before this one."""
+    before = [item for item in items[:place] if item.tier is not Classify.OFF]
+    if not before:
+        return []
+    similar = np.stack([item.vector for item in before]) @ items[place].vector
+    nearest = np.argsort(-similar, kind="stable")[:NEAR_IN_BATCH]
+    return [Hit(_as_memory(before[i]), 0.0, {"vector": float(similar[i])}) for i in nearest]
+
+
+def _as_memory(item: _Item) -> Memory:
+    """A fact of the batch as the memory that it will be, if it is inserted; its dates are made under the lock."""
+    fact = item.fact.settled()
+    start = fact.valid_from or _SOME_TIME
+    return Memory(item.new_id, item.new_id, fact, Belief(start, start), start, 1, None)
+
+
+def _moved(item: _Item, picture: Picture) -> set[UUID]:
+    """The memories that the judges' word may touch and that are no longer as they saw them."""
+    seen = item.seen
+    return {i for i in item.acting if not picture.has(i) or picture.version(i).revision != seen.get(i)}
+
+
+def _merged_text(said: str | None, one: str, other: str) -> str:
+    """The model's wording where it loses nothing, else both texts joined."""
+    return said if said and merge_guard(said, one, other) is None else join(one, other)
+
+
+def _outcome(plan: Plan, written: Written, item: _Item, stored: Mapping[UUID, Memory], *, dry_run: bool) -> Outcome:
+    judged = _strongest(plan.judgments)
+    near = [Candidate(hit.memory, hit.scores.get("vector"), judged.pop(hit.memory.id, None)) for hit in item.hits]
     first = [Candidate(stored[memory_id], None, judgment) for memory_id, judgment in judged.items() if memory_id in stored]
-    return Outcome(plan, None if dry_run else log_id, stored[plan.target] if plan.target else None, (*first, *near))
+    return Outcome(plan, None if dry_run else written, stored[plan.target] if plan.target else None, (*first, *near))
+
+
+def _strongest(judgments: Iterable[Judgment]) -> dict[UUID, Judgment]:
+    """What is told of each candidate: the first judgment on it, rules before signals before the model."""
+    told: dict[UUID, Judgment] = {}
+    for judgment in judgments:
+        told.setdefault(judgment.memory_id, judgment)
+    return told

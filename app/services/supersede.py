@@ -14,11 +14,12 @@ from uuid_utils.compat import uuid7
 from app.domain.errors import StaleVersion
 from app.domain.memory import AgentId, Fact
 from app.domain.picture import Picture
-from app.domain.plan import Plan, Policy, plan_amend, plan_retract, plan_succeed, plan_supersede
+from app.domain.plan import Plan, Policy
+from app.domain.verbs import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.embedding import Embedder
 from app.services.remember import Outcome
 from app.store import reads, writes
-from app.store.writes import Request
+from app.store.rows import Request
 
 Planner = Callable[[Picture, datetime], Plan]
 
@@ -96,6 +97,6 @@ class Supersede:
                 raise StaleVersion(ids[0])
             planned = plan(picture, writes.next_known(clock, last))
             vectors = {planned.target: vector} if planned.inserted and planned.target and vector is not None else {}
-            [log_id] = await writes.apply(connection, agent, [planned], vectors=vectors, language=self._language_oid, request=request)
+            [written] = await writes.apply(connection, agent, [planned], vectors=vectors, language=self._language_oid, request=request)
             memory = (await reads.find_memory(connection, agent, planned.target, reads.Point()))[1] if planned.target else None
-        return Outcome(planned, log_id, memory)
+        return Outcome(planned, written, memory)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from app.domain.memory import AgentId, Fact, Kind, Lifespan, Memory, Moment, Slot
+from app.domain.memory import AgentId, DerivedSlot, Fact, Kind, Lifespan, Memory, Moment, Slot
 from app.domain.text import fold
 from app.store.engine import fetch
 from app.store.rows import belief_of
@@ -66,8 +66,14 @@ _SUPERSEDES_PAST = """
      ) AS o ORDER BY o.valid_from DESC, o.id DESC LIMIT 1)
 """
 
-_FACT_COLUMNS = tuple(f.name for f in fields(Fact) if f.name not in ("tier", "valid_from", "valid_until"))
-_MEMORY = f"m.id, m.chain_id, m.created_at, m.revision, {', '.join(f'm.{name}' for name in _FACT_COLUMNS)}, {_BELIEF}"
+_FACT_COLUMNS = tuple(f.name for f in fields(Fact) if f.name not in ("tier", "valid_from", "valid_until", "derived"))
+_MEMORY = (
+    "m.id, m.chain_id, m.created_at, m.revision, m.derived_entity, m.derived_key, m.derived_value, "
+    f"{', '.join(f'm.{name}' for name in _FACT_COLUMNS)}, {_BELIEF}"
+)
+
+
+MAX_ALIKE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +172,8 @@ async def _run(
 def _memory(row: Mapping[str, Any]) -> Memory:
     belief = belief_of(row)
     said = {name: row[name] for name in _FACT_COLUMNS}
-    said |= {name: tuple(row[name]) for name in ("tags", "entities", "sources")}
+    said |= {name: tuple(row[name]) for name in ("tags", "entities", "sources", "merged_from")}
+    said["derived"] = DerivedSlot(row["derived_entity"], row["derived_key"], row["derived_value"]) if row["derived_key"] else None
     said |= {"kind": Kind(row["kind"]), "lifespan": Lifespan(row["lifespan"])}
     fact = Fact(**said, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
     return Memory(row["id"], row["chain_id"], fact, belief, row["created_at"], row["revision"], row["supersedes_id"])
@@ -232,6 +239,17 @@ async def holding_in_slot(connection: AsyncConnection, agent: AgentId, slot: Slo
     where += " AND m.slot_key IS NOT NULL AND m.slot_hash = :slot"
     parameters["slot"] = slot.digest
     return await _select(connection, agent, point, where=where, tail="ORDER BY b.valid_from DESC, m.id DESC LIMIT 1", parameters=parameters)
+
+
+async def of_slot_or_category(connection: AsyncConnection, agent: AgentId, fact: Fact) -> list[Memory]:
+    """What holds of the same derived slot or the same given category, a few, the latest first: candidates that no ranking need find."""
+    where, parameters = _narrowed(Filters(), Point())
+    where += " AND (m.derived_hash = :derived OR m.slot_category = :category)"
+    parameters |= {"derived": fact.derived.digest if fact.derived else None, "category": fact.slot.category or None}
+    page = await _select(
+        connection, agent, Point(), where=where, tail=f"ORDER BY b.valid_from DESC LIMIT {MAX_ALIKE}", parameters=parameters
+    )
+    return page.memories
 
 
 # --- search ------------------------------------------------------------------------------------------------------------

@@ -1,9 +1,19 @@
-"""Rows of the database as values of the domain."""
+"""Rows of the database as values of the domain, and the other way about: what COPY takes for each table, in the order of its types."""
 
+import json
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
-from app.domain.memory import Belief, Tier
+import numpy as np
+from numpy.typing import NDArray
+from psycopg.types.json import Jsonb
+
+from app.domain.memory import AgentId, Belief, DerivedSlot, Fact, Tier, Version
+from app.domain.plan import Insertion, Link, Plan, Review
+from app.domain.relation import Judgment
 from app.store.tables import BELIEF_COLUMNS
 
 
@@ -11,3 +21,277 @@ def belief_of(row: Mapping[str, Any]) -> Belief:
     """The belief in a row of `memories` or `memory_beliefs`."""
     claims = {name: row[name] for name in BELIEF_COLUMNS}
     return Belief(**claims | {"tier": Tier(row["tier"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the log says about the call that caused an operation."""
+
+    session_id: str | None = None
+    request_id: str | None = None
+    duration_ms: float | None = None
+
+
+_BELIEF_COLUMN_TYPES: dict[str, str | int] = {
+    "valid_from": "timestamptz",
+    "asserted_at": "timestamptz",
+    "said_until": "timestamptz",
+    "retracted_at": "timestamptz",
+    "void": "bool",
+    "ended_by": "uuid",
+    "contradicted_by": "uuid",
+    "merged": "bool",
+    "tier": "text",
+    "valid_until": "timestamptz",
+    "superseded_by": "uuid",
+    "superseded_at": "timestamptz",
+    "known_from": "timestamptz",
+}
+
+MEMORY_TYPES: dict[str, str | int] = {
+    "agent_id": "text",
+    "id": "uuid",
+    "chain_id": "uuid",
+    "kind": "text",
+    "entity": "text",
+    "category": "text",
+    "key": "text",
+    "value": "text",
+    "single_valued": "bool",
+    "slot_entity": "text",
+    "slot_category": "text",
+    "slot_key": "text",
+    "slot_hash": "bytea",
+    "content": "text",
+    "details": "jsonb",
+    "importance": "float8",
+    "confidence": "float8",
+    "tags": "text[]",
+    "entities": "text[]",
+    "sources": "text[]",
+    "source": "text",
+    "session_id": "text",
+    "trust": "int2",
+    "lifespan": "text",
+    "content_hash": "bytea",
+    "fuzzy_hash": "bytea",
+    "folded_hash": "bytea",
+    "value_hash": "bytea",
+    "embedding": "vector",
+    "language": "oid",  # regconfig travels as an oid
+    "created_at": "timestamptz",
+    "revision": "int4",
+    "merged_from": "uuid[]",
+    "derived_entity": "text",
+    "derived_key": "text",
+    "derived_value": "text",
+    "derived_hash": "bytea",
+    "look_again": "text",
+    **_BELIEF_COLUMN_TYPES,
+}
+
+BELIEF_TYPES: dict[str, str | int] = {"agent_id": "text", "memory_id": "uuid", "known_until": "timestamptz", **_BELIEF_COLUMN_TYPES}
+
+LOG_TYPES: dict[str, str | int] = {
+    "agent_id": "text",
+    "id": "uuid",
+    "operation": "text",
+    "source_memory_ids": "uuid[]",
+    "target_memory_id": "uuid",
+    "relation": "text",
+    "confidence": "float8",
+    "reasoning": "text",
+    "signals": "jsonb",
+    "decided_by": "text",
+    "incoming": "jsonb",
+    "before_state": "jsonb",
+    "after_state": "jsonb",
+    "model": "text",
+    "prompt_version": "text",
+    "usage": "jsonb",
+    "duration_ms": "float8",
+    "session_id": "text",
+    "request_id": "text",
+    "created_at": "timestamptz",
+}
+
+
+LINK_TYPES: dict[str, str | int] = {
+    "agent_id": "text",
+    "source_id": "uuid",
+    "target_id": "uuid",
+    "type": "text",
+    "log_id": "uuid",
+    "created_at": "timestamptz",
+}
+
+REVIEW_TYPES: dict[str, str | int] = {
+    "agent_id": "text",
+    "id": "uuid",
+    "status": "text",
+    "source": "text",
+    "relation": "text",
+    "sentence": "text",
+    "memory_id": "uuid",
+    "log_id": "uuid",
+    "judgments": "jsonb",
+    "relied_on": "jsonb",
+    "created_at": "timestamptz",
+}
+
+
+def memory_row(
+    agent: AgentId, inserted: Insertion, vector: NDArray[np.float32], language: int, look_again: str | None
+) -> tuple[object, ...]:
+    fact, version = inserted.fact, inserted.version
+    return (
+        agent,
+        version.id,
+        version.chain_id,
+        version.kind,
+        version.entity,
+        version.category,
+        version.key,
+        fact.value,
+        version.single_valued,
+        version.slot.entity,
+        version.slot.category,
+        version.slot.key,
+        version.slot.digest,
+        fact.content,
+        Jsonb(fact.details),
+        version.importance,
+        fact.confidence,
+        list(fact.tags),
+        list(fact.entities),
+        list(fact.sources),
+        fact.source,
+        fact.session_id,
+        fact.trust,
+        fact.lifespan,
+        version.content_hash,
+        version.fuzzy_hash,
+        version.folded_hash,
+        version.value_hash,
+        vector,
+        language,
+        version.created_at,
+        version.revision,
+        list(fact.merged_from),
+        *_derived(fact),
+        look_again,
+        *belief_values(version.belief),
+    )
+
+
+def _derived(fact: Fact) -> tuple[object, ...]:
+    slot = fact.derived
+    return (slot.entity, slot.key, slot.value, slot.digest) if slot else (None, None, None, None)
+
+
+def belief_values(belief: Belief) -> tuple[object, ...]:
+    return tuple(getattr(belief, name) for name in BELIEF_COLUMNS)
+
+
+def belief_row(agent: AgentId, version: Version, known_until: datetime) -> tuple[object, ...]:
+    return (agent, version.id, known_until, *belief_values(version.belief))
+
+
+def link_row(agent: AgentId, link: Link, log_id: UUID, now: datetime) -> tuple[object, ...]:
+    return (agent, link.source, link.target, link.type, log_id, now)
+
+
+def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID) -> tuple[object, ...]:
+    judgments = [_judgment(j) for j in review.judgments]
+    relied_on = {str(memory_id): revision for memory_id, revision in review.relied_on}
+    stored = plan.target if plan.inserted else None
+    return (
+        agent,
+        review_id,
+        "pending",
+        review.source,
+        review.relation,
+        review.sentence,
+        stored,
+        log_id,
+        _json(judgments),
+        _json(relied_on),
+        plan.now,
+    )
+
+
+def _judgment(judgment: Judgment) -> dict[str, Any]:
+    return asdict(judgment)
+
+
+def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request) -> tuple[object, ...]:
+    before = [_state(c.before) for c in plan.changed]
+    after = [*(_state(i.version) | _stored(i.fact, plan) for i in plan.inserted), *(_state(c.after) for c in plan.changed)]
+    if plan.metadata:
+        after.append({"id": str(plan.target), "metadata": plan.metadata})
+    return (
+        agent,
+        log_id,
+        plan.operation,
+        list(plan.touched),
+        plan.target,
+        plan.decision.relation,
+        plan.decision.confidence,
+        plan.decision.reasoning,
+        _json([asdict(finding) for finding in plan.decision.findings]),
+        plan.decision.decided_by,
+        _json(_said(plan.incoming)) if plan.incoming else None,
+        _json(before),
+        _json(after),
+        plan.asked.model if plan.asked else None,
+        plan.asked.prompt_version if plan.asked else None,
+        _json(asdict(plan.asked)) if plan.asked else None,
+        request.duration_ms,
+        (plan.incoming.session_id if plan.incoming else None) or request.session_id,
+        request.request_id,
+        plan.now,
+    )
+
+
+def _stored(fact: Fact, plan: Plan) -> dict[str, Any]:
+    """A fact as it was stored; its text only where `incoming` does not carry it already."""
+    stored = _said(fact)
+    if plan.incoming is not None and plan.incoming.content == fact.content:
+        del stored["content"]
+    return stored
+
+
+def _said(fact: Fact) -> dict[str, Any]:
+    """A fact as JSON, without what was not said."""
+    pairs = ((f.name, getattr(fact, f.name)) for f in fields(fact))
+    return {name: value for name, value in pairs if value not in (None, (), {})}
+
+
+def _state(version: Version) -> dict[str, Any]:
+    """What replaying the log needs of a version beyond its fact."""
+    belief = {f.name: getattr(version.belief, f.name) for f in fields(Belief)}
+    return {
+        "id": version.id,
+        "chain_id": version.chain_id,
+        "revision": version.revision,
+        "created_at": version.created_at,
+        "belief": belief,
+    }
+
+
+def _json(value: object) -> Jsonb:
+    return Jsonb(value, dumps=_dumps)
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, default=_plain, ensure_ascii=False)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, DerivedSlot):
+        return asdict(value)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds")
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no place in the log")

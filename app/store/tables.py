@@ -19,6 +19,7 @@ def _beliefs(*, known_from_key: bool = False) -> list[sa.Column[object]]:
         sa.Column("void", sa.Boolean, nullable=False),
         sa.Column("ended_by", UUID),
         sa.Column("contradicted_by", UUID),
+        sa.Column("merged", sa.Boolean, nullable=False),
         sa.Column("tier", sa.Text, nullable=False),
         sa.Column("valid_until", _TIME),
         sa.Column("superseded_by", UUID),
@@ -73,6 +74,12 @@ memories = sa.Table(
     sa.Column("lexemes", TSVECTOR, sa.Computed("to_tsvector(language, content)", persisted=True)),
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("revision", sa.Integer, nullable=False),
+    sa.Column("merged_from", ARRAY(UUID), nullable=False),
+    sa.Column("derived_entity", sa.Text),
+    sa.Column("derived_key", sa.Text),
+    sa.Column("derived_value", sa.Text),
+    sa.Column("derived_hash", BYTEA),
+    sa.Column("look_again", sa.Text),
     *_beliefs(),
     sa.ForeignKeyConstraint(["agent_id", "chain_id"], ["memories.agent_id", "memories.id"], name="memories_chain_fkey"),
     sa.ForeignKeyConstraint(["agent_id", "superseded_by"], ["memories.agent_id", "memories.id"], name="memories_superseded_by_fkey"),
@@ -83,6 +90,8 @@ memories = sa.Table(
     sa.Index("memories_slot", "agent_id", "slot_hash", postgresql_where=sa.text("slot_key IS NOT NULL")),
     sa.Index("memories_valid_until", "agent_id", "valid_until"),
     sa.Index("memories_created", "agent_id", "created_at", "id"),
+    sa.Index("memories_derived", "agent_id", "derived_hash", postgresql_where=sa.text("derived_hash IS NOT NULL")),
+    sa.Index("memories_look_again", "agent_id", "id", postgresql_where=sa.text("look_again IS NOT NULL")),
     sa.Index("memories_superseded_by", "agent_id", "superseded_by", postgresql_where=sa.text("superseded_by IS NOT NULL")),
 )
 
@@ -134,6 +143,39 @@ consolidation_log = sa.Table(
     sa.Index("consolidation_log_created", "agent_id", "created_at", "id"),
     sa.Index("consolidation_log_target", "agent_id", "target_memory_id"),
     sa.Index("consolidation_log_sources", "source_memory_ids", postgresql_using="gin"),
+)
+
+memory_relationships = sa.Table(
+    "memory_relationships",
+    metadata,
+    sa.Column("agent_id", sa.Text, primary_key=True),
+    sa.Column("source_id", UUID, primary_key=True),
+    sa.Column("target_id", UUID, primary_key=True),
+    sa.Column("type", sa.Text, primary_key=True),
+    sa.Column("log_id", UUID),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.ForeignKeyConstraint(["agent_id", "source_id"], ["memories.agent_id", "memories.id"], name="memory_relationships_source_fkey"),
+    sa.ForeignKeyConstraint(["agent_id", "target_id"], ["memories.agent_id", "memories.id"], name="memory_relationships_target_fkey"),
+    sa.Index("memory_relationships_target", "agent_id", "target_id"),
+)
+
+reviews = sa.Table(
+    "reviews",
+    metadata,
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="reviews_agent_fkey"), primary_key=True),
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("relation", sa.Text, nullable=False),
+    sa.Column("sentence", sa.Text, nullable=False),
+    sa.Column("memory_id", UUID),
+    sa.Column("log_id", UUID, nullable=False),
+    sa.Column("judgments", JSONB, nullable=False),
+    sa.Column("relied_on", JSONB, nullable=False),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="reviews_memory_fkey"),
+    sa.ForeignKeyConstraint(["agent_id", "log_id"], ["consolidation_log.agent_id", "consolidation_log.id"], name="reviews_log_fkey"),
+    sa.Index("reviews_created", "agent_id", "status", "created_at", "id"),
 )
 
 encoder = sa.Table(

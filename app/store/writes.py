@@ -1,6 +1,5 @@
 """Every statement that changes something. The caller owns the transaction; nothing here commits."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
@@ -10,15 +9,28 @@ from uuid import UUID
 import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
-from psycopg.types.json import Jsonb
 from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
-from app.domain.memory import AgentId, Belief, Fact, Kind, Slot, Version
+from app.domain.memory import AgentId, Fact, Kind, Slot, Version
 from app.domain.picture import Picture
 from app.domain.plan import Insertion, Plan
 from app.store.engine import driver_connection, fetch
-from app.store.rows import belief_of
+from app.store.rows import (
+    BELIEF_TYPES,
+    LINK_TYPES,
+    LOG_TYPES,
+    MEMORY_TYPES,
+    REVIEW_TYPES,
+    Request,
+    belief_of,
+    belief_row,
+    belief_values,
+    link_row,
+    log_row,
+    memory_row,
+    review_row,
+)
 from app.store.tables import BELIEF_COLUMNS, memories
 
 _TICK = timedelta(microseconds=1)
@@ -37,7 +49,7 @@ _KNOW = "UPDATE agents SET last_known_at = :now WHERE agent_id = :agent"
 
 _VERSION_COLUMNS = (
     "id, chain_id, kind, entity, category, key, single_valued, slot_entity, slot_category, slot_key, "
-    "content_hash, fuzzy_hash, folded_hash, value_hash, importance, created_at, revision, " + ", ".join(BELIEF_COLUMNS)
+    "content_hash, fuzzy_hash, folded_hash, value_hash, importance, trust, created_at, revision, " + ", ".join(BELIEF_COLUMNS)
 )
 
 # Whole chains that a write may touch, found by id, text or slot, and the clock. It is read here because a clock read in the
@@ -100,12 +112,11 @@ _PLAIN_VERSION_FIELDS = tuple(f.name for f in fields(Version) if f.name not in (
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What the log says about the call that caused an operation."""
+class Written:
+    """Where an operation was logged, and the review that it left, if any."""
 
-    session_id: str | None = None
-    request_id: str | None = None
-    duration_ms: float | None = None
+    log_id: UUID
+    review_id: UUID | None
 
 
 @dataclass(slots=True)
@@ -134,8 +145,8 @@ async def apply(
     vectors: Mapping[UUID, NDArray[np.float32]],
     language: int,
     request: Request,
-) -> list[UUID]:
-    """Writes what the plans say, in their order, with one log row each; the ids of those rows come back.
+) -> list[Written]:
+    """Writes what the plans say, in their order, with one log row each, and says where each was logged.
 
     `vectors` holds the embedding of each inserted memory, `language` the oid of the text search configuration.
     """
@@ -144,21 +155,36 @@ async def apply(
     tally = _Tally()
     for plan in plans:
         tally.add(plan)
-    log_ids = [uuid7() for _ in plans]
-    memory_rows = [_memory_row(agent, i, vectors[i.version.id], language) for i in tally.inserted.values()]
-    log_rows = [_log_row(agent, log_id, plan, request) for log_id, plan in zip(log_ids, plans, strict=True)]
-    if len(plans) == len(memory_rows) == 1 and not (tally.updated or tally.archived or plans[0].metadata or plans[0].reinforced):
+    written = [Written(uuid7(), uuid7() if plan.review else None) for plan in plans]
+    marks = {i.version.id: plan.look_again for plan in plans for i in plan.inserted}
+    memory_rows = [memory_row(agent, i, vectors[i.version.id], language, marks[i.version.id]) for i in tally.inserted.values()]
+    log_rows = [log_row(agent, at.log_id, plan, request) for at, plan in zip(written, plans, strict=True)]
+    if len(plans) == 1 and _is_plain(plans[0]):
         driver = await driver_connection(connection)
         await driver.execute(_ADD_ONE, (*memory_rows[0], plans[0].now, agent, *log_rows[0]))
-        return log_ids
-    await _copy(connection, "memories", _MEMORY_TYPES, memory_rows)
-    await _update_beliefs(connection, agent, tally.updated.values())
-    await _copy(connection, "memory_beliefs", _BELIEF_TYPES, [_belief_row(agent, version, until) for version, until in tally.archived])
-    await _update_metadata(connection, agent, plans)
-    await _reinforce(connection, agent, plans)
-    await _copy(connection, "consolidation_log", _LOG_TYPES, log_rows)
-    await fetch(connection, _KNOW, {"agent": agent, "now": plans[-1].now})
-    return log_ids
+    else:
+        await _copy(connection, "memories", MEMORY_TYPES, memory_rows)
+        await _update_beliefs(connection, agent, tally.updated.values())
+        await _copy(connection, "memory_beliefs", BELIEF_TYPES, [belief_row(agent, version, until) for version, until in tally.archived])
+        await _update_metadata(connection, agent, plans)
+        await _reinforce(connection, agent, plans)
+        await _copy(connection, "consolidation_log", LOG_TYPES, log_rows)
+        await fetch(connection, _KNOW, {"agent": agent, "now": plans[-1].now})
+    await _write_links_and_reviews(connection, agent, plans, written)
+    return written
+
+
+def _is_plain(plan: Plan) -> bool:
+    """The usual store: one new memory that changes no other."""
+    return len(plan.inserted) == 1 and not (plan.changed or plan.metadata or plan.reinforced)
+
+
+async def _write_links_and_reviews(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], written: Sequence[Written]) -> None:
+    pairs = list(zip(plans, written, strict=True))
+    links = [link_row(agent, link, at.log_id, plan.now) for plan, at in pairs for link in dict.fromkeys(plan.links)]
+    reviews = [review_row(agent, at.review_id, plan.review, plan, at.log_id) for plan, at in pairs if plan.review and at.review_id]
+    await _copy(connection, "memory_relationships", LINK_TYPES, links)
+    await _copy(connection, "reviews", REVIEW_TYPES, reviews)
 
 
 async def _copy(connection: AsyncConnection, table: str, types: Mapping[str, str | int], rows: Sequence[Sequence[object]]) -> None:
@@ -173,136 +199,15 @@ async def _copy(connection: AsyncConnection, table: str, types: Mapping[str, str
             await copy.write_row(row)
 
 
-_BELIEF_COLUMN_TYPES: dict[str, str | int] = {
-    "valid_from": "timestamptz",
-    "asserted_at": "timestamptz",
-    "said_until": "timestamptz",
-    "retracted_at": "timestamptz",
-    "void": "bool",
-    "ended_by": "uuid",
-    "contradicted_by": "uuid",
-    "tier": "text",
-    "valid_until": "timestamptz",
-    "superseded_by": "uuid",
-    "superseded_at": "timestamptz",
-    "known_from": "timestamptz",
-}
-
-_MEMORY_TYPES: dict[str, str | int] = {
-    "agent_id": "text",
-    "id": "uuid",
-    "chain_id": "uuid",
-    "kind": "text",
-    "entity": "text",
-    "category": "text",
-    "key": "text",
-    "value": "text",
-    "single_valued": "bool",
-    "slot_entity": "text",
-    "slot_category": "text",
-    "slot_key": "text",
-    "slot_hash": "bytea",
-    "content": "text",
-    "details": "jsonb",
-    "importance": "float8",
-    "confidence": "float8",
-    "tags": "text[]",
-    "entities": "text[]",
-    "sources": "text[]",
-    "source": "text",
-    "session_id": "text",
-    "trust": "int2",
-    "lifespan": "text",
-    "content_hash": "bytea",
-    "fuzzy_hash": "bytea",
-    "folded_hash": "bytea",
-    "value_hash": "bytea",
-    "embedding": "vector",
-    "language": "oid",  # regconfig travels as an oid
-    "created_at": "timestamptz",
-    "revision": "int4",
-    **_BELIEF_COLUMN_TYPES,
-}
-
-_BELIEF_TYPES: dict[str, str | int] = {"agent_id": "text", "memory_id": "uuid", "known_until": "timestamptz", **_BELIEF_COLUMN_TYPES}
-
-_LOG_TYPES: dict[str, str | int] = {
-    "agent_id": "text",
-    "id": "uuid",
-    "operation": "text",
-    "source_memory_ids": "uuid[]",
-    "target_memory_id": "uuid",
-    "relation": "text",
-    "confidence": "float8",
-    "reasoning": "text",
-    "signals": "jsonb",
-    "decided_by": "text",
-    "incoming": "jsonb",
-    "before_state": "jsonb",
-    "after_state": "jsonb",
-    "duration_ms": "float8",
-    "session_id": "text",
-    "request_id": "text",
-    "created_at": "timestamptz",
-}
-
-
 def _into(table: str, types: Mapping[str, str | int]) -> str:
     return f"INSERT INTO {table} ({', '.join(types)}) VALUES ({', '.join(['%s'] * len(types))})"  # noqa: S608 - names from constants
 
 
 # The usual store, one new memory that changes no other, in one round trip instead of seven.
 _ADD_ONE = f"""
-    WITH stored AS ({_into("memories", _MEMORY_TYPES)}), known AS (UPDATE agents SET last_known_at = %s WHERE agent_id = %s)
-    {_into("consolidation_log", _LOG_TYPES)}
+    WITH stored AS ({_into("memories", MEMORY_TYPES)}), known AS (UPDATE agents SET last_known_at = %s WHERE agent_id = %s)
+    {_into("consolidation_log", LOG_TYPES)}
 """.encode()  # noqa: S608 - names from constants
-
-
-def _memory_row(agent: AgentId, inserted: Insertion, vector: NDArray[np.float32], language: int) -> tuple[object, ...]:
-    fact, version = inserted.fact, inserted.version
-    return (
-        agent,
-        version.id,
-        version.chain_id,
-        version.kind,
-        version.entity,
-        version.category,
-        version.key,
-        fact.value,
-        version.single_valued,
-        version.slot.entity,
-        version.slot.category,
-        version.slot.key,
-        version.slot.digest,
-        fact.content,
-        Jsonb(fact.details),
-        version.importance,
-        fact.confidence,
-        list(fact.tags),
-        list(fact.entities),
-        list(fact.sources),
-        fact.source,
-        fact.session_id,
-        fact.trust,
-        fact.lifespan,
-        version.content_hash,
-        version.fuzzy_hash,
-        version.folded_hash,
-        version.value_hash,
-        vector,
-        language,
-        version.created_at,
-        version.revision,
-        *_belief_values(version.belief),
-    )
-
-
-def _belief_values(belief: Belief) -> tuple[object, ...]:
-    return tuple(getattr(belief, name) for name in BELIEF_COLUMNS)
-
-
-def _belief_row(agent: AgentId, version: Version, known_until: datetime) -> tuple[object, ...]:
-    return (agent, version.id, known_until, *_belief_values(version.belief))
 
 
 _UPDATE_BELIEF = (
@@ -314,7 +219,7 @@ _UPDATE_BELIEF = (
 
 async def _update_beliefs(connection: AsyncConnection, agent: AgentId, versions: Iterable[Version]) -> None:
     rows = [
-        {"of_agent": agent, "of_memory": v.id, "revision": v.revision, **dict(zip(BELIEF_COLUMNS, _belief_values(v.belief), strict=True))}
+        {"of_agent": agent, "of_memory": v.id, "revision": v.revision, **dict(zip(BELIEF_COLUMNS, belief_values(v.belief), strict=True))}
         for v in versions
     ]
     if rows:
@@ -341,66 +246,3 @@ async def _reinforce(connection: AsyncConnection, agent: AgentId, plans: Sequenc
     rows = [{"agent": agent, "memory": plan.reinforced, "now": plan.now} for plan in plans if plan.reinforced]
     if rows:
         await connection.execute(_REINFORCE, rows)
-
-
-# --- the log -----------------------------------------------------------------------------------------------------------
-
-
-def _log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request) -> tuple[object, ...]:
-    before = [_state(c.before) for c in plan.changed]
-    after = [*(_state(i.version) | _said(i.fact, without="content") for i in plan.inserted), *(_state(c.after) for c in plan.changed)]
-    if plan.metadata:
-        after.append({"id": str(plan.target), "metadata": plan.metadata})
-    return (
-        agent,
-        log_id,
-        plan.operation,
-        list(plan.touched),
-        plan.target,
-        plan.decision.relation,
-        plan.decision.confidence,
-        plan.decision.reasoning,
-        _json([]),
-        plan.decision.decided_by,
-        _json(_said(plan.incoming)) if plan.incoming else None,
-        _json(before),
-        _json(after),
-        request.duration_ms,
-        (plan.incoming.session_id if plan.incoming else None) or request.session_id,
-        request.request_id,
-        plan.now,
-    )
-
-
-def _said(fact: Fact, without: str = "") -> dict[str, Any]:
-    """A fact as JSON, without what was not said."""
-    pairs = ((f.name, getattr(fact, f.name)) for f in fields(fact))
-    return {name: value for name, value in pairs if value not in (None, (), {}) and name != without}
-
-
-def _state(version: Version) -> dict[str, Any]:
-    """What replaying the log needs of a version beyond its fact."""
-    belief = {f.name: getattr(version.belief, f.name) for f in fields(Belief)}
-    return {
-        "id": version.id,
-        "chain_id": version.chain_id,
-        "revision": version.revision,
-        "created_at": version.created_at,
-        "belief": belief,
-    }
-
-
-def _json(value: object) -> Jsonb:
-    return Jsonb(value, dumps=_dumps)
-
-
-def _dumps(value: object) -> str:
-    return json.dumps(value, default=_plain, ensure_ascii=False)
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat(timespec="microseconds")
-    if isinstance(value, UUID):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no place in the log")

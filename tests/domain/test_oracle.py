@@ -18,7 +18,9 @@ from oracle import Answer, Nonsense, Oracle, Refused, Shown
 from app.domain.errors import Conflict, InvalidFact
 from app.domain.memory import Belief, Fact
 from app.domain.picture import Picture
-from app.domain.plan import Plan, Policy, plan_amend, plan_import, plan_retract, plan_store, plan_succeed, plan_supersede
+from app.domain.plan import Plan, Policy
+from app.domain.storing import plan_import, plan_store
+from app.domain.verbs import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.domain.time import status
 from app.judges import rules
 

@@ -1,0 +1,255 @@
+"""From judgments to a plan, for facts that no slot and no equal text decides. What judges may cause is bounded here:
+constraints never end, lower trust never ends higher, at most `max_closures` end; the rest becomes a review."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.decide import Choice, decide
+from app.domain.memory import Fact, Kind, Operation, Version
+from app.domain.picture import Picture
+from app.domain.plan import (
+    Insertion,
+    Link,
+    LinkType,
+    Plan,
+    Policy,
+    Review,
+    ReviewSource,
+    addition,
+    check_end,
+    rewrite,
+    succeeding,
+    version_of,
+)
+from app.domain.relation import Decision, Judge, Judgment, Relation
+
+MAX_LINKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A merge prepared before the lock: the stored memory, the united fact, and the ids of the merged one and of the incoming one."""
+
+    stored_id: UUID
+    fact: Fact
+    new_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One fact to be planned, with all that its plan depends on."""
+
+    fact: Fact
+    picture: Picture
+    policy: Policy
+    start: datetime
+    now: datetime
+    new_id: UUID
+
+
+def plan_judged(
+    fact: Fact,
+    picture: Picture,
+    judgments: Sequence[Judgment],
+    policy: Policy,
+    *,
+    merged: Merged | None,
+    start: datetime,
+    now: datetime,
+    new_id: UUID,
+    retracts: bool,
+) -> Plan:
+    """What the judges' word leads to; always a plan. `retracts`: the fact says that something ended, and is flagged if it ends nothing."""
+    case = _Case(fact, picture, policy, start, now, new_id)
+    usable = [j for j in judgments if j.decided_by in (Judge.SIGNALS, Judge.MODEL) and picture.has(j.memory_id)]
+    choice = decide(usable, policy.is_sure)
+    plan = _carried_out(case, choice, merged) if policy.allows(choice.operation) else None
+    if plan is None:
+        kept = ReviewSource.FALLBACK if choice.acts_on else ReviewSource.LOW_CONFIDENCE
+        plan = _beside(case, usable, (*choice.acts_on, *choice.flagged), kept, retracts=retracts)
+    return plan
+
+
+def _carried_out(case: _Case, choice: Choice[Judgment], merged: Merged | None) -> Plan | None:
+    match choice.operation:
+        case Operation.NOOP:
+            return _known(case, choice.acts_on[0])
+        case Operation.MERGE:
+            return _merge(case, choice.acts_on[0], merged)
+        case Operation.UPDATE | Operation.DELETE:
+            return _end(case, choice)
+        case _:
+            return None
+
+
+def _known(case: _Case, judgment: Judgment) -> Plan | None:
+    version = case.picture.version(judgment.memory_id)
+    if not version.belief.holds(case.start) or _narrower(case.fact, version):
+        return None
+    return Plan(Operation.NOOP, case.now, Decision.after(judgment), target=version.id, reinforced=version.id)
+
+
+def _narrower(fact: Fact, version: Version) -> bool:
+    """Whether the fact says something beside its text that the stored one does not: then it is no duplicate."""
+    said_kind = fact.kind not in (None, Kind.FACT, version.kind)
+    said_slot = fact.key is not None and fact.slot.key != version.slot.key
+    said_end = fact.valid_until is not None and fact.valid_until != version.belief.said_until
+    return said_kind or said_slot or said_end
+
+
+def _end(case: _Case, choice: Choice[Judgment]) -> Plan | None:
+    """Ends what may be ended; what may not becomes a review. None where nothing may."""
+    plan: Plan | None = None
+    allowed, refused = _bounded(case, choice.acts_on)
+    late = [j for j in choice.acts_on if _begins_later(case, j)]
+    if allowed:
+        plan = _retract(case, allowed) if choice.operation is Operation.DELETE else _update(case, allowed)
+    elif late and choice.operation is Operation.UPDATE and not refused:
+        plan = _late(case, late[0])
+    if plan is None:
+        return _refused(case, choice, refused) if refused else None
+    return replace(plan, review=_review(case, refused)) if refused else plan
+
+
+def _bounded(case: _Case, judgments: Sequence[Judgment]) -> tuple[list[Judgment], list[tuple[ReviewSource, Judgment]]]:
+    """Which judgments may be acted on, surest first, and which may not, with the reason. What does not hold then is in neither."""
+    allowed: list[Judgment] = []
+    refused: list[tuple[ReviewSource, Judgment]] = []
+    for judgment in judgments:
+        version = case.picture.version(judgment.memory_id)
+        if not version.belief.holds(case.start):
+            continue
+        if version.kind is Kind.CONSTRAINT:
+            refused.append((ReviewSource.CONSTRAINT, judgment))
+        elif _trust(case.fact) < version.trust:
+            refused.append((ReviewSource.TRUST, judgment))
+        elif len(allowed) >= case.policy.max_closures:
+            refused.append((ReviewSource.CAP, judgment))
+        else:
+            allowed.append(judgment)
+    return allowed, refused
+
+
+def _trust(fact: Fact) -> int:
+    return fact.settled().trust or 0
+
+
+def _begins_later(case: _Case, judgment: Judgment) -> bool:
+    belief = case.picture.version(judgment.memory_id).belief
+    return not belief.void and belief.valid_from > case.start
+
+
+def _update(case: _Case, allowed: Sequence[Judgment]) -> Plan:
+    """The fact joins the chain of the surest; the others end where it starts."""
+    ended = [case.picture.version(j.memory_id) for j in allowed]
+    first = ended[0]
+    others = [v.asserting(retracted_at=case.start, ended_by=case.new_id) for v in ended if v.chain_id != first.chain_id]
+    return succeeding(
+        _in_the_place_of(first, case.fact),
+        case.picture,
+        case.policy,
+        decision=Decision.after(allowed[0]),
+        ended=ended,
+        claims=others,
+        chain_id=first.chain_id,
+        start=case.start,
+        now=case.now,
+        new_id=case.new_id,
+    )
+
+
+def _in_the_place_of(first: Version, fact: Fact) -> Fact:
+    """A successor takes the place of what it replaces: its slot and kind, where none are said."""
+    if fact.key is not None or fact.entity is not None or fact.category:
+        return fact
+    return replace(
+        fact, kind=fact.kind or first.kind, entity=first.entity, category=first.category, key=first.key, single_valued=first.single_valued
+    )
+
+
+def _late(case: _Case, judgment: Judgment) -> Plan | None:
+    """Told late: what it would replace began after it, so it takes its place before that in the chain."""
+    later = case.picture.version(judgment.memory_id)
+    if later.kind is Kind.CONSTRAINT or any(v.kind is Kind.CONSTRAINT for v in case.picture.chain(later.chain_id)):
+        return None
+    fact = _in_the_place_of(later, case.fact)
+    plan = addition(fact, case.picture, new_id=case.new_id, chain_id=later.chain_id, start=case.start, now=case.now)
+    reason = f"Told late, before what it would replace: {judgment.reasoning}"
+    return replace(plan, decision=replace(Decision.after(judgment), reasoning=reason))
+
+
+def _retract(case: _Case, allowed: Sequence[Judgment]) -> Plan:
+    claims = [case.picture.version(j.memory_id).asserting(retracted_at=case.start) for j in allowed]
+    _, changed = rewrite(case.picture, case.now, claims)
+    ended = tuple(v.id for v in claims)
+    return Plan(Operation.DELETE, case.now, Decision.after(allowed[0]), superseded=ended, changed=changed)
+
+
+def _merge(case: _Case, judgment: Judgment, merged: Merged | None) -> Plan | None:
+    """One memory out of two (DESIGN §2): the incoming one is stored too, and both end where the merged one starts."""
+    version = case.picture.version(judgment.memory_id)
+    start = max(case.start, version.belief.valid_from)
+    fits = merged is not None and merged.stored_id == version.id and version.belief.holds(start)
+    if merged is None or not fits or version.kind is Kind.CONSTRAINT or _trust(case.fact) < version.trust:
+        return None
+    check_end(case.start, case.fact.valid_until)
+    source = case.fact.settled()
+    kept = version_of(source, new_id=case.new_id, chain_id=case.new_id, start=case.start, now=case.now)
+    kept = kept.asserting(retracted_at=start, ended_by=merged.new_id, merged=True)
+    united = version_of(merged.fact, new_id=merged.new_id, chain_id=version.chain_id, start=start, now=case.now)
+    inserted_source, _ = rewrite(case.picture, case.now, [kept], source)
+    inserted, changed = rewrite(case.picture, case.now, [version.asserting(merged=True), united], merged.fact)
+    return Plan(
+        Operation.MERGE,
+        case.now,
+        Decision.after(judgment),
+        target=merged.new_id,
+        superseded=(version.id,),
+        inserted=(*inserted, *(Insertion(source, i.version) for i in inserted_source)),
+        changed=changed,
+        links=tuple(Link(i, merged.new_id, LinkType.MERGED_INTO) for i in (version.id, case.new_id)),
+    )
+
+
+# --- stored beside -----------------------------------------------------------------------------------------------------
+
+
+def _beside(case: _Case, judgments: Sequence[Judgment], proposed: Sequence[Judgment], source: ReviewSource, *, retracts: bool) -> Plan:
+    """Stored as a fact of its own, linked to what it overlaps; what was proposed and not done waits for a person."""
+    plan = addition(case.fact, case.picture, new_id=case.new_id, chain_id=case.new_id, start=case.start, now=case.now)
+    retiring = [j for j in proposed if j.relation.retires and not case.picture.version(j.memory_id).belief.void]
+    review = _review(case, [(source, j) for j in retiring])
+    if review is None and retracts:
+        review = Review(
+            ReviewSource.LOW_CONFIDENCE, Relation.RETRACTION, "It says that something ended, but nothing stored matches.", (), ()
+        )
+    decision = plan.decision
+    if review is not None and review.judgments:
+        sure = max(review.judgments, key=lambda j: j.confidence)
+        decision = Decision(Relation.NONE, sure.confidence, Judge.FALLBACK, f"Stored beside, for review: {sure.reasoning}", sure.findings)
+    elif overlaps := [j for j in judgments if j.relation is Relation.OVERLAP]:
+        decision = replace(Decision.after(overlaps[0]), reasoning="Related, but nothing changes.")
+    return replace(plan, decision=decision, review=review, links=_links(case, judgments, retiring))
+
+
+def _links(case: _Case, judgments: Sequence[Judgment], retiring: Sequence[Judgment]) -> tuple[Link, ...]:
+    overlapping = [j for j in judgments if j.relation is Relation.OVERLAP][:MAX_LINKS]
+    against = [Link(case.new_id, j.memory_id, LinkType.CONTRADICTS) for j in retiring]
+    return (*against, *(Link(case.new_id, j.memory_id, LinkType.RELATED_TO) for j in overlapping))
+
+
+def _refused(case: _Case, choice: Choice[Judgment], refused: Sequence[tuple[ReviewSource, Judgment]]) -> Plan:
+    plan = _beside(case, (), choice.acts_on, refused[0][0], retracts=False)
+    return replace(plan, review=_review(case, refused))
+
+
+def _review(case: _Case, refused: Sequence[tuple[ReviewSource, Judgment]]) -> Review | None:
+    if not refused:
+        return None
+    judgments = tuple(j for _, j in refused)
+    relied_on = tuple((j.memory_id, case.picture.version(j.memory_id).revision) for j in judgments)
+    named = ", ".join(str(j.memory_id) for j in judgments)
+    ends = f"Accepting ends {named}" + ("." if judgments[0].relation is Relation.RETRACTION else " in favour of this fact.")
+    return Review(refused[0][0], judgments[0].relation, ends, judgments, relied_on)

@@ -1,0 +1,166 @@
+"""Merging two texts: what a merged text must not lose, and how to join two without a model."""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+
+from app.domain.text import fold, fold_loosely
+
+# Words that start a sentence without being names. One missing here costs little: a merge that drops it is refused, and both are joined.
+_COMMON_WORDS = """
+    a about above according actually added after again all almost along already also although always am among an and another any anybody
+    anyone anything are around as ask asked at attended attends back be because been before being believes below best better between born
+    both bought broke builds but buys by call called came can cancelled cannot changed check chose come could currently dates day despite
+    develops did do does doesn't don't done down drinks drives during each earlier earns eats either enjoys even ever every everybody
+    everyone everything except favorite favourite few finally finished first for formerly founded from gave get gets goes got graduated
+    grew had has hates have having he hello help hence her here hers herself hi him himself hired his how however i i'd i'll i'm i've if
+    in includes instead into is it it's items its itself joined just keep keeps kept knew knows last late lately later leads learned least
+    left less let likes lives long lost loves made make makes manages many married may maybe me means meanwhile met might mine more
+    moreover most mostly moved much must my myself near nearly needs neither never new next nicknamed no nobody none nor not nothing now
+    of off often old on once one only or originally other others our out over own owned owners owns people per perhaps plans plays please
+    practices practises prefers previously probably project provides put quit rather reads really recently remember reports runs said same
+    saw says see seems sees several shall she should since so sold some somebody someone something sometimes soon speaks started starts
+    still stopped stops studied studies such supports takes teaches team tends than thanks that that's the their theirs them then there
+    these they thing things think thinks this those though three through thus to today together told tomorrow tonight too took tried tries
+    turned two under unless until up upon us use used user uses usually version very visited visits volunteers want wants was watches we
+    wears well went were what when whenever where whether which while who whoever whom whose why will wishes with within without won't
+    worked works would writes wrote yes yesterday yet you your yours
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+_TWO_TO_NINETEEN = """
+    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
+"""
+_TENS = {"twenty": "20", "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}
+_NUMBER_WORDS = {word: str(number) for number, word in enumerate(_TWO_TO_NINETEEN.split(), 2)} | _TENS
+_LARGE = {"dozen", "hundred", "thousand", "million", "billion"}
+_MONTHS = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+]  # fmt: skip
+_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_DAYS_SAID = {"today", "yesterday", "tomorrow", "tonight"}
+_NEGATIONS = {"not", "no", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot"}
+
+_MONTH = "(" + "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS) + r")\.?"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+_DATES = (
+    re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})(?!\d)"),
+    re.compile(rf"\b(?P<d>{_DAY}) (?:of )?(?P<m>{_MONTH}),? (?P<y>\d{{4}})\b", re.IGNORECASE),
+    re.compile(rf"\b(?P<m>{_MONTH}) (?P<d>{_DAY}),? (?P<y>\d{{4}})\b", re.IGNORECASE),
+)
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:[.,:/-]\d+)*%?|\d+(?:[.,:/-]\d+)*%?")
+_I = re.compile("I(['’](m|ve|d|ll))?")
+_WORD = re.compile(r"\w[\w'’.@+#&/-]*(?<=[\w+#])")
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|\n+|[。！？]")
+_SENTENCE_END = re.compile(r"[.!?…。！？।؟][\"'”’»」』)\]]*$")
+_EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]$")
+
+
+def merge_guard(merged: str, one: str, other: str) -> str | None:
+    """Why a merged text may not stand for the two it was made from, or None: it drops a number, a date, a name or a negation."""
+    for what, kept in (("date", _dates), ("number", _numbers), ("negation", _negations)):
+        if dropped := (kept(one) | kept(other)) - kept(merged):
+            return f"It drops the {what} {min(dropped)!r}."
+    words = f" {' '.join(_folded_words(merged))} "
+    missing = [name for text in (one, other) for name in _names(text) if f" {name} " not in words]
+    return f"It drops the name {missing[0]!r}." if missing else None
+
+
+def join(one: str, other: str) -> str:
+    """Both texts as one, in their own words: the longer where it contains the other (case, spacing and marks folded), else
+    both as sentences, one after the other."""
+    one, other = one.strip(), other.strip()
+    longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
+    if f" {fold_loosely(shorter)} " in f" {fold_loosely(longer)} " or not shorter:
+        return longer
+    first, second = _as_sentence(one), _as_sentence(other)
+    return first + ("" if first.endswith(("。", "！", "？")) else " ") + second
+
+
+def _as_sentence(text: str) -> str:
+    """The text with the mark that ends a sentence, where it has none."""
+    if _SENTENCE_END.search(text):
+        return text
+    text = text.rstrip(",;: ")
+    return text + ("。" if _EAST_ASIAN.search(text) else ".")
+
+
+# --- what a text states exactly -------------------------------------------------------------------------------------------------
+
+
+def _dates(text: str) -> set[str]:
+    """Full dates in one form, months and weekdays by their names, and the days said as today or tomorrow."""
+    full = {f"{match['y']}-{_month_number(match['m'])}-{_day_number(match['d'])}" for match in _date_matches(text)}
+    words = re.findall(r"[^\W\d_]+", _without_dates(text))
+    return full | {name for word in words if (name := _calendar_name(word))} | {w for word in words if (w := word.casefold()) in _DAYS_SAID}
+
+
+def _numbers(text: str) -> set[str]:
+    """Numbers outside full dates: digits with their sign and percent mark, thousands joined, and those written as words."""
+    digits = {re.sub(r",(?=\d{3}\b)", "", number) for number in _NUMBER.findall(_without_dates(text))}
+    words = re.findall(r"[a-z]+", text.casefold())
+    return digits | {_NUMBER_WORDS.get(word, word) for word in words if word in _NUMBER_WORDS or word in _LARGE}
+
+
+def _negations(text: str) -> set[str]:
+    """Not which word negates, but whether one does."""
+    words = set(_folded_words(text))
+    return {"not"} if words & _NEGATIONS or any(word.endswith("n't") for word in words) else set()
+
+
+def _names(text: str) -> Iterator[str]:
+    """Runs of words with a capital or a mark of identifiers, folded. A sentence's first word stands alone, if it is no common word."""
+    for sentence in _SENTENCE.split(text):
+        words = _WORD.findall(sentence)
+        if words and _looks_named(words[0]) and not _common(words[0]):
+            yield _bare(words[0])
+        for named, run in groupby(words[1:], _looks_named):
+            if named and (name := " ".join(_bare(word) for word in run)):
+                yield name
+
+
+def _looks_named(word: str) -> bool:
+    if _calendar_name(word) or _I.fullmatch(word):
+        return False
+    return any(c.isupper() for c in word) or "@" in word or (word[0].isalpha() and any(c.isdigit() for c in word))
+
+
+def _common(word: str) -> bool:
+    return _bare(word) in _COMMON or _bare(word).endswith("n't")
+
+
+def _folded_words(text: str) -> list[str]:
+    return [_bare(word) for word in _WORD.findall(text)]
+
+
+def _bare(word: str) -> str:
+    """The word folded, without a possessive ending."""
+    return fold(word).replace("’", "'").removesuffix("'s").removesuffix("'")
+
+
+def _date_matches(text: str) -> Iterator[re.Match[str]]:
+    return (match for form in _DATES for match in form.finditer(text))
+
+
+def _without_dates(text: str) -> str:
+    for form in _DATES:
+        text = form.sub(" ", text)
+    return text
+
+
+def _month_number(word: str) -> str:
+    if word.isdigit():
+        return word
+    return f"{[month[:3] for month in _MONTHS].index(word[:3].casefold()) + 1:02}"
+
+
+def _day_number(word: str) -> str:
+    return f"{int(re.sub('[^0-9]', '', word)):02}"
+
+
+def _calendar_name(word: str) -> str | None:
+    """A month or weekday by its first three letters; abbreviations and "may", "march" only with a capital, as they are words too."""
+    folded = word.casefold()
+    names = [*_MONTHS, *_WEEKDAYS]
+    if folded in names and (word[0].isupper() or folded not in ("may", "march")):
+        return folded[:3]
+    return folded if word[0].isupper() and folded in {name[:3] for name in names} else None

@@ -1,0 +1,48 @@
+"""Opposites: both texts match, but where one says a word the other says its opposite."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from app.domain.signals import lexicon
+from app.domain.signals.finding import found
+from app.domain.signals.pair import Pair
+from app.domain.signals.relation import Finding, Relation
+from app.domain.signals.tokens import Token
+
+
+def antonyms(pair: Pair) -> Iterator[Finding]:
+    """CONTRADICTION where exactly one word differs and the two exclude each other."""
+    if len(pair.only_old) != 1 or (not pair.shared and not pair.new.owner) or not pair.same_owner:
+        return
+    (old,) = pair.only_old
+    new = next(iter(pair.only_new)) if len(pair.only_new) == 1 else _new_state(pair)
+    same_polarity = pair.new.negated == pair.old.negated and pair.new.modal == pair.old.modal
+    if not same_polarity or not pair.same_order:
+        return
+    if _describes_subject(pair.new.tokens, new) or _describes_subject(pair.old.tokens, old):
+        return
+    if old in lexicon.ANTONYMS.get(new, ()):
+        yield found("antonym", Relation.CONTRADICTION, f"{new} is the opposite of {old}")
+    elif (
+        new
+        and pair.new.kinds[new] == "word"
+        and lexicon.EXCLUSIVE_GROUPS.get(new, frozenset()) & lexicon.EXCLUSIVE_GROUPS.get(old, frozenset())
+    ):
+        yield found("exclusive_value", Relation.UPDATE, f"{new} excludes {old}")
+
+
+def _new_state(pair: Pair) -> str:
+    """The state that the incoming text asserts among other news: "got divorced in June"; "" where it asserts none."""
+    tokens = [t for t in pair.new.tokens if t.norm not in lexicon.SUPPORT]
+    states = [b.norm for a, b in pairwise(tokens) if a.norm in _BECOMING and b.norm in pair.only_new]
+    return states[0] if len(states) == 1 and len(pair.only_new) <= 3 else ""
+
+
+_BECOMING = frozenset("be get become go turn".split())
+
+
+def _describes_subject(tokens: tuple[Token, ...], word: str) -> bool:
+    """Whether the word only tells which thing is meant: "the small table is …"."""
+    place = next((i for i, t in enumerate(tokens) if t.norm == word), 0)
+    after_article = place > 0 and (tokens[place - 1].norm in lexicon.ARTICLES or tokens[place - 1].norm in ("my", "our", "'s"))
+    return after_article and place <= 2

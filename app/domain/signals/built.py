@@ -1,0 +1,132 @@
+"""Frames of plain build, for attributes that no list knows: "S's N is V", "the N of S is V", "V is the N of S", "raised the N to V"."""
+
+from collections.abc import Sequence
+
+from app.domain.signals import lexicon
+from app.domain.signals.frame import Frame, Value, built_frame, phrase
+from app.domain.signals.reading import Clause
+from app.domain.signals.skeleton import named
+from app.domain.signals.tokens import Token
+
+Tokens = Sequence[Token]
+_CHOSEN = frozenset("favourite prefer current default main primary official".split())
+_ONE_AT_A_TIME = frozenset("landlord dentist therapist boss manager husband wife spouse fiance fiancee".split())
+_ADOPTS = frozenset(("use", "adopt", "choose"))
+_GOES_OVER = frozenset(("switch", "move", "migrate", "go"))
+_TURNS_PASSIVE = frozenset(("to", "from", "by", "up", "down"))
+
+
+def built_frame_of(clause: Clause, bones: Tokens) -> Frame | None:
+    """The frame of a plainly built clause, or None."""
+    changed = _altered_noun(clause, bones)
+    if changed:
+        return changed
+    cut = next((i for i, t in enumerate(bones) if t.norm in ("be", ":")), 0)
+    left, right = bones[:cut], bones[cut + 1 :]
+    if not left or not right:
+        return None
+    return _owned_noun(clause, left, right) or _role_holder(clause, left, right)
+
+
+def used_as(clause: Clause, bones: Tokens) -> Frame | None:
+    """ "We use V as our N", "we moved to V as our N": one N at a time."""
+    verb = next((i for i in range(len(bones)) if _takes_up(bones, i)), None)
+    turn = next((i for i, t in enumerate(bones) if t.norm == "as" and verb is not None and i > verb + 1), None)
+    if verb is None or turn is None:
+        return None
+    spoken = [t for t in bones[verb + 1 : turn] if t.norm not in ("to", "with")]
+    purpose = [t for t in bones[turn + 1 :] if t.norm not in ("my", "our")]
+    if not named(spoken) or not named(purpose):
+        return None
+    value = Value(named(spoken), "name", frozenset(), " ".join(t.text for t in spoken))
+    return built_frame(clause, purpose, bones[:verb], value)
+
+
+def _takes_up(bones: Tokens, i: int) -> bool:
+    following = bones[i + 1].norm if i + 1 < len(bones) else ""
+    return bones[i].norm in _ADOPTS or (bones[i].norm in _GOES_OVER and following in ("to", "with"))
+
+
+def _split_owner(left: Tokens) -> tuple[Tokens, Tokens] | None:
+    """(owner, noun) of "S 's N", "my N" and "N of S"."""
+    if left[0].norm in ("my", "our") and len(left) > 1:
+        return left[:1], left[1:]
+    mark = next((i for i, t in enumerate(left) if t.kind == "possessive"), 0)
+    if mark:
+        return left[:mark], left[mark + 1 :]
+    of = next((i for i, t in enumerate(left) if i and t.norm in ("of", "for", "at")), 0)
+    return (left[of + 1 :], left[:of]) if of else None
+
+
+def _owned_noun(clause: Clause, left: Tokens, right: Tokens) -> Frame | None:
+    """ "S's N is V"; without an owner only where the noun or the value tells enough ("the default N is V", "the rent is $900")."""
+    parts = _split_owner(left)
+    if parts is None and clause.tokens[0].norm in lexicon.ARTICLES and (_is_chosen(left) or right[0].is_value):
+        parts = ((), left)
+    value = phrase(right)
+    if parts is None or value is None or not _is_plain_noun(parts[1]) or _is_passive(right[0]):
+        return None
+    return built_frame(clause, parts[1], parts[0], value, single=_is_single(parts[1], value, right))
+
+
+def _is_chosen(noun: Tokens) -> bool:
+    return any(t.norm in _CHOSEN for t in noun)
+
+
+def _is_passive(token: Token) -> bool:
+    """Whether the verb goes on behind "is", as in "is released"."""
+    return token.kind == "word" and token.text.lower() != token.norm and token.text.lower().endswith(("ed", "en", "ing"))
+
+
+def _is_plain_noun(noun: Tokens) -> bool:
+    if not noun or noun[-1].kind != "word" or noun[-1].norm in lexicon.KIN - _ONE_AT_A_TIME:
+        return False
+    return not any(t.kind in ("possessive", "mark") or (t.kind == "word" and t.norm in lexicon.PREPOSITIONS) for t in noun)
+
+
+def _is_single(noun: Tokens, value: Value, right: Tokens) -> bool:
+    """Whether the noun holds one value: counted values do, listed nouns do, plurals and nouns such as "friend" do not."""
+    if any(t.is_value and t.norm in value.items for t in right):
+        return True
+    head = noun[-1]
+    low = head.text.lower()
+    if head.norm in lexicon.MANY_VALUED_NOUNS or (low != head.norm and low.endswith("s")):
+        return False
+    return value.kind == "name" or _is_chosen(noun) or head.norm in lexicon.SINGLE_NOUNS
+
+
+def _altered_noun(clause: Clause, bones: Tokens) -> Frame | None:
+    """ "Raised my rent to V", "the rent was raised from O to V": the noun before, its new value behind."""
+    verb = next((i for i, t in enumerate(bones) if t.kind == "word" and t.norm in lexicon.ALTERING_VERBS), len(bones))
+    to = next((i for i, t in enumerate(bones) if i > verb and t.norm == "to"), len(bones))
+    value = phrase(bones[to + 1 :])
+    noun = _altered(bones, verb, to)
+    if value is None or not noun:
+        return None
+    owner, head = _split_owner(noun) or ((), noun)
+    if not _is_plain_noun(head) or head[-1].norm in lexicon.FUNCTION_WORDS or any(t.kind == "name" for t in head):
+        return None
+    counted = any(t.is_value for t in bones[to + 1 :] if t.norm in value.items)
+    return built_frame(clause, head, owner, value, change=True, single=counted or value.kind == "name")
+
+
+def _altered(bones: Tokens, verb: int, to: int) -> Tokens:
+    """What the verb changes: its object, or its subject where it is passive or takes no object."""
+    if to >= len(bones):
+        return ()
+    is_passive = verb > 0 and (bones[verb - 1].norm == "be" or bones[verb + 1].norm in _TURNS_PASSIVE)
+    noun = bones[: verb - (bones[verb - 1].norm == "be")] if is_passive else bones[verb + 1 : to]
+    start = next((i for i, t in enumerate(noun) if t.norm == "from"), len(noun))
+    return noun[:start]
+
+
+def _role_holder(clause: Clause, left: Tokens, right: Tokens) -> Frame | None:
+    """ "V is the N of S", for roles that one person holds."""
+    if any(t.kind != "name" for t in left):
+        return None
+    of = next((i for i, t in enumerate(right) if i and t.norm in ("of", "for", "at")), 0)
+    if not of or right[of - 1].norm not in lexicon.UNIQUE_ROLES or len(right) <= of + 1:
+        return None
+    role = [t for t in right[:of] if t.norm not in ("new", "current")]
+    value = Value(named(left), "name", frozenset(), " ".join(t.text for t in left))
+    return built_frame(clause, role, right[of + 1 :], value)

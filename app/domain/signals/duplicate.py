@@ -1,0 +1,84 @@
+"""The same fact told again."""
+
+from collections.abc import Iterator
+
+from app.domain.signals import lexicon
+from app.domain.signals.compare import Verdict, compare
+from app.domain.signals.finding import found
+from app.domain.signals.frames import frames
+from app.domain.signals.pair import Pair
+from app.domain.signals.reading import Reading
+from app.domain.signals.relation import Finding, Relation
+from app.domain.text import fold_loosely
+
+_MODAL_WORDS = frozenset("can could may might must should would will".split())
+
+
+def duplicate(pair: Pair) -> Iterator[Finding]:
+    """DUPLICATE where the incoming text says nothing that the stored one does not."""
+    if fold_loosely(pair.new.text) == fold_loosely(pair.old.text):
+        yield found("same_text", Relation.DUPLICATE, "the same words")
+    elif _same_frames(pair):
+        cued = any(f.cued or g.cued for f, g in pair.frames)
+        yield found("same_cued_value" if cued else "same_value", Relation.DUPLICATE, "the same value for the same attribute")
+    elif _same_content(pair):
+        yield found("same_content", Relation.DUPLICATE, "the same content in other words")
+    elif _turned(pair):
+        yield found("same_content_turned", Relation.DUPLICATE, "the same content in another order")
+
+
+def _same_frames(pair: Pair) -> bool:
+    mine = frames(pair.new)
+    if len(mine) != 1 or len(pair.frames) != 1 or len(pair.new.clauses) > 1:
+        return False
+    new, old = pair.frames[0]
+    same = compare(pair, new, old) is Verdict.SAME and new.negated == old.negated and new.modal == old.modal
+    return same and new.rest - lexicon.LIGHT_WORDS - _FILLER <= pair.old.items
+
+
+_FILLER = frozenset("most recent build version release newest latest".split())
+
+
+def _same_content(pair: Pair) -> bool:
+    return pair.same_owner and pair.same_order and _is_same_bag(pair)
+
+
+def _is_same_bag(pair: Pair) -> bool:
+    if pair.new.items != pair.old.items or not pair.shared:
+        return False
+    return _manner(pair.new) == _manner(pair.old) and not _tense_differs(pair)
+
+
+def _turned(pair: Pair) -> bool:
+    """Active against passive voice, or the place put first."""
+    return _is_same_bag(pair) and (_is_passive(pair.new) != _is_passive(pair.old) or _is_rotated(pair))
+
+
+def _is_passive(reading: Reading) -> bool:
+    norms = [t.norm for t in reading.tokens]
+    return "by" in norms and "be" in norms[: norms.index("by")]
+
+
+def _is_rotated(pair: Pair) -> bool:
+    new, old = pair.new.order, pair.old.order
+    fronted = any(r.tokens[0].norm in lexicon.PREPOSITIONS for r in (pair.new, pair.old))
+    return fronted and any(new[i:] + new[:i] == old for i in range(1, len(new)))
+
+
+def _manner(reading: Reading) -> tuple[object, ...]:
+    """Polarity, modality and quantifiers: what changes a meaning without changing its content."""
+    polarity = tuple(c.negated for c in reading.clauses if c.negated)
+    return polarity, reading.words & _MODAL_WORDS, reading.quantifiers, "no" in reading.words
+
+
+def _tense_differs(pair: Pair) -> bool:
+    return _past(pair.new) != _past(pair.old)
+
+
+def _past(reading: Reading) -> bool:
+    texts = {t.text.lower() for t in reading.tokens if t.kind == "word"}
+    return any(
+        t.endswith("ed")
+        or (t in lexicon.IRREGULAR and t not in (lexicon.IRREGULAR[t], "is", "are", "am", "has", "been") and not t.endswith(("s", "ing")))
+        for t in texts
+    )

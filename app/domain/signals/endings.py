@@ -1,0 +1,176 @@
+"""What a text says has ended: "no longer", "forget that", "stopped", "left", "was cancelled"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise, takewhile
+
+from app.domain.signals import lexicon
+from app.domain.signals.lemma import lemma
+from app.domain.signals.reading import Clause, Reading, content, read
+from app.domain.signals.skeleton import named, skeleton
+from app.domain.signals.tokens import Token
+
+_SAYING = frozenset("say tell note record mention list store write".split())
+_POSSESSIVES = frozenset("my our his her their its your".split())
+_REASONS = frozenset(("because", "since", "as"))
+_ANYMORE = (("any", "more"), ("any", "longer"))
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What a text ends: `remainder` must be found in the stored fact, together with one of the words in `ends` if there are any.
+
+    `attribute`: the one that it names, as in "the release date of X"; `remainder` is then its subject.
+    `entity`: it may mean all that is known of somebody or something ("forget X"). `only`: it says nothing else.
+    """
+
+    trigger: str
+    remainder: frozenset[str]
+    ends: frozenset[str]
+    attribute: str | None
+    entity: bool
+    only: bool
+
+
+@lru_cache(maxsize=4096)
+def ending_of(text: str) -> Ending | None:
+    """The ending that a text tells, or None."""
+    reading = read(text)
+    if reading.asks:
+        return None
+    for find in (_commanded, _no_longer, _ended, _was_ended):
+        for clause in reading.clauses:
+            ending = find(clause, reading)
+            if ending:
+                return ending
+    return None
+
+
+def _commanded(clause: Clause, reading: Reading) -> Ending | None:
+    """ "Forget X", "drop what we have on X"."""
+    bones = [t for t in skeleton(clause.tokens) if t.norm not in ("you", "can", "let", "we", "should")]
+    for words in _VERBS["commands"]:
+        if _begins(bones, words):
+            rest = bones[len(words) :]
+            if any(t.norm == "it" for t in (*rest[:1], *rest[-1:])) and len(reading.clauses) > 1:
+                return _ending(words[0], _subject(reading.clauses[0]), reading, command=True)
+            return _ending(words[0], rest, reading, command=True)
+    return None
+
+
+def _subject(clause: Clause) -> Sequence[Token]:
+    """What stands before the first verb that can be told."""
+    return tuple(takewhile(lambda t: t.norm not in lexicon.AUXILIARIES, clause.tokens))
+
+
+def _no_longer(clause: Clause, reading: Reading) -> Ending | None:
+    """ "S no longer V", "S does not V any more"."""
+    texts = [t.text.lower() for t in clause.tokens]
+    pairs = list(pairwise(texts))
+    if ("no", "longer") in pairs or ("not" in texts and ("anymore" in texts or any(p in _ANYMORE for p in pairs))):
+        return _ending("no longer", [t for t in clause.tokens if t.norm not in ("no", "not")], reading)
+    return None
+
+
+def _ended(clause: Clause, reading: Reading) -> Ending | None:
+    """ "S stopped V-ing", "S left O", "S sold O"."""
+    if clause.negated or clause.modal:
+        return None
+    bones = [t for t in skeleton(clause.tokens) if t.norm not in _POSSESSIVES]
+    norms = tuple(t.norm for t in bones)
+    for words, kind in _ENDING_VERBS:
+        place = _place(norms, words)
+        if place is not None and place + len(words) < len(bones) and _may_end(bones[place + len(words)], words):
+            rest = [*bones[:place], *bones[place + len(words) :]]
+            is_doing = bones[place + len(words)].text.lower().endswith("ing")
+            return _ending(" ".join(words), rest, reading, ends=frozenset() if is_doing else _ENDS[kind])
+    return None
+
+
+def _may_end(following: Token, words: tuple[str, ...]) -> bool:
+    if words == ("stop",):
+        return following.text.lower().endswith("ing")
+    return following.norm not in ("to", "at", "for", "by", "on", "behind", "off")
+
+
+def _was_ended(clause: Clause, reading: Reading) -> Ending | None:
+    """ "X was cancelled"."""
+    if clause.negated or clause.modal:
+        return None
+    bones = skeleton(clause.tokens)
+    norms = tuple(t.norm for t in bones)
+    for words in _VERBS["passive"]:
+        place = _place(norms, words)
+        ends_here = place is not None and all(
+            t.is_value or t.kind == "mark" or t.norm in lexicon.PREPOSITIONS for t in bones[place + len(words) :]
+        )
+        if place and (words[0] == "be" or len(words) > 1 or ends_here):
+            return _ending(" ".join(words), bones[:place], reading)
+    return None
+
+
+def _ending(
+    trigger: str, tokens: Sequence[Token], reading: Reading, *, ends: frozenset[str] = frozenset(), command: bool = False
+) -> Ending:
+    attribute, used = _attribute_named(tokens)
+    kept = [
+        t
+        for t in tokens
+        if t.norm not in used and (t.kind != "word" or (t.norm not in lexicon.RETRACTION_TALK and t.norm not in lexicon.LIGHT_WORDS))
+    ]
+    remainder = frozenset(t.norm for t in content(kept)) - frozenset(trigger.split())
+    if attribute:
+        remainder = named(
+            [
+                t
+                for t in kept
+                if t.norm not in lexicon.LIGHT_WORDS and t.norm not in lexicon.RETRACTION_TALK and t.norm not in trigger.split()
+            ]
+        )
+        if any(t.norm in _SAYING for t in tokens):
+            remainder -= {"i", "we", "you"}
+    entity = command and all(t.norm != "that" for t in tokens)
+    return Ending(trigger, remainder, ends, attribute, entity, command or not _has_news(reading, remainder, trigger))
+
+
+def _has_news(reading: Reading, remainder: frozenset[str], trigger: str) -> bool:
+    """Whether another clause says something of its own, beyond the reason for the ending."""
+    known = lexicon.RETRACTION_TALK | lexicon.LIGHT_WORDS | remainder
+    words = trigger.split()
+    others = (c for c in reading.clauses if not all(w in {t.norm for t in c.tokens} for w in words))
+    return any(c.items - known and c.tokens[0].norm not in _REASONS for c in others)
+
+
+def _attribute_named(tokens: Sequence[Token]) -> tuple[str | None, frozenset[str]]:
+    """The attribute that the tokens name ("release date"), and the words that name it."""
+    norms = [t.norm if t.kind == "word" else "" for t in tokens]
+    for words, name in _NOUNS:
+        if any(tuple(norms[i : i + len(words)]) == words for i in range(len(norms) - len(words) + 1)):
+            return name, frozenset(words)
+    return None, frozenset()
+
+
+def _begins(bones: Sequence[Token], words: tuple[str, ...]) -> bool:
+    return tuple(t.norm for t in bones[: len(words)]) == words
+
+
+def _place(norms: tuple[str, ...], words: tuple[str, ...]) -> int | None:
+    if words[0] not in norms:
+        return None
+    return next((i for i in range(len(norms) - len(words) + 1) if norms[i : i + len(words)] == words), None)
+
+
+def _verbs(kind: str) -> list[tuple[str, ...]]:
+    return sorted((tuple(lemma(word) for word in verb.split()) for verb in lexicon.ENDINGS[kind]["verbs"]), key=len, reverse=True)
+
+
+_VERBS = {kind: _verbs(kind) for kind in lexicon.ENDINGS}
+_ENDING_VERBS = sorted(
+    ((words, kind) for kind in _VERBS if kind not in ("passive", "commands") for words in _VERBS[kind]), key=lambda entry: -len(entry[0])
+)
+_ENDS = {kind: frozenset(entry["ends"]) for kind, entry in lexicon.ENDINGS.items()}
+_NOUNS = sorted(
+    ((tuple(t.norm for t in read(noun).tokens), name) for name, entry in lexicon.ATTRIBUTES.items() for noun in entry.get("nouns", ())),
+    key=lambda pair: -len(pair[0]),
+)

@@ -1,0 +1,17 @@
+"""How a signal reports: its name, the relation it proposes, and how far it can be trusted."""
+
+from app.domain.signals.lexicon import CONFIDENCE
+from app.domain.signals.relation import Finding, Relation
+
+ACT_AT = 0.7
+ONLY_FLAGS = frozenset(("fixed_attribute",))  # What does not change in the world is a person's to decide, however often it is right.
+
+
+def found(name: str, relation: Relation, explanation: str) -> Finding:
+    """A finding with the measured reliability of its signal; an unmeasured signal counts as unproven."""
+    return Finding(name, relation, bounded(name, CONFIDENCE.get(name, 0.5)), explanation)
+
+
+def bounded(name: str, confidence: float) -> float:
+    """The confidence, kept under the threshold for signals that may only flag."""
+    return min(confidence, ACT_AT - 0.01) if name in ONLY_FLAGS else confidence

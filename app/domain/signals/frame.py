@@ -1,0 +1,94 @@
+"""A frame: one attribute of one subject, with its value."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.domain.signals import lexicon
+from app.domain.signals.reading import Clause
+from app.domain.signals.skeleton import named
+from app.domain.signals.tokens import Token
+
+_CALENDAR = ("date", "weekday", "time")
+_NEVER_A_PHRASE = frozenset(("date", "weekday", "time", "money", "percent"))
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value as compared (`items`) and as written (`spoken`); `rest` is what was said behind it."""
+
+    items: frozenset[str]
+    kind: str
+    rest: frozenset[str]
+    spoken: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a clause says: `attribute` of `subject` is `value`. Attributes that no list knows begin with "noun:".
+
+    `change`: told as a change ("moved to"), not as a state. `single`: holds one value at a time. `fixed`: never changes in the world.
+    `cued`: told by single words, not by the whole wording; its subject is then names and numbers only.
+    """
+
+    attribute: str
+    subject: frozenset[str]
+    value: frozenset[str]
+    kind: str
+    rest: frozenset[str]
+    spoken: str
+    negated: bool
+    modal: bool
+    change: bool = False
+    fixed: bool = False
+    single: bool = True
+    cued: bool = False
+
+    @property
+    def asserts(self) -> bool:
+        """Whether it states a fact, rather than a denial or a wish."""
+        return not self.negated and not self.modal
+
+    @property
+    def is_built(self) -> bool:
+        """Whether the attribute is a noun that no list knows."""
+        return self.attribute.startswith("noun:")
+
+
+def built_frame(
+    clause: Clause, noun: Sequence[Token], owner: Sequence[Token], value: Value, *, change: bool = False, single: bool = True
+) -> Frame:
+    """The frame of a noun that no list knows: the key is the noun itself."""
+    key = "noun:" + " ".join(sorted(named(noun)))
+    return Frame(key, named(owner), value.items, value.kind, value.rest, value.spoken, clause.negated, clause.modal, change, single=single)
+
+
+def typed_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
+    """The first value of one of the kinds; parts of one date and time belong together."""
+    first = next((t for t in tokens if t.kind in kinds), None)
+    if first is None:
+        return None
+    parts = [t for t in tokens if t.kind in _CALENDAR] if first.kind in _CALENDAR else [first]
+    return Value(frozenset(t.norm for t in parts), first.kind, named([t for t in tokens if t not in parts]), _spoken(parts))
+
+
+def phrase(tokens: Sequence[Token]) -> Value | None:
+    """The name or noun phrase that the tokens begin with, up to the next preposition, conjunction or mark."""
+    end = next(
+        (i for i, t in enumerate(tokens) if t.kind == "mark" or (i and t.kind == "word" and t.norm in lexicon.VALUE_ENDS)), len(tokens)
+    )
+    items = named(tokens[:end])
+    if not items:
+        return None
+    kind = "name" if any(t.kind == "name" for t in tokens[:end]) else "text"
+    return Value(items, kind, named(tokens[end:]), _spoken(tokens[:end]))
+
+
+def value_of(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
+    """The value of an attribute that takes these kinds, in the tokens behind its words."""
+    if "text" not in kinds:
+        return typed_value(tokens, kinds)
+    return None if tokens[0].kind in _NEVER_A_PHRASE - kinds else phrase(tokens)
+
+
+def _spoken(tokens: Sequence[Token]) -> str:
+    return " ".join(t.text for t in tokens).rstrip(".")

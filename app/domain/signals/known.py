@@ -1,0 +1,56 @@
+"""Frames of attributes whose wording is listed in `data/attributes.toml`."""
+
+from collections.abc import Sequence
+
+from app.domain.signals import patterns
+from app.domain.signals.frame import Frame, Value, value_of
+from app.domain.signals.reading import Clause
+from app.domain.signals.skeleton import named
+from app.domain.signals.tokens import Token
+
+_PAST_BE = frozenset(("was", "were"))
+_SPEAKER = frozenset(("i",))
+
+
+def known_frame(clause: Clause, bones: Sequence[Token]) -> Frame | None:
+    """The frame of the longest pattern that fits the clause."""
+    norms = [t.norm for t in bones]
+    for pattern in patterns.candidates(norms):
+        frame = _filled(pattern, clause, bones, norms)
+        if frame:
+            return frame
+    return None
+
+
+def _filled(pattern: patterns.Pattern, clause: Clause, bones: Sequence[Token], norms: Sequence[str]) -> Frame | None:
+    places = patterns.spans(pattern, norms)
+    if places is None or _is_past(pattern, bones, clause):
+        return None
+    told = {slot: bones[start:end] for slot, (start, end) in places.items()}
+    subject = named(told["S"]) if "S" in told else _SPEAKER
+    value = _constant(pattern.constant) if pattern.constant else value_of(told["V"], pattern.attribute.kinds)
+    if not subject or value is None:
+        return None
+    return _frame(pattern, clause, subject, value, named(told.get("O", ())))
+
+
+def _constant(word: str) -> Value:
+    return Value(frozenset((word,)), "constant", frozenset(), word)
+
+
+def _frame(pattern: patterns.Pattern, clause: Clause, subject: frozenset[str], value: Value, other: frozenset[str]) -> Frame:
+    negated = clause.negated and pattern.constant is None
+    modal = clause.modal and not pattern.literals & {"should", "can"}
+    rest = value.rest | other
+    attribute = pattern.attribute
+    return Frame(attribute.name, subject, value.items, value.kind, rest, value.spoken, negated, modal, pattern.change, attribute.fixed)
+
+
+def _is_past(pattern: patterns.Pattern, bones: Sequence[Token], clause: Clause) -> bool:
+    """Whether a state is told as gone by ("lived in"); "has lived in" goes on."""
+    if pattern.change or not pattern.attribute.tensed or any(t.norm == "have" for t in clause.tokens):
+        return False
+    verbs = {t.text.lower() for t in bones if t.norm in pattern.literals and t.kind == "word"}
+    if "be" in pattern.literals:
+        return bool(_PAST_BE & verbs)
+    return any(v.endswith("ed") for v in verbs) or "sat" in verbs

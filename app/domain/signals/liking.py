@@ -1,0 +1,54 @@
+"""Like and dislike flips on the same object."""
+
+from collections.abc import Iterator
+
+from app.domain.signals import lexicon
+from app.domain.signals.finding import found
+from app.domain.signals.pair import Pair
+from app.domain.signals.reading import Clause, Reading, content
+from app.domain.signals.relation import Finding, Relation
+
+_TURNS = frozenset(("over", "than"))
+
+
+def liking(pair: Pair) -> Iterator[Finding]:
+    """CONTRADICTION where what was liked is now disliked, or the other way round."""
+    if pair.new.owner != pair.old.owner:
+        return
+    for sign, thing in _feelings(pair.new):
+        for other_sign, other in _feelings(pair.old):
+            negative, positive = (thing, other) if sign < other_sign else (other, thing)
+            if sign != other_sign and negative and negative <= positive:
+                yield found("liking_flip", Relation.CONTRADICTION, f"feels otherwise about {' '.join(sorted(negative))}")
+                return
+            if sign == other_sign and thing and thing == other and _says_only(pair, thing):
+                yield found("same_feeling", Relation.DUPLICATE, f"feels the same about {' '.join(sorted(thing))}")
+                return
+
+
+def _says_only(pair: Pair, thing: frozenset[str]) -> bool:
+    """Whether neither text says more than the feeling."""
+    verbs = lexicon.LIKING | lexicon.DISLIKING
+    return all(len(r.clauses) == 1 and r.items - thing - verbs - frozenset(r.owner) == frozenset() for r in (pair.new, pair.old))
+
+
+def _feelings(reading: Reading) -> Iterator[tuple[int, frozenset[str]]]:
+    for clause in reading.clauses:
+        yield from _feelings_in(clause)
+
+
+def _feelings_in(clause: Clause) -> Iterator[tuple[int, frozenset[str]]]:
+    place = next((i for i, t in enumerate(clause.tokens) if t.norm in lexicon.LIKING or t.norm in lexicon.DISLIKING), None)
+    stand = next((i for i, t in enumerate(clause.tokens) if t.norm == "stand" and clause.negated), None)
+    if stand is not None:
+        yield -1, frozenset(t.norm for t in content(clause.tokens[stand + 1 :]))
+        return
+    if place is None or clause.modal:
+        return
+    sign = (1 if clause.tokens[place].norm in lexicon.LIKING else -1) * (-1 if clause.negated else 1)
+    after = clause.tokens[place + 1 :]
+    turn = next((i for i, t in enumerate(after) if t.norm in _TURNS), len(after))
+    if after[:turn]:
+        yield sign, frozenset(t.norm for t in content(after[:turn]))
+    if after[turn + 1 :]:
+        yield -sign, frozenset(t.norm for t in content(after[turn + 1 :]))

@@ -1,0 +1,180 @@
+"""What a text says, read once: its clauses, subject, names, values and polarity."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from app.domain.signals import lexicon
+from app.domain.signals.tokens import Token, tokenize
+
+_BREAKERS = frozenset("but while because although though whereas however which who".split())
+_AFTER_COMMA = frozenset("so instead not now".split())
+_PRONOUNS = frozenset("i we he she they it".split())
+_SWITCHES = frozenset("be turn switch leave keep".split())
+_AFTER_AND = frozenset("now then i he she they we it is was has have will does do did instead".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A stretch of a sentence with one polarity. `items` are the compared forms of its content words and values."""
+
+    tokens: tuple[Token, ...]
+    items: frozenset[str]
+    owner: tuple[str, ...]
+    negated: bool
+    modal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text as the signals see it. `order` holds its items in order, `kinds` what each item is (word, name, date, …)."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    clauses: tuple[Clause, ...]
+    order: tuple[str, ...]
+    kinds: dict[str, str]
+    owner: tuple[str, ...]
+    words: frozenset[str]
+    quantifiers: frozenset[str]
+    identifiers: frozenset[tuple[str, str]]
+
+    @property
+    def items(self) -> frozenset[str]:
+        """All content of the text."""
+        return frozenset(self.order)
+
+    @property
+    def negated(self) -> bool:
+        """Whether its first clause denies something."""
+        return self.clauses[0].negated
+
+    @property
+    def modal(self) -> bool:
+        """Whether it tells a wish, a plan or a guess rather than a fact."""
+        return self.clauses[0].modal
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return self.text.rstrip().endswith("?")
+
+    def is_value(self, item: str) -> bool:
+        """Whether the item is a typed value."""
+        return self.kinds.get(item, "word") not in ("word", "name")
+
+
+def content(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens that carry meaning."""
+    return [t for i, t in enumerate(tokens) if t.kind not in ("mark", "possessive") and (t.kind != "word" or _has_meaning(tokens, i))]
+
+
+def _has_meaning(tokens: Sequence[Token], i: int) -> bool:
+    norm = tokens[i].norm
+    if norm == "on":
+        return (
+            i > 0
+            and tokens[i - 1].norm in _SWITCHES
+            and (i + 1 == len(tokens) or tokens[i + 1].kind == "mark" or tokens[i + 1].norm in lexicon.PREPOSITIONS)
+        )
+    return norm not in lexicon.FUNCTION_WORDS and norm not in lexicon.SUPPORT and norm not in lexicon.NEGATORS
+
+
+def _breaks(tokens: tuple[Token, ...], i: int) -> bool:
+    token = tokens[i]
+    if token.norm in (";", "!", "?", "."):
+        return True
+    if token.kind == "word" and token.norm in _BREAKERS:
+        return i > 0
+    if token.norm == "and" and i + 1 < len(tokens) and tokens[i + 1].kind == "word":
+        return tokens[i + 1].text.lower() in _AFTER_AND
+    if token.norm != "," or i + 1 == len(tokens):
+        return False
+    following = tokens[i + 1].norm
+    return following in _AFTER_COMMA or (i > 2 and following in _PRONOUNS)
+
+
+def _clause(tokens: tuple[Token, ...]) -> Clause:
+    norms = [t.norm for t in tokens]
+    denials = sum(norm in lexicon.NEGATORS for norm in norms)
+    only = any(a == "not" and b in ("only", "just") for a, b in pairwise(norms))
+    modal = any(t.kind == "word" and t.norm in lexicon.MODALS for t in tokens) or _intends(tokens)
+    return Clause(tokens, frozenset(t.norm for t in content(tokens)), _owner(tokens), denials % 2 == 1 and not only, modal)
+
+
+def _intends(tokens: tuple[Token, ...]) -> bool:
+    """Whether somebody plans, hopes or wishes; "my phone plan" is a thing."""
+    triples = zip((None, *tokens), tokens, tokens[1:], strict=False)
+    return any(
+        token.norm in lexicon.INTENTIONS and after.norm in ("to", "on", "that", "i", "we") and (before is None or _may_act(before))
+        for before, token, after in triples
+    )
+
+
+def _may_act(token: Token) -> bool:
+    return token.kind == "name" or (
+        token.norm in lexicon.FUNCTION_WORDS | lexicon.SUPPORT and token.norm not in ("my", "our", "'s", "the", "a")
+    )
+
+
+def _clauses(tokens: tuple[Token, ...]) -> tuple[Clause, ...]:
+    clauses, start = [], 0
+    for i in range(len(tokens)):
+        if _breaks(tokens, i):
+            if any(t.kind != "mark" for t in tokens[start:i]):
+                clauses.append(_clause(tokens[start:i]))
+            start = i
+    if any(t.kind != "mark" for t in tokens[start:]) or not clauses:
+        clauses.append(_clause(tokens[start:]))
+    return tuple(clauses)
+
+
+def _owner(tokens: tuple[Token, ...]) -> tuple[str, ...]:
+    """Whose fact it is: ("i",), ("i", "sister"), the leading name, or () where the text does not begin with anyone."""
+    head: list[str] = []
+    for place, token in enumerate(tokens):
+        norm = token.norm
+        if (
+            (token.kind == "word" and (norm in lexicon.ARTICLES or norm in _BREAKERS or (norm == "and" and not head)))
+            or (token.kind == "mark" and norm in ("(", ";", ",") and not head)
+            or norm in lexicon.SUPPORT
+        ):
+            continue
+        if token.kind == "name" and not any(h in ("i", "we") for h in head):
+            head.append(norm)
+        elif token.kind == "word" and (norm in lexicon.FIRST_PERSON or norm in lexicon.FIRST_PLURAL) and not head:
+            head.append("i" if norm in lexicon.FIRST_PERSON else "we")
+        elif token.kind == "word" and norm in lexicon.KIN and (head or place < 2):
+            head.append(norm)
+        elif not (head and token.kind == "possessive"):
+            break
+    return tuple(head)
+
+
+def _identifiers(tokens: tuple[Token, ...]) -> frozenset[tuple[str, str]]:
+    """Numbers and codes that belong to the name or noun before them: (linux, 9), (room, 204)."""
+    found = set()
+    for before, token in pairwise(tokens):
+        if token.kind in ("number", "version", "code", "ordinal") and (before.kind == "name" or before.norm in lexicon.IDENTIFYING_NOUNS):
+            found.add((before.norm, token.norm))
+    return frozenset(found)
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> Reading:
+    """The reading of a text; the same text gives the same object."""
+    tokens = tokenize(text)
+    items = content(tokens)
+    norms = frozenset(t.norm for t in tokens if t.kind == "word")
+    return Reading(
+        text=text,
+        tokens=tokens,
+        clauses=_clauses(tokens),
+        order=tuple(t.norm for t in items),
+        kinds={t.norm: t.kind for t in items},
+        owner=_owner(tokens),
+        words=norms,
+        quantifiers=norms & lexicon.QUANTIFIERS,
+        identifiers=_identifiers(tokens),
+    )

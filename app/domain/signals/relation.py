@@ -1,0 +1,47 @@
+"""The words of this package: how two statements relate, and what is said about it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.domain.relation import Finding, Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A short fact; `at` is when it began to hold (None: unknown). A given slot outranks what its text says."""
+
+    text: str
+    at: datetime | None = None
+    entity: str | None = None
+    category: str | None = None
+    key: str | None = None
+    value: str | None = None
+    kind: str = "fact"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What a statement is about, as in (alice, residence), and the value it gives."""
+
+    entity: str
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """The relation to the candidate at place `candidate`.
+
+    `flag`: plausible but unproven. The incoming statement is stored beside the candidate, and a review proposes the relation.
+    """
+
+    candidate: int
+    relation: Relation
+    confidence: float
+    reasoning: str
+    findings: tuple[Finding, ...] = ()
+    vetoes: tuple[str, ...] = ()
+    flag: bool = False
+
+
+__all__ = ["Finding", "Judgment", "Relation", "Slot", "Statement"]

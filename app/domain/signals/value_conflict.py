@@ -1,0 +1,111 @@
+"""One value differs in an otherwise matching sentence."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from app.domain.signals import lexicon
+from app.domain.signals.finding import found
+from app.domain.signals.pair import Pair
+from app.domain.signals.reading import Reading
+from app.domain.signals.relation import Finding, Relation
+
+_NUMERIC = frozenset(("number", "version", "code", "ordinal"))
+_COUNTING = frozenset("have own need take contain include feature hold".split())
+_WHEN = frozenset(("date", "weekday", "time"))
+
+
+def value_conflict(pair: Pair) -> Iterator[Finding]:
+    """UPDATE where both texts match but for one typed value, or one name, in the same place."""
+    new, old = pair.only_new, pair.only_old
+    if not new or not old or not pair.same_order or len(pair.shared) + bool(pair.same_owner and pair.new.owner) < 2 or _repeats(pair):
+        return
+    if pair.new.modal != pair.old.modal or pair.new.negated or pair.old.negated:
+        return
+    said = f"{' '.join(sorted(old))} before, {' '.join(sorted(new))} now"
+    if _typed_alike(pair):
+        if not _begins_with_it(pair):
+            yield found("value_conflict", Relation.UPDATE, said)
+    elif pair.one_span:
+        yield found(_span_name(pair), Relation.UPDATE, said)
+
+
+def _typed_alike(pair: Pair) -> bool:
+    kinds_new = sorted(_family(pair.new, i) for i in pair.only_new)
+    kinds_old = sorted(_family(pair.old, i) for i in pair.only_old)
+    many = len(kinds_new) > 1 and not set(kinds_new) <= _WHEN
+    return kinds_new == kinds_old and not many and "" not in kinds_new
+
+
+def _family(reading: Reading, item: str) -> str:
+    kind = reading.kinds[item]
+    return "number" if kind in _NUMERIC else "" if kind in ("word", "name", "habit") else kind
+
+
+def _begins_with_it(pair: Pair) -> bool:
+    """Whether what differs stands first and so tells which thing is meant."""
+    if pair.new.owner or pair.new.tokens[0].norm == "there":
+        return False
+    return pair.new.order[0] in pair.only_new or pair.old.order[0] in pair.only_old
+
+
+def _repeats(pair: Pair) -> bool:
+    """Whether the verb tells something that can happen again or hold of many, and nothing narrows it to one."""
+    verbs = _event_verbs(pair.old)
+    if not _is_exact(pair):
+        verbs |= {t.norm for t in pair.old.tokens if t.kind == "word"} & lexicon.MANY_VALUED_VERBS
+    if _counts(pair):
+        verbs -= _COUNTING
+    if _is_last(pair) or _has_purpose(pair):
+        verbs -= lexicon.OCCUPYING_VERBS
+    return bool(verbs) and not _is_progress(pair)
+
+
+def _event_verbs(reading: Reading) -> set[str]:
+    """Verbs of events, told from nouns by their inflection or by who stands before them."""
+    pairs = zip((None, *reading.tokens), reading.tokens, strict=False)
+    return {
+        t.norm
+        for before, t in pairs
+        if t.kind == "word" and t.norm in lexicon.EVENT_VERBS
+        if t.text.lower() != t.norm
+        or (
+            before is not None
+            and (before.kind == "name" or before.norm in lexicon.FIRST_PERSON | lexicon.FIRST_PLURAL | lexicon.THIRD_PERSON)
+        )
+    }
+
+
+def _is_exact(pair: Pair) -> bool:
+    """Whether what differs is a date, an amount, a version or the like, rather than a bare number or a name."""
+    return all(pair.new.kinds[i] not in ("word", "name", "number") for i in pair.only_new)
+
+
+def _counts(pair: Pair) -> bool:
+    return all(pair.new.kinds[i] == "number" for i in pair.only_new)
+
+
+def _is_last(pair: Pair) -> bool:
+    """Whether what differs ends both texts and is a version or a number: "runs Ubuntu 22.04"."""
+    ends = pair.new.order[-1] in pair.only_new and pair.old.order[-1] in pair.only_old
+    return ends and all(pair.new.kinds[i] in _NUMERIC for i in pair.only_new)
+
+
+def _has_purpose(pair: Pair) -> bool:
+    """Whether both go on to say what for: "use X for the billing service"."""
+    tokens = pair.new.tokens
+    return any(a.norm in pair.only_new and b.norm in ("for", "as") for a, b in pairwise(tokens))
+
+
+def _is_progress(pair: Pair) -> bool:
+    """Whether the number counts towards a total: "9 of 12"."""
+    tokens = pair.new.tokens
+    triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    return any(a.norm in pair.only_new and b.norm in ("of", "out") and c.is_value for a, b, c in triples)
+
+
+def _span_name(pair: Pair) -> str:
+    names = all(pair.new.kinds[i] == "name" for i in pair.only_new) and all(pair.old.kinds[i] == "name" for i in pair.only_old)
+    if not names:
+        return "span_conflict"
+    told_of_one = "be" in pair.old.words or _has_purpose(pair) or "now" in pair.new.words
+    return "name_conflict" if told_of_one else "name_of_object"

@@ -1,0 +1,105 @@
+"""Typed values in running text: dates, times, money, percentages, phone numbers, versions, codes and numbers."""
+
+import re
+
+MONTHS = "January February March April May June July August September October November December".split()
+_MONTH = "(?:" + "|".join(f"{m[:3]}(?:{m[3:]})?" if m != "May" else m for m in MONTHS) + r"|Sept)\.?"
+_DAY = r"(?:[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
+_AMOUNT = r"\d[\d,]*(?:\.\d+)?"
+_SCALE = r"(?:\s?(?:k|K|M|m|bn|thousand|million|billion)\b)?"
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+NUMBER_WORDS = {
+    word: str(n)
+    for n, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+        " seventeen eighteen nineteen twenty".split()
+    )
+} | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90", "dozen": "12"}
+
+_ALONE = "|".join(rf"(?<={word} )" for word in ("in", "by", "until", "since", "from", "last", "next", "till"))
+_DATE = "|".join(
+    [
+        r"\d{4}-\d{1,2}-\d{1,2}(?:T[\d:.]+Z?)?(?![\w-])|\d{4}/\d{1,2}/\d{1,2}",
+        rf"{_DAY}(?: of)? {_MONTH},? \d{{4}}|{_MONTH} {_DAY},? \d{{4}}|{_MONTH} \d{{4}}",
+        rf"{_DAY}(?: of)? {_MONTH}(?!\w)|{_MONTH} {_DAY}(?!\w|\.\d)",
+        rf"(?:{_ALONE})(?:{'|'.join(MONTHS)})\b",
+        r"\d{1,2}[/.]\d{1,2}[/.]\d{4}|Q[1-4](?: \d{4})?\b",
+    ]
+)
+_PHONE = "|".join(
+    [
+        r"(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,4}\)\s?|\d{2,4}[ .-])\d{3}[ .-]?\d{3,4}(?:[ .-]?\d{2,4})?(?![\w-]|\.\d)",
+        r"\b555-\d{4}\b|\+\d[\d ]{7,}\d",
+    ]
+)
+
+PATTERN = "|".join(
+    [
+        r"(?P<address>[\w.+-]+@[\w-]+\.[\w.-]*\w|https?://[^\s,;]*\w/?|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|app|eu|de|uk)\b)",
+        rf"(?P<date>{_DATE})",
+        r"(?P<time>\d{1,2}:\d{2}(?:\s?[aApP]\.?[mM]\b\.?)?|\d{1,2}\s?(?:[aApP]\.[mM]\.|[aApP][mM]\b)|\b(?:noon|midnight)\b)",
+        rf"(?P<money>[$€£¥]\s?{_AMOUNT}{_SCALE}|{_AMOUNT}{_SCALE}\s?(?:dollars?|euros?|pounds|USD|EUR|GBP|CHF)\b|(?:USD|EUR|GBP|CHF)\s?{_AMOUNT}{_SCALE})",
+        rf"(?P<percent>{_AMOUNT}\s?(?:%|percent\b|per cent\b))",
+        rf"(?P<phone>{_PHONE})",
+        r"(?P<version>\b[vV]?\d+(?:\.\d+){2,}(?:[-+.]?\w+)*|\b[vV]\d+(?:\.\d+)*(?:[-+]\w+)*|\b\d+\.\d+(?:[-+][\w.+-]*\w|[a-z]\w*))",
+        r"(?P<ordinal>\b\d+(?:st|nd|rd|th)\b)",
+        r"(?P<code>\b(?=[\w./-]*\d)(?=[\w./-]*[A-Za-z])\w+(?:[-./]\w+)*\+*)",
+        rf"(?P<number>{_AMOUNT}(?:-\d+)*\+?)",
+    ]
+)
+
+
+def _date(text: str) -> str:
+    """ISO date as far as it is given: 2024-05-03, 2024-05, --05-03; other spellings as they stand."""
+    iso = re.match(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})", text)
+    if iso:
+        return f"{iso[1]}-{int(iso[2]):02d}-{int(iso[3]):02d}"
+    month = next((i for i, m in enumerate(MONTHS, 1) if m[:3] in text), 0)
+    if not month:
+        return text.lower()
+    year = re.search(r"\d{4}", text)
+    day = re.search(r"(?<!\d)\d{1,2}(?!\d)", text)
+    return f"{year[0] if year else '-'}-{month:02d}" + (f"-{int(day[0]):02d}" if day else "")
+
+
+def _amount(text: str) -> str:
+    digits = re.sub(r"[^\d.]", "", text).rstrip(".") or "0"
+    scale = re.search(r"(?<=\d)\s?(k|m|bn|thousand|million|billion)\b", text, re.IGNORECASE)
+    factor = {"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}[scale[1][0].lower()] if scale else 1
+    number = float(digits) * factor if digits.count(".") <= 1 else 0.0
+    return f"{number:g}" if number < 1e6 else f"{number:.0f}"
+
+
+def _money(text: str) -> str:
+    unit = re.search(r"[$€£¥]|dollar|euro|pound|usd|eur|gbp|chf", text.lower())
+    sign = {"$": "usd", "dollar": "usd", "€": "eur", "euro": "eur", "£": "gbp", "pound": "gbp"}
+    return _amount(text) + " " + (sign.get(unit[0], unit[0]) if unit else "")
+
+
+def _time(text: str) -> str:
+    found = re.match(r"(\d{1,2})(?::(\d\d))?\s?([ap])?", text.lower())
+    if not found:
+        return {"noon": "12:00", "midnight": "00:00"}.get(text.lower(), text.lower())
+    hour = int(found[1]) % 12 + 12 if found[3] == "p" else int(found[1]) % 12 if found[3] == "a" else int(found[1])
+    return f"{hour:02d}:{found[2] or '00'}"
+
+
+def normal_form(kind: str, text: str) -> str:
+    """One spelling per value, so that equal values compare equal ("5 May 2024" and "2024-05-05")."""
+    match kind:
+        case "date":
+            return _date(text)
+        case "time":
+            return _time(text)
+        case "money":
+            return _money(text)
+        case "percent":
+            return _amount(text) + "%"
+        case "phone":
+            return re.sub(r"[^\d+]", "", text)
+        case "version":
+            return text.lower().removeprefix("v")
+        case "number":
+            return text.replace(",", "")
+        case _:
+            return text.lower()

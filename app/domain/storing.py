@@ -1,0 +1,141 @@
+"""Planning a store: where a fact takes its place. `tests/oracle.py` states the same rules as a program."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.judged import Merged, plan_judged
+from app.domain.memory import Fact, Operation, Version
+from app.domain.picture import Picture
+from app.domain.plan import Link, LinkType, Plan, Policy, Review, ReviewSource, addition, amendment, check_end, succeeding
+from app.domain.relation import Decision, Judge, Judgment, Relation
+from app.domain.time import holding, next_after
+
+
+def plan_store(
+    fact: Fact,
+    picture: Picture,
+    judgments: Sequence[Judgment],
+    policy: Policy,
+    *,
+    now: datetime,
+    new_id: UUID,
+    classify: bool,
+    merged: Merged | None = None,
+    retracts: bool = False,
+) -> Plan:
+    """Storing one fact (DESIGN §2, §3). With `classify`, a fact whose slot holds one value joins that slot's chain; otherwise
+    an equal text is reinforced or amended, and what is left follows the judges (`judged`), or is added.
+
+    Raises InvalidFact for an end that does not lie after the start.
+    """
+    start = _start(fact, now)
+    chains = picture.chains_of_value(fact.slot) if classify and fact.one_value else []
+    plan = _place(fact, chains, picture, policy, start=start, now=now, new_id=new_id) if chains else None
+    plan = plan or _known_already(fact, picture, judgments, start=start, now=now)
+    if plan is None and classify and not fact.one_value:
+        plan = plan_judged(fact, picture, judgments, policy, merged=merged, start=start, now=now, new_id=new_id, retracts=retracts)
+    plan = plan or addition(fact, picture, new_id=new_id, chain_id=new_id, start=start, now=now)
+    return replace(plan, incoming=fact, judgments=tuple(judgments))
+
+
+def plan_import(fact: Fact, picture: Picture, *, now: datetime, new_id: UUID) -> Plan:
+    """One version as it is, never deduplicated; versions of one single-valued slot form a chain."""
+    chains = picture.chains_of_value(fact.slot) if fact.one_value else []
+    chain_id = chains[0][0].chain_id if chains else new_id
+    plan = addition(fact, picture, new_id=new_id, chain_id=chain_id, start=_start(fact, now), now=now)
+    return replace(plan, incoming=fact, decision=Decision(Relation.NONE, 1.0, Judge.CALLER, "Imported as given."))
+
+
+def _start(fact: Fact, now: datetime) -> datetime:
+    start = now if fact.valid_from is None else fact.valid_from
+    check_end(start, fact.valid_until)
+    return start
+
+
+def _place(
+    fact: Fact, chains: Sequence[Sequence[Version]], picture: Picture, policy: Policy, *, start: datetime, now: datetime, new_id: UUID
+) -> Plan:
+    """Puts a fact at its place in the oldest chain of its slot; what holds in the slot's other chains ends there."""
+    chain = chains[0]
+    held, later = holding(chain, start), next_after(chain, start)
+    if held and held.says(fact) and (plan := _renew(held, fact, picture, now)):
+        return plan
+    if later and later.says(fact) and _can_start_earlier(later, fact):
+        return _start_earlier(later, fact, picture, start=start, now=now)
+    ends_held = held is not None and (later is None or later.belief.valid_from > now)
+    trust = fact.settled().trust or 0
+    if held and ends_held and held.trust > trust:
+        return _distrusted(fact, held, picture, start=start, now=now, new_id=new_id)
+    others = [v for other in chains[1:] if (v := holding(other, start)) and v.trust <= trust]
+    closing = others[: max(0, policy.max_closures - ends_held)]
+    ended = [*([held] if held and ends_held else []), *closing]
+    if not ended:
+        return addition(fact, picture, new_id=new_id, chain_id=chain[0].chain_id, start=start, now=now, late_for=held)
+    claims = [replace(v, belief=replace(v.belief, retracted_at=start, ended_by=new_id)) for v in closing]
+    reason = "Another value for a slot that holds one at a time." if held in ended else "It joins the oldest chain of its slot."
+    return succeeding(
+        fact,
+        picture,
+        policy,
+        decision=Decision(Relation.UPDATE, 1.0, Judge.RULE, reason),
+        ended=ended,
+        claims=claims,
+        chain_id=chain[0].chain_id,
+        start=start,
+        now=now,
+        new_id=new_id,
+    )
+
+
+def _distrusted(fact: Fact, held: Version, picture: Picture, *, start: datetime, now: datetime, new_id: UUID) -> Plan:
+    """Lower trust never ends higher: the fact gets a chain of its own in the slot, and a person should look."""
+    plan = addition(fact, picture, new_id=new_id, chain_id=new_id, start=start, now=now)
+    judgment = Judgment(held.id, Relation.UPDATE, 1.0, "Another value in the slot, from a source trusted less.", Judge.RULE)
+    sentence = f"Accepting ends {held.id} in favour of this fact."
+    review = Review(ReviewSource.TRUST, Relation.UPDATE, sentence, (judgment,), ((held.id, held.revision),))
+    return replace(plan, review=review, links=(Link(new_id, held.id, LinkType.CONTRADICTS),))
+
+
+def _renew(held: Version, fact: Fact, picture: Picture, now: datetime) -> Plan | None:
+    """The same value holds already: known, unless another end is stated. A retracted one is not renewed."""
+    if fact.valid_until is None or fact.valid_until == held.belief.said_until:
+        return _noop(held, now)
+    if held.belief.retracted_at is not None:
+        return None
+    decision = Decision(Relation.DUPLICATE, 1.0, Judge.RULE, "The same is stored already; its stated end is corrected.")
+    return amendment(held.asserting(said_until=fact.valid_until), picture, now, decision)
+
+
+def _noop(version: Version, now: datetime) -> Plan:
+    decision = Decision(Relation.DUPLICATE, 1.0, Judge.RULE, "The same is stored already and holds at that moment.")
+    return Plan(Operation.NOOP, now, decision, target=version.id, reinforced=version.id)
+
+
+def _can_start_earlier(later: Version, fact: Fact) -> bool:
+    return not later.belief.empty and (fact.valid_until is None or fact.valid_until > later.belief.valid_from)
+
+
+def _start_earlier(later: Version, fact: Fact, picture: Picture, *, start: datetime, now: datetime) -> Plan:
+    until = later.belief.said_until if fact.valid_until is None else fact.valid_until
+    decision = Decision(Relation.DUPLICATE, 1.0, Judge.RULE, "The same is stored with a later start, which moves back.")
+    return amendment(later.asserting(valid_from=start, asserted_at=now, said_until=until), picture, now, decision)
+
+
+def _known_already(fact: Fact, picture: Picture, judgments: Sequence[Judgment], *, start: datetime, now: datetime) -> Plan | None:
+    """The plan of the first judged duplicate that says so at the fact's start; None where none does."""
+    for judgment in judgments:
+        if judgment.relation is not Relation.DUPLICATE or judgment.decided_by is not Judge.RULE:
+            continue
+        stored = picture.version(judgment.memory_id)
+        chain = picture.chain(stored.chain_id)
+        if stored.belief.holds(start):
+            plan = _renew(stored, fact, picture, now)
+        elif next_after(chain, start) == stored and holding(chain, start) is None and _can_start_earlier(stored, fact):
+            plan = _start_earlier(stored, fact, picture, start=start, now=now)
+        else:
+            plan = None
+        if plan:
+            return replace(plan, decision=replace(plan.decision, confidence=judgment.confidence, decided_by=judgment.decided_by))
+    return None

@@ -1,0 +1,73 @@
+import pytest
+
+from app.domain.signals.reading import read
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "norm"),
+    [
+        ("Due on 5 May 2024.", "date", "2024-05-05"),
+        ("Due on May 5, 2024.", "date", "2024-05-05"),
+        ("Due on 2024-05-05.", "date", "2024-05-05"),
+        ("Due on 5th of May 2024", "date", "2024-05-05"),
+        ("It ends in March.", "date", "--03"),
+        ("It opens at 9 am.", "time", "09:00"),
+        ("It opens at 21:30.", "time", "21:30"),
+        ("It costs $1,200.", "money", "1200 usd"),
+        ("It costs 25k euros.", "money", "25000 eur"),
+        ("It is at 12 percent.", "percent", "12%"),
+        ("Call 202-225-4131.", "phone", "2022254131"),
+        ("It runs v2.10.3.", "version", "2.10.3"),
+        ("I own nine bikes.", "number", "9"),
+        ("Ask kim@proton.me.", "address", "kim@proton.me"),
+        ("We meet on Tuesday.", "weekday", "tuesday"),
+        ("We meet on Tuesdays.", "habit", "tuesday"),
+    ],
+)
+def test_equal_values_read_equal_however_they_are_written(text: str, kind: str, norm: str) -> None:
+    assert read(text).kinds[norm] == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "owner"),
+    [
+        ("I live in Porto.", ("i",)),
+        ("The user lives in Porto.", ("i",)),
+        ("My sister lives in Porto.", ("i", "sister")),
+        ("Alice lives in Porto.", ("alice",)),
+        ("Alice's brother lives in Porto.", ("alice", "brother")),
+        ("Lisa C. McClain lives in Porto.", ("lisa", "c", "mcclain")),
+        ("We live in Porto.", ("we",)),
+        ("The meeting is on Monday.", ()),
+    ],
+)
+def test_the_owner_is_whose_fact_it_is(text: str, owner: tuple[str, ...]) -> None:
+    assert read(text).owner == owner
+
+
+@pytest.mark.parametrize(
+    ("text", "negated"),
+    [
+        ("I don't smoke.", True),
+        ("He can't swim.", True),
+        ("She has never been to Rome.", True),
+        ("Nobody is on the bench.", True),
+        ("It is not only fast.", False),
+        ("I smoke.", False),
+    ],
+)
+def test_polarity_is_read_from_the_words_that_deny(text: str, negated: bool) -> None:
+    assert read(text).negated is negated
+
+
+@pytest.mark.parametrize("text", ["I want to move.", "I might move.", "I plan to move.", "If it rains I stay.", "We hope to win."])
+def test_wishes_plans_and_guesses_are_no_facts(text: str) -> None:
+    assert read(text).modal
+
+
+def test_a_phone_plan_is_a_thing_and_not_a_plan() -> None:
+    assert not read("I upgraded my phone plan to 20 GB.").modal
+
+
+def test_numbers_behind_names_are_identifiers() -> None:
+    assert read("Rocky Linux 9 runs in room 204.").identifiers == {("linux", "9"), ("room", "204")}

@@ -1,0 +1,100 @@
+"""What a merged text must keep, and how two texts are joined without a model."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.merging import join, merge_guard
+
+
+@pytest.mark.parametrize(
+    ("merged", "one", "other"),
+    [
+        ("Has a dog called Rex.", "Has a dog", "The dog is called Rex."),
+        ("Likes and drinks tea daily", "Likes tea", "Drinks tea daily."),
+        ("Ana Lopez moved to New York on 5 January 2024 with 2 cats", "Ana Lopez moved to New York", "Moved 2024-01-05, has two cats"),
+        ("Ana's flat costs 1200 euros", "Ana has a flat", "The flat costs 1,200 euros"),
+        ("He was born on January 5th, 2024", "Born on 5 Jan 2024", "He was born on the 5th of January 2024"),
+        ("I think I'm at O'Reilly's", "I think I am at O’Reilly", "I'm at O'Reilly"),
+        ("uses postgresql 16.2 with pgvector", "Uses PostgreSQL 16.2", "It has pgvector"),
+        ("Doesn't like tea or coffee", "Doesn't like tea", "Never likes coffee"),
+        ("", "", ""),
+    ],
+)
+def test_a_text_that_keeps_what_both_state_exactly_may_stand_for_them(merged: str, one: str, other: str) -> None:
+    assert merge_guard(merged, one, other) is None
+    assert merge_guard(merged, other, one) is None
+
+
+@pytest.mark.parametrize(
+    ("merged", "one", "other", "dropped"),
+    [
+        ("Has cats", "Has 3 cats", "Likes cats", "number '3'"),
+        ("Has cats", "Has three cats", "Likes cats", "number '3'"),
+        ("Pays 12 euros", "Pays 1,200 euros", "Pays monthly", "number '1200'"),
+        ("It grew by 5", "It grew by 5%", "It grew", "number '5%'"),
+        ("It was 5 degrees", "It was -5 degrees", "It was cold", "number '-5'"),
+        ("Runs version 3.1", "Runs version 3.11", "It runs", "number '3.11'"),
+        ("Meets at ten", "Meets at 10:30", "Meets ten people", "number '10:30'"),
+        ("Earns a million", "Earns two hundred thousand", "Earns a million", "number"),
+        ("Moved in 2024", "Moved on 5 January 2024", "Moved", "date '2024-01-05'"),
+        ("Moved on 1 May 2024", "Moved on 2024-01-05", "Moved", "date '2024-01-05'"),
+        ("Moved in 2024", "Moved in March 2024", "Moved", "date 'mar'"),
+        ("Meets Ana", "Meets Ana on Tuesday", "Meets her", "date 'tue'"),
+        ("Meets Ana", "Meets Ana tomorrow", "Meets her", "date 'tomorrow'"),
+        ("Ana moved", "Ana Lopez moved", "She moved", "name 'lopez'"),
+        ("Moved to Rome", "Ana moved to Rome", "Moved", "name 'ana'"),
+        ("Visited York and New Orleans", "Visited New York", "Visited Orleans", "name 'new york'"),
+        ("A friend is called Kim", "Met with Ben Kim there", "A friend", "name 'ben kim'"),
+        ("Has an apple phone", "Has an iPhone", "Has a phone", "name 'iphone'"),
+        ("Uses a model", "Uses gpt-4o", "Uses a model", "number '4'"),
+        ("Writes mails", "Writes to ana@example.com", "Writes", "name 'ana@example.com'"),
+        ("Lives in town", "Lebt in Köln", "Lives in town", "name"),
+        ("Likes tea", "Does not like tea", "Likes coffee", "negation"),
+        ("Likes tea", "Likes tea", "Doesn’t like coffee", "negation"),
+        ("", "Ana", "", "name 'ana'"),
+    ],
+)
+def test_a_text_that_drops_something_exact_is_refused_and_told_why(merged: str, one: str, other: str, dropped: str) -> None:
+    for reason in (merge_guard(merged, one, other), merge_guard(merged, other, one)):
+        assert reason is not None
+        assert reason.startswith(f"It drops the {dropped}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "joined"),
+    [
+        ("Has a dog", "The dog is called Rex", "Has a dog. The dog is called Rex."),
+        ("Has a dog.", "Is it Rex?", "Has a dog. Is it Rex?"),
+        ("Said “no.”", "Left!", "Said “no.” Left!"),
+        (" Likes tea, ", "likes cake;", "Likes tea. likes cake."),
+        ("Ana likes tea", "likes TEA.", "Ana likes tea"),
+        ("likes tea", "Ana likes tea and cake", "Ana likes tea and cake"),
+        ("likes tea", "Ana likes teas", "likes tea. Ana likes teas."),
+        ("Same", "Same", "Same"),
+        ("", "Has a dog", "Has a dog"),
+        ("Has a dog", " ", "Has a dog"),
+        ("犬がいる", "名前はポチ。", "犬がいる。名前はポチ。"),
+        ("एक कुत्ता है।", "नाम रेक्स है।", "एक कुत्ता है। नाम रेक्स है।"),
+    ],
+)
+def test_two_texts_are_joined_in_their_own_words(one: str, other: str, joined: str) -> None:
+    assert join(one, other) == joined
+
+
+EXACT = "Ana Lopez lives in New York likes tea not never 3 cats 1,200 5% since May 2024 on 2024-01-05 The dog PostgreSQL 16.2 犬 été"
+WORDS = EXACT.split()
+SENTENCE = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(SENTENCE, SENTENCE)
+def test_what_is_joined_without_a_model_drops_nothing(one: str, other: str) -> None:
+    assert merge_guard(join(one, other), one, other) is None
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
+def test_any_texts_can_be_compared_and_joined(merged: str, one: str, other: str) -> None:
+    assert isinstance(merge_guard(merged, one, other), str | None)
+    assert join(one, other)[:1].strip() == join(one, other)[:1]
