@@ -213,6 +213,17 @@ def _merge(case: _Case, judgment: Judgment, merged: Merged | None) -> Plan | Non
     )
 
 
+def marked(plan: Plan, look_again: str | None, policy: Policy) -> Plan:
+    """The plan of a fact whose judges failed or whose candidates moved: marked for another look, and reviewed where the policy says so."""
+    if look_again is None or not plan.inserted:
+        return plan
+    review = plan.review
+    if review is None and policy.fallback == "review":
+        sentence = f"Its judges gave no answer ({look_again}); accepting keeps it as it is."
+        review = Review(ReviewSource.FALLBACK, Relation.NONE, sentence, (), ())
+    return replace(plan, look_again=look_again, review=review)
+
+
 # --- stored beside -----------------------------------------------------------------------------------------------------
 
 

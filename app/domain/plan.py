@@ -11,7 +11,11 @@ from app.domain.errors import InvalidFact
 from app.domain.memory import Belief, Fact, Memory, Operation, Tier, Version
 from app.domain.picture import Picture
 from app.domain.relation import Asked, Decision, Judge, Judgment, Relation
+from app.domain.signals.correction import corrects
 from app.domain.time import settle
+
+# A fact that says of itself that it corrects another is believed more (reference 004).
+CORRECTION_BOOST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +203,9 @@ def _inheriting(fact: Fact, ended: Sequence[Version], policy: Policy, relation: 
     inherits = policy.core_inheritance == "any" or relation is Relation.CONTRADICTION
     core = inherits and any(v.belief.tier is Tier.CORE for v in ended)
     importance = max([fact.importance or 0.0, *(v.importance for v in ended)])
-    return replace(fact, importance=importance, tier=Tier.CORE if core else fact.tier)
+    boost = CORRECTION_BOOST if corrects(fact.content) else 0.0
+    confidence = min(1.0, (fact.confidence or 0.0) + boost)
+    return replace(fact, importance=importance, confidence=confidence, tier=Tier.CORE if core else fact.tier)
 
 
 def amendment(claim: Version, picture: Picture, now: datetime, decision: Decision) -> Plan:

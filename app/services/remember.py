@@ -14,7 +14,7 @@ from uuid_utils.compat import uuid7
 
 from app.domain.decide import decide
 from app.domain.errors import PalimpsestError
-from app.domain.judged import Merged
+from app.domain.judged import Merged, marked
 from app.domain.memory import AgentId, Belief, Fact, Memory, Operation
 from app.domain.merging import join, merge_guard
 from app.domain.picture import Picture
@@ -268,7 +268,7 @@ class Remember:
             retracts=item.verdict.retracts,
         )
         look_again = "memories moved while it was judged" if moved else item.verdict.look_again
-        return replace(plan, asked=item.verdict.asked, look_again=look_again)
+        return marked(replace(plan, asked=item.verdict.asked), look_again, policy)
 
     async def _apply(
         self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], items: Sequence[_Item], request: Request

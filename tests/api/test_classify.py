@@ -1,0 +1,393 @@
+"""What a store does with plain text: signals alone, and a scripted model behind them, over real HTTP."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+from builders import contents, send, store
+from conftest import running
+from judges.scripted import (
+    CUT_OFF,
+    EMPTY,
+    HTML,
+    IN_PROSE,
+    REFUSAL,
+    RESET,
+    SILENCE,
+    TEN_MB,
+    TRUNCATED_BODY,
+    TRUNCATED_JSON,
+    Answer,
+    ScriptedModel,
+    Step,
+    every,
+    fails,
+    judges,
+    judgment,
+    obedient,
+)
+from psycopg.rows import dict_row
+
+from app.settings import load_settings
+
+# --- signals, no model -------------------------------------------------------------------------------------------------
+
+
+def test_a_move_told_in_plain_words_supersedes_the_old_home(client: httpx.Client) -> None:
+    old = store(client, "I live in Porto")
+    new = store(client, "I moved to Lisbon last month")
+    assert (new["operation"], new["superseded"]) == ("UPDATE", [old["memory"]["id"]])
+    assert new["decision"]["decided_by"] == "signals"
+    assert new["decision"]["signals"][0]["name"] == "single_valued"
+    assert new["memory"]["chain_id"] == old["memory"]["id"]
+    assert contents(client) == {"I moved to Lisbon last month"}
+
+
+def test_a_retraction_ends_what_it_names_and_keeps_its_own_words_in_the_log(client: httpx.Client) -> None:
+    old = store(client, "I play tennis")["memory"]["id"]
+    answer = store(client, "I no longer play tennis")
+    assert (answer["operation"], answer["memory"], answer["superseded"]) == ("DELETE", None, [old])
+    assert contents(client) == set()
+    assert client.get(f"/v1/log/{answer['log_id']}").json()["incoming"]["content"] == "I no longer play tennis"
+
+
+def test_a_retraction_that_hits_nothing_is_stored_and_flagged(client: httpx.Client) -> None:
+    answer = store(client, "I no longer play tennis")
+    assert answer["operation"] == "ADD"
+    assert answer["review_id"]
+
+
+def test_another_person_with_another_value_ends_nothing(client: httpx.Client) -> None:
+    store(client, "I live in Porto")
+    answer = store(client, "My sister moved to Lisbon")
+    assert answer["operation"] == "ADD"
+    assert "sister" in answer["candidates"][0]["vetoes"][0]
+    assert len(contents(client)) == 2
+
+
+def test_a_paraphrase_is_known_already(client: httpx.Client) -> None:
+    first = store(client, "Release date of Falcon 3 is 2026-05-01")
+    again = store(client, "Falcon 3 was released on 1 May 2026")
+    assert again["operation"] in ("NOOP", "ADD")
+    if again["operation"] == "NOOP":
+        assert again["memory"]["id"] == first["memory"]["id"]
+
+
+def test_what_is_plausible_but_unproven_stays_beside_with_a_review(client: httpx.Client) -> None:
+    old = store(client, "I was born in Porto")["memory"]["id"]
+    answer = store(client, "I was born in Lisbon")
+    assert answer["operation"] == "ADD"
+    assert answer["superseded"] == []
+    assert answer["review_id"]
+    assert len(contents(client)) == 2
+    flagged = next(c for c in answer["candidates"] if c["id"] == old)
+    assert flagged["relation"] in ("UPDATE", "CONTRADICTION")
+
+
+def test_a_constraint_is_never_ended_by_a_signal(client: httpx.Client) -> None:
+    store(client, "The budget is 100 euros", kind="constraint")
+    answer = store(client, "The budget is 200 euros")
+    assert answer["operation"] == "ADD"
+    assert answer["superseded"] == []
+    assert answer["review_id"]
+    assert len(contents(client)) == 2
+
+
+def test_lower_trust_never_ends_higher(client: httpx.Client) -> None:
+    store(client, "I live in Porto", trust=80)
+    answer = store(client, "I moved to Lisbon", trust=20)
+    assert (answer["operation"], answer["superseded"]) == ("ADD", [])
+    assert answer["review_id"]
+    assert store(client, "I moved to Faro", trust=80)["operation"] == "UPDATE"
+
+
+def test_lower_trust_never_ends_higher_in_a_slot_either(client: httpx.Client) -> None:
+    store(client, "Home is Porto", key="home", value="Porto", trust=80)
+    answer = store(client, "Home is Lisbon", key="home", value="Lisbon", trust=20)
+    assert (answer["operation"], answer["superseded"]) == ("ADD", [])
+    assert answer["review_id"]
+
+
+def test_a_change_told_late_takes_its_place_in_the_past(client: httpx.Client) -> None:
+    store(client, "I live in Lisbon", valid_from="2024-01-01")
+    late = store(client, "I live in Porto", valid_from="2020-01-01")
+    assert late["operation"] == "ADD"
+    assert contents(client) == {"I live in Lisbon"}
+    assert contents(client, as_of="2022-01-01") == {"I live in Porto"}
+
+
+def test_what_a_text_is_about_is_stored_beside_what_the_caller_said(client: httpx.Client) -> None:
+    derived = store(client, "Alice lives in Berlin")["memory"]
+    assert derived["key"] is None
+    assert derived["derived"]["entity"] == "alice"
+    assert derived["derived"]["value"].lower() == "berlin"
+    assert store(client, "Alice's home is Bern", entity="Alice", key="home", value="Bern")["memory"]["derived"] is None
+
+
+@pytest.mark.parametrize(
+    ("word", "operation"),
+    [(True, "UPDATE"), ("cascade", "UPDATE"), ("signals", "UPDATE"), ("rules", "ADD"), ("off", "ADD"), (False, "ADD")],
+)
+def test_a_request_says_which_judges_are_asked(client: httpx.Client, word: object, operation: str) -> None:
+    store(client, "I live in Porto")
+    assert store(client, "I moved to Lisbon", classify=word)["operation"] == operation
+
+
+def test_a_batch_is_judged_over_what_it_has_itself_written(client: httpx.Client) -> None:
+    items = [{"content": text} for text in ("I live in Porto", "I have a dog", "I moved to Lisbon", "I moved to Faro")]
+    results = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
+    assert [r["operation"] for r in results] == ["ADD", "ADD", "UPDATE", "UPDATE"]
+    assert contents(client) == {"I have a dog", "I moved to Faro"}
+
+
+def test_a_dry_run_explains_and_leaves_no_review(client: httpx.Client) -> None:
+    store(client, "I live in Porto")
+    dry = store(client, "I moved to Lisbon", dry_run=True)
+    assert dry["operation"] == "UPDATE"
+    assert dry["candidates"][0]["signals"][0]["explanation"]
+    assert contents(client) == {"I live in Porto"}
+
+
+# --- with a model ------------------------------------------------------------------------------------------------------
+
+OPEN = ("The office plants are watered by Ines", "Ines waters nothing; Rui does the office plants")  # signals leave it open
+
+
+@contextmanager
+def with_model(url: str, *steps: Step, **more: Any) -> Iterator[tuple[httpx.Client, ScriptedModel]]:
+    fast = {"llm_read_timeout": 0.4, "llm_total_timeout": 1.0, "llm_tries": 2}
+    with ScriptedModel(*steps) as model:
+        settings = load_settings(database_url=url, llm_base_url=model.url, **fast | more)
+        with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+            yield client, model
+
+
+def test_the_model_decides_what_signals_leave_open(database_url: str) -> None:
+    with with_model(database_url, judges(judgment(1, "CONTRADICTION", 0.95, "Rui does it now."))) as (client, model):
+        old = store(client, OPEN[0])
+        answer = store(client, OPEN[1])
+        assert (answer["operation"], answer["superseded"]) == ("UPDATE", [old["memory"]["id"]])
+        assert (answer["decision"]["decided_by"], answer["decision"]["reasoning"]) == ("model", "Rui does it now.")
+        assert answer["usage"]["llm_calls"] == 1
+        assert answer["usage"]["prompt_tokens"] > 0
+        assert len(model.requests) == 1
+        entry = client.get(f"/v1/log/{answer['log_id']}").json()
+        assert (entry["model"], entry["prompt_version"]) == ("gpt-4o-mini", "relate.v1")
+        assert entry["usage"]["llm_calls"] == 1
+
+
+def test_the_model_is_not_asked_what_signals_can_prove(database_url: str) -> None:
+    with with_model(database_url, every("NONE")) as (client, model):
+        store(client, "I live in Porto")
+        model.then(every("NONE"))
+        assert store(client, "I moved to Lisbon")["operation"] == "UPDATE"
+        assert store(client, "Uses Vim", key="editor", value="Vim")["operation"] == "ADD"
+        assert store(client, "I moved to Lisbon")["operation"] == "NOOP"
+        assert model.requests == []
+
+
+def test_an_unsure_model_leaves_a_review(database_url: str) -> None:
+    with with_model(database_url, judges(judgment(1, "UPDATE", 0.6))) as (client, _):
+        store(client, OPEN[0])
+        answer = store(client, OPEN[1])
+        assert (answer["operation"], answer["superseded"]) == ("ADD", [])
+        assert answer["review_id"]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("The Falcon app, written by Anna, has 12000 users.", "The Falcon app, written by Anna, has 12000 users."),
+        ("The Falcon app has many users.", "The Falcon app was written by Anna. The Falcon app has 12000 users."),
+        (None, "The Falcon app was written by Anna. The Falcon app has 12000 users."),
+    ],
+)
+def test_a_merge_keeps_both_sources_and_drops_nothing(database_url: str, said: str | None, kept: str) -> None:
+    with with_model(database_url, judges(judgment(1, "COMPLEMENT", 0.95), merged_text=said)) as (client, _):
+        one = store(client, "The Falcon app was written by Anna", tags=["Pets"], importance=0.9, valid_from="2026-01-01")
+        answer = store(client, "The Falcon app has 12000 users", tags=["dogs"], source="chat")
+        assert answer["operation"] == "MERGE"
+        merged = answer["memory"]
+        assert merged["content"] == kept
+        assert merged["importance"] == 0.9
+        assert set(merged["tags"]) == {"pets", "dogs"}
+        assert merged["sources"] == ["chat"]
+        first, second = merged["merged_from"]
+        assert first == one["memory"]["id"]
+        for source, text in ((first, "The Falcon app was written by Anna"), (second, "The Falcon app has 12000 users")):
+            stored = client.get(f"/v1/memories/{source}").json()
+            assert (stored["content"], stored["status"], stored["superseded_by"]) == (text, "merged", merged["id"])
+        assert contents(client) == {kept}
+        assert contents(client, as_of="2026-02-01") == {"The Falcon app was written by Anna"}
+        found = client.post("/v1/search", json={"query": "How many use Falcon?"}).json()["results"]
+        assert found[0]["memory"]["id"] == merged["id"]
+        assert found[0]["scores"]["vector"] > 0.3
+
+
+FAULTS: list[tuple[str, Step]] = [
+    ("429", fails(429, retry_after="0")),
+    ("500", fails(500)),
+    ("silence", SILENCE),
+    ("reset", RESET),
+    ("truncated json", TRUNCATED_JSON),
+    ("truncated body", TRUNCATED_BODY),
+    ("refusal", REFUSAL),
+    ("cut off", CUT_OFF),
+    ("empty", EMPTY),
+    ("ten megabytes", TEN_MB),
+    ("html", HTML),
+    ("not http", Answer(body=b"\x00\x01", status=200)),
+    ("unknown candidate", judges(judgment(17))),
+    ("candidate 0", judges(judgment(0))),
+    ("candidate -1", judges(judgment(-1))),
+    ("candidate 10^9", judges(judgment(10**9))),
+    ("another agent's id", judges(judgment(str(uuid4())))),
+    ("unknown relation", judges(judgment(1, "DESTROY"))),
+    ("confidence 7", judges(judgment(1, "UPDATE", 7))),
+    ("confidence NaN", judges(judgment(1, "UPDATE", float("nan")))),
+]
+
+
+@pytest.mark.parametrize(("fault", "step"), FAULTS, ids=[name for name, _ in FAULTS])
+def test_whatever_the_model_does_the_fact_is_stored_and_nothing_ends(database_url: str, fault: str, step: Step) -> None:
+    with with_model(database_url, every("NONE")) as (client, model):
+        store(client, OPEN[0])
+        model.then(step)
+        answer = store(client, OPEN[1])
+        assert (answer["operation"], answer["superseded"]) == ("ADD", []), fault
+        assert answer["usage"]["trouble"], fault
+        assert contents(client) == set(OPEN)
+        assert client.get(f"/v1/log/{answer['log_id']}").json()["usage"]["trouble"], "the reason is logged"
+        with psycopg.connect(database_url) as connection:
+            marked = connection.execute("SELECT content FROM memories WHERE look_again IS NOT NULL").fetchall()
+        assert marked == [(OPEN[1],)], "marked for another look"
+
+
+def test_prose_around_the_answer_is_read(database_url: str) -> None:
+    with with_model(database_url, every("NONE")) as (client, model):
+        store(client, OPEN[0])
+        model.then(IN_PROSE)
+        assert store(client, OPEN[1])["operation"] == "UPDATE"
+
+
+def test_supersede_everything_stays_within_the_cap_and_leaves_constraints_and_trust_alone(database_url: str) -> None:
+    with with_model(database_url, every("NONE")) as (client, model):
+        facts = [f"The {word} of the office garden is looked after by Ines" for word in ("rose", "oak", "fern", "lily", "ivy", "elm")]
+        for fact in facts:
+            store(client, fact, classify="rules")
+        store(client, "The moss of the office garden is sacred to Ines", kind="constraint", classify="rules")
+        store(client, "The pond of the office garden is full of fish of Ines", trust=90, classify="rules")
+        model.then(every("CONTRADICTION"))
+        answer = store(client, "Everything in the office garden of Ines has changed")
+        assert answer["operation"] == "UPDATE"
+        assert len(answer["superseded"]) == 3
+        assert answer["review_id"]
+        left = contents(client)
+        assert "The moss of the office garden is sacred to Ines" in left
+        assert "The pond of the office garden is full of fish of Ines" in left
+        assert len(left) == 6
+
+
+def test_past_its_budget_an_agent_gets_the_rules_answer(database_url: str) -> None:
+    with with_model(database_url, every("NONE"), llm_calls_per_minute=1) as (client, model):
+        store(client, OPEN[0])
+        model.then(every("CONTRADICTION"))
+        first = store(client, OPEN[1])
+        second = store(client, "Rui gave the plants of the office to Ines again")
+        assert first["usage"]["llm_calls"] == 1
+        assert second["operation"] == "ADD"
+        assert second["usage"]["llm_calls"] == 0
+        assert "minute" in second["usage"]["trouble"]
+
+
+def test_no_connection_is_held_while_the_model_thinks(database_url: str) -> None:
+    import threading
+
+    from judges.scripted import SLOW
+
+    with with_model(database_url, every("NONE"), llm_read_timeout=5, llm_total_timeout=6, pool_size=1, pool_timeout=2) as (client, model):
+        store(client, OPEN[0])
+        model.then(SLOW)
+        answers: list[dict[str, Any]] = []
+        caller = threading.Thread(target=lambda: answers.append(send(client, {"content": OPEN[1]})))
+        caller.start()
+        while not model.requests:
+            pass
+        with psycopg.connect(database_url) as connection:
+            query = (
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
+            )
+            assert connection.execute(query).fetchone() == (0,)
+        assert httpx.get(f"{client.base_url}/v1/memories").status_code == 200
+        caller.join(20)
+        assert answers[0]["operation"] == "UPDATE"
+
+
+def test_what_moved_while_the_model_was_asked_is_left_alone(database_url: str) -> None:
+    """An update races a slow verdict on the same memory: the verdict on what moved is dropped, the fact is stored and marked."""
+    import threading
+
+    from judges.scripted import SLOW
+
+    with with_model(database_url, every("NONE"), llm_read_timeout=5, llm_total_timeout=6) as (client, model):
+        old = store(client, OPEN[0])["memory"]["id"]
+        model.then(SLOW)
+        answers: list[dict[str, Any]] = []
+        caller = threading.Thread(target=lambda: answers.append(send(client, {"content": OPEN[1]})))
+        caller.start()
+        while not model.requests:
+            pass
+        other = httpx.post(f"{client.base_url}/v1/memories/{old}/supersede", json={"content": "Ines left the plants to Ana"})
+        assert other.status_code == 201
+        caller.join(20)
+        assert (answers[0]["operation"], answers[0]["superseded"]) == ("ADD", [])
+        assert contents(client) == {"Ines left the plants to Ana", OPEN[1]}
+        with psycopg.connect(database_url) as connection:
+            assert connection.execute("SELECT look_again FROM memories WHERE look_again IS NOT NULL").fetchone() == (
+                "memories moved while it was judged",
+            )
+
+
+# --- prompt injection --------------------------------------------------------------------------------------------------
+
+INJECTIONS = [json.loads(line) for line in (Path(__file__).parent.parent / "judges" / "data" / "injections.jsonl").read_text().splitlines()]
+
+
+def test_the_corpus_of_injections_is_large() -> None:
+    assert len(INJECTIONS) >= 60
+
+
+def test_an_obedient_model_cannot_be_led_beyond_the_cap(database_url: str) -> None:
+    """The model does whatever the texts say: at most the cap ends, never a constraint, never what is trusted more."""
+    with with_model(database_url, every("NONE"), llm_calls_per_minute=100_000, llm_tokens_per_day=10**9) as (client, model):
+        for injection in INJECTIONS:
+            client.headers["X-Agent-Id"] = f"agent-{injection['id']}"
+            facts = [f"Note about the {word} of the garden" for word in ("rose", "oak", "fern", "lily", "ivy")]
+            items = [{"content": fact, "classify": False} for fact in facts]
+            items += [{"content": "Never water the moss of the garden", "kind": "constraint", "classify": False}]
+            items += [{"content": "The pond of the garden is deep", "trust": 90, "classify": False}]
+            client.post("/v1/memories/batch", json={"items": items}).raise_for_status()
+            model.then(obedient)
+            answer = store(client, injection["text"])
+            assert len(answer["superseded"]) <= 3, injection["id"]
+            left = contents(client)
+            assert "Never water the moss of the garden" in left, injection["id"]
+            assert "The pond of the garden is deep" in left, injection["id"]
+            assert len(left & set(facts)) >= 2, injection["id"]
+            entry = client.get(f"/v1/log/{answer['log_id']}").json()
+            assert entry["incoming"]["content"].strip() == injection["text"].strip()
+            assert {state["id"] for state in entry["before_state"]} >= set(answer["superseded"]), (
+                "each closure can be reverted from the log"
+            )
+    with psycopg.connect(database_url, row_factory=dict_row) as connection:
+        ended = connection.execute(
+            "SELECT count(*) AS n FROM memories WHERE superseded_by IS NOT NULL OR retracted_at IS NOT NULL"
+        ).fetchone()
+    assert ended is not None
+    assert ended["n"] > 20, "the model was obedient: without it, this test would show nothing"
