@@ -3,11 +3,10 @@ PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
 WORKERS ?= 1
-BASE ?= http://127.0.0.1:$(PORT)
 BIN := .venv/bin
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-.PHONY: serve test test-deep test-docker check format lock openapi settings-docs eval-asof eval-search bench
+.PHONY: serve test test-deep test-docker check format lock openapi settings-docs eval eval-asof eval-replay eval-search bench
 
 serve: .venv/.serve
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -33,8 +32,14 @@ format: .venv/.dev
 	$(BIN)/ruff check --fix .
 
 # The service on an empty database of its own, measured by the cases beside the checkout.
+eval: .venv/.dev
+	$(BIN)/python scripts/evaluate.py relations ../shared/eval/relations_*.jsonl.gz
+
 eval-asof: .venv/.dev
 	$(BIN)/python scripts/evaluate.py asof ../shared/eval/asof_endoflife_dev.jsonl.gz
+
+eval-replay: .venv/.dev
+	$(BIN)/python scripts/evaluate.py replay ../shared/eval/asof_endoflife_dev.jsonl.gz
 
 eval-search: .venv/.dev
 	$(BIN)/python scripts/evaluate.py search ../shared/eval/search_letta.jsonl.gz

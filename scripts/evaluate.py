@@ -1,4 +1,9 @@
-"""Starts the service on an empty database of its own and runs an evaluation against it: `evaluate.py asof|search FILE…`."""
+"""Starts the service on an empty database of its own and runs an evaluation against it.
+
+    evaluate.py relations|asof|search|replay FILE…
+
+`relations` writes its table to docs/evaluation.md, with the commit and the date.
+"""
 
 import os
 import socket
@@ -6,10 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 
+BEGIN, END = "<!-- relations -->", "<!-- end -->"
+PAGE = Path(__file__).parent.parent / "docs" / "evaluation.md"
+REPLAY = Path(__file__).parent / "replay_asof.py"
 RUNNER = Path(__file__).parent.parent.parent / "shared" / "eval" / "run.py"
 
 
@@ -26,10 +35,32 @@ def main() -> int:
         with open(Path(folder) / "service.log", "wb") as log, subprocess.Popen(command, env=environment, stdout=log, stderr=log) as service:
             try:
                 _await(f"http://127.0.0.1:{port}/readyz", service)
-                return subprocess.call([sys.executable, str(RUNNER), sys.argv[1], f"http://127.0.0.1:{port}", *sys.argv[2:]])
+                return _evaluate(sys.argv[1], f"http://127.0.0.1:{port}", sys.argv[2:])
             finally:
                 service.terminate()
                 service.wait(30)
+
+
+def _evaluate(kind: str, base: str, files: list[str]) -> int:
+    command = [sys.executable, str(REPLAY), base, *files] if kind == "replay" else [sys.executable, str(RUNNER), kind, base, *files]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        lines = []
+        for line in running.stdout:
+            print(line, end="", flush=True)
+            lines.append(line)
+    if kind == "relations" and running.returncode == 0:
+        _write_page("".join(lines))
+    return running.returncode
+
+
+def _write_page(table: str) -> None:
+    """Puts the table between the marks of the page, with what it was measured on."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    before, rest = PAGE.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    measured = f"Written by `make eval` at commit {commit} on {datetime.now(UTC):%Y-%m-%d}."
+    PAGE.write_text(f"{before}{BEGIN}\n\n{measured}\n\n```\n{table}```\n\n{END}{after}")
 
 
 def _await(url: str, service: subprocess.Popen[bytes]) -> None:

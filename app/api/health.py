@@ -2,10 +2,13 @@
 
 import sqlalchemy as sa
 from fastapi import APIRouter
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
+from starlette.responses import Response
 
 from app import __version__
 from app.api.deps import PartsDep
+from app.services.metrics import exposition
 from app.store import reads
 
 router = APIRouter(tags=["operations"])
@@ -36,6 +39,12 @@ async def readyz(parts: PartsDep) -> Health:
     async with reads.reading(parts.engine) as connection:
         await connection.execute(sa.text("SELECT 1"))
     return Health(status="ready")
+
+
+@router.get("/metrics", responses={200: {"content": {"text/plain": {}}, "description": "Prometheus text format"}}, response_model=None)
+async def metrics() -> Response:
+    """What this process counted: operations by relation and judge, calls to the model and their tokens."""
+    return Response(exposition(), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/version")

@@ -26,6 +26,7 @@ from app.domain.verbs import plan_supersede
 from app.embedding import Embedder
 from app.judges import rules
 from app.judges.cascade import Cascade, Verdict, considered
+from app.services import metrics
 from app.store import reads, writes
 from app.store.reads import Filters, Hit, Point, Query
 from app.store.rows import Request
@@ -148,6 +149,7 @@ class Remember:
             stored = await self._read_back(connection, agent, plans, picture, items)
             if dry_run:
                 await transaction.rollback()
+        metrics.count([] if dry_run else plans)
         return [
             draft if isinstance(draft, PalimpsestError) else _outcome(draft, next(written), item, stored, dry_run=dry_run)
             for draft, item in zip(drafts, items, strict=True)

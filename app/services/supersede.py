@@ -17,6 +17,7 @@ from app.domain.picture import Picture
 from app.domain.plan import Plan, Policy
 from app.domain.verbs import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.embedding import Embedder
+from app.services import metrics
 from app.services.remember import Outcome
 from app.store import reads, writes
 from app.store.rows import Request
@@ -99,4 +100,5 @@ class Supersede:
             vectors = {planned.target: vector} if planned.inserted and planned.target and vector is not None else {}
             [written] = await writes.apply(connection, agent, [planned], vectors=vectors, language=self._language_oid, request=request)
             memory = (await reads.find_memory(connection, agent, planned.target, reads.Point()))[1] if planned.target else None
+        metrics.count([planned])
         return Outcome(planned, written, memory)

@@ -180,6 +180,9 @@ def test_the_model_decides_what_signals_leave_open(database_url: str) -> None:
         entry = client.get(f"/v1/log/{answer['log_id']}").json()
         assert (entry["model"], entry["prompt_version"]) == ("gpt-4o-mini", "relate.v1")
         assert entry["usage"]["llm_calls"] == 1
+        counted = client.get("/metrics").text
+        assert 'palimpsest_operations_total{decided_by="model",operation="UPDATE",relation="CONTRADICTION"}' in counted
+        assert 'palimpsest_model_tokens_total{kind="prompt"}' in counted
 
 
 def test_the_model_is_not_asked_what_signals_can_prove(database_url: str) -> None:

@@ -297,3 +297,43 @@ def test_a_reader_during_writes_always_sees_exactly_one_value_of_a_slot(race: Ra
         assert len(set(seen)) > 3, "the readers read while there was writing"
 
     race(run)
+
+
+def test_contradicting_texts_from_many_writers_lose_nothing_and_fork_nothing(race: Race) -> None:
+    """What moved while a fact was judged is not acted on: such facts stay beside, marked for another look."""
+
+    async def run(crowd: Crowd) -> None:
+        first = await crowd.store({"content": "I live in Porto"})
+        cities = [f"I moved to {city}town" for city in ("Alpha", "Beta", "Gamma", "Delta", "Omega", "Sigma", "Kappa", "Theta") * 4]
+        texts = [f"{text} {'north south east west'.split()[i // 8]}" for i, text in enumerate(cities)]
+        answers = await asyncio.gather(*(crowd.store({"content": text}) for text in texts))
+        assert {answer["operation"] for answer in answers} <= {"ADD", "UPDATE", "NOOP"}
+        assert sum(first["memory"]["id"] in answer["superseded"] for answer in answers) == 1, "the first home ends once"
+        assert len(await crowd.log()) == WRITERS + 1
+        assert {row["incoming"]["content"] for row in await crowd.log()} == {"I live in Porto", *texts}
+        for answer in answers:
+            if answer["memory"]:
+                versions = await crowd.history(answer["memory"]["id"])
+                assert len(open_ends(versions)) <= 1
+                assert all(one["valid_until"] <= following["valid_from"] for one, following in pairwise(versions))
+
+    race(run)
+
+
+def test_a_retraction_racing_an_update_ends_the_fact_once(race: Race) -> None:
+    async def run(crowd: Crowd) -> None:
+        for _ in range(8):
+            old = await crowd.store({"content": "I play tennis on court 4", "classify": False})
+            told = [
+                {"content": "I no longer play tennis on court 4"},
+                {"content": "I play tennis on court 4 with Ana", "supersedes": old["memory"]["id"]},
+            ]
+            responses = await asyncio.gather(*(crowd.post("/v1/memories", body) for body in told))
+            assert {r.status_code for r in responses} <= {200, 201, 409}
+            versions = await crowd.history(old["memory"]["id"])
+            assert len(open_ends(versions)) <= 1
+            assert versions[0]["valid_until"] is not None
+            for memory in (await crowd.get("/v1/memories", limit=1000))["items"]:
+                await crowd.post(f"/v1/memories/{memory['id']}/retract", {})
+
+    race(run)

@@ -6,6 +6,7 @@ from app.domain.signals import lexicon
 from app.domain.signals.compare import Verdict, compare
 from app.domain.signals.finding import found
 from app.domain.signals.frames import frames
+from app.domain.signals.lemma import IRREGULAR
 from app.domain.signals.pair import Pair
 from app.domain.signals.reading import Reading
 from app.domain.signals.relation import Finding, Relation
@@ -78,7 +79,6 @@ def _tense_differs(pair: Pair) -> bool:
 def _past(reading: Reading) -> bool:
     texts = {t.text.lower() for t in reading.tokens if t.kind == "word"}
     return any(
-        t.endswith("ed")
-        or (t in lexicon.IRREGULAR and t not in (lexicon.IRREGULAR[t], "is", "are", "am", "has", "been") and not t.endswith(("s", "ing")))
+        t.endswith("ed") or (t in IRREGULAR and t not in (IRREGULAR[t], "is", "are", "am", "has", "been") and not t.endswith(("s", "ing")))
         for t in texts
     )

@@ -15,6 +15,7 @@ def vetoes(pair: Pair) -> Iterator[str]:
     yield from _other_slot(pair)
     yield from _other_owner(pair)
     yield from _other_identifier(pair)
+    yield from _other_label(pair)
     yield from _other_attribute(pair)
     yield from _other_aspect(pair)
 
@@ -54,6 +55,19 @@ def _other_identifier(pair: Pair) -> Iterator[str]:
         mine, other = ({n for h, n in reading.identifiers if h == head} for reading in (pair.new, pair.old))
         if not mine & other and not other & pair.new.items and not _is_value(pair, mine | other) and not _is_object(pair, mine, other):
             yield f"{head} {min(mine)} is not {head} {min(other)}"
+
+
+def _other_label(pair: Pair) -> Iterator[str]:
+    """The same noun, numbered otherwise: "item 5" and "item 6"."""
+    for head in {h for h, _ in pair.new.labels} & {h for h, _ in pair.old.labels}:
+        mine, other = ({n for h, n in reading.labels if h == head} for reading in (pair.new, pair.old))
+        if not mine & other and not _is_value(pair, mine | other) and not _says_change(pair):
+            yield f"{head} {min(mine)} is not {head} {min(other)}"
+
+
+def _says_change(pair: Pair) -> bool:
+    """Whether the incoming text names what was before."""
+    return any(change.old & pair.old.items for change in changes_in(pair.new.text))
 
 
 def _is_value(pair: Pair, numbers: set[str]) -> bool:

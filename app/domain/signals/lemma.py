@@ -3,7 +3,10 @@
 import re
 from functools import cache
 
-from app.domain.signals.lexicon import IRREGULAR, SYNONYMS
+from app.domain.signals.tables import lines
+
+IRREGULAR: dict[str, str] = {words[0]: words[1] for words in lines("irregular.txt")}
+_SYNONYMS: dict[str, str] = {word: group[0] for group in lines("synonyms.txt") for word in group[1:]}
 
 _KEEP = re.compile(r"(?:ss|us|is|as|os|news|always|series|lens|gas|bus|yes|perhaps|less)$")
 _VOWEL = re.compile(r"[aeiouy]")
@@ -50,4 +53,4 @@ def _regular(word: str) -> str:
 def lemma(word: str) -> str:
     """The dictionary form of a lower-case word, synonyms folded onto one of them."""
     base = IRREGULAR.get(word) or _regular(word)
-    return SYNONYMS.get(base) or SYNONYMS.get(word) or base
+    return _SYNONYMS.get(base) or _SYNONYMS.get(word) or base

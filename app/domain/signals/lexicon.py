@@ -1,32 +1,39 @@
-"""Word lists and tables, read once at import from the files in `data/`."""
+"""Word lists and tables, read once at import. Words are found by their dictionary form as well as the form in the file."""
 
-import json
-import tomllib
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable
 
-_DATA = Path(__file__).parent / "data"
+from app.domain.signals.lemma import IRREGULAR, lemma
+from app.domain.signals.tables import lines, numbers, table
 
-
-def _lines(name: str) -> Iterator[list[str]]:
-    for line in (_DATA / name).read_text(encoding="utf-8").splitlines():
-        if line.strip() and not line.startswith("#"):
-            yield line.split()
-
-
-def _table(name: str) -> dict[str, Any]:
-    return tomllib.loads((_DATA / name).read_text(encoding="utf-8"))
+_WORDS = table("words.toml")
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(SYNONYMS.get(word, word) for word in _WORDS[name].split())
+    return _forms(_WORDS[name].split())
 
 
-IRREGULAR: dict[str, str] = {words[0]: words[1] for words in _lines("irregular.txt")}
-SYNONYMS: dict[str, str] = {word: group[0] for group in _lines("synonyms.txt") for word in group[1:]}
+def _forms(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(form for word in words for form in (word, lemma(word)))
 
-_WORDS = _table("words.toml")
+
+def _groups(name: str) -> dict[str, frozenset[int]]:
+    """The groups (by number) that each word is in."""
+    places: dict[str, frozenset[int]] = {}
+    for place, group in enumerate(lines(name)):
+        for word in _forms(group):
+            places[word] = places.get(word, frozenset()) | {place}
+    return places
+
+
+def _opposites(name: str) -> dict[str, frozenset[str]]:
+    opposites: dict[str, frozenset[str]] = {}
+    for left, right in lines(name):
+        for one, others in ((left, _forms([right])), (right, _forms([left]))):
+            for form in _forms([one]):
+                opposites[form] = opposites.get(form, frozenset()) | others
+    return opposites
+
+
 ARTICLES = _words("articles")
 FUNCTION_WORDS = _words("function_words")
 STARTERS = _words("starters")
@@ -60,24 +67,16 @@ RETRACTION_TALK = _words("retraction_talk")
 ALTERING_VERBS = _words("altering_verbs")
 SINGLE_NOUNS = _words("single_nouns")
 UPGRADE_VERBS = _words("upgrade_verbs")
+MEASURED_NOUNS = _words("measured_nouns")
+PRONOUNS = _words("pronouns")
+HEADLESS_VERBS = _words("headless_verbs")
+PAST_FORMS = frozenset(word for word in IRREGULAR if not word.endswith("ing"))
 OCCUPYING_VERBS = _words("occupying_verbs")
 LIGHT_WORDS = _words("light_words")
 
-ANTONYMS: dict[str, frozenset[str]] = {}
-for _left, _right in _lines("antonyms.txt"):
-    ANTONYMS[_left] = ANTONYMS.get(_left, frozenset()) | {_right}
-    ANTONYMS[_right] = ANTONYMS.get(_right, frozenset()) | {_left}
-
-EXCLUSIVE_GROUPS: dict[str, frozenset[int]] = {}
-for _place, _group in enumerate(_lines("exclusive.txt")):
-    for _word in _group:
-        EXCLUSIVE_GROUPS[_word] = EXCLUSIVE_GROUPS.get(_word, frozenset()) | {_place}
-
-ASPECTS: dict[str, frozenset[int]] = {}
-for _place, _group in enumerate(_lines("aspects.txt")):
-    for _word in _group:
-        ASPECTS[_word] = ASPECTS.get(_word, frozenset()) | {_place}
-
-ATTRIBUTES = _table("attributes.toml")
-ENDINGS = _table("endings.toml")
-CONFIDENCE: dict[str, float] = json.loads((_DATA / "confidence.json").read_text(encoding="utf-8"))
+ANTONYMS = _opposites("antonyms.txt")
+EXCLUSIVE_GROUPS = _groups("exclusive.txt")
+ASPECTS = _groups("aspects.txt")
+ATTRIBUTES = table("attributes.toml")
+ENDINGS = table("endings.toml")
+CONFIDENCE = numbers("confidence.json")

@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from app.domain.signals import lexicon
+from app.domain.signals.labels import labels
 from app.domain.signals.tokens import Token, tokenize
 
 _BREAKERS = frozenset("but while because although though whereas however which who".split())
@@ -28,7 +29,10 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text as the signals see it. `order` holds its items in order, `kinds` what each item is (word, name, date, …)."""
+    """A text as the signals see it. `order` holds its items in order, `kinds` what each item is (word, name, date, …).
+
+    `identifiers` are numbers that belong to a name or to a noun such as "room"; `labels` those behind any other noun, as in "item 5".
+    """
 
     text: str
     tokens: tuple[Token, ...]
@@ -39,6 +43,7 @@ class Reading:
     words: frozenset[str]
     quantifiers: frozenset[str]
     identifiers: frozenset[tuple[str, str]]
+    labels: frozenset[tuple[str, str]]
 
     @property
     def items(self) -> frozenset[str]:
@@ -177,4 +182,5 @@ def read(text: str) -> Reading:
         words=norms,
         quantifiers=norms & lexicon.QUANTIFIERS,
         identifiers=_identifiers(tokens),
+        labels=labels(tokens),
     )

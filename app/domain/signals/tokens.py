@@ -1,15 +1,25 @@
 """Cuts a text into tokens: words, names, typed values and marks."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
+from itertools import pairwise
 
 from app.domain.signals import lexicon, values
-from app.domain.signals.lemma import lemma
+from app.domain.signals.lemma import IRREGULAR, lemma
 from app.domain.signals.plain import plain
 
 _INITIALS = r"(?:[A-Za-z]\.){2,}|[A-Z]\.(?=\s[A-Z])|(?:Mr|Mrs|Ms|Dr|Jr|Sr|St|Prof)\."
-_PLAIN_WORD = r"[^\W\d_]\w*(?:(?:[.-]|'(?!s\b))(?=[^\W\d_])\w+)*"
-_TOKEN = re.compile(rf"{values.PATTERN}|(?P<possessive>'s\b|(?<=s)'(?=\s))|(?P<word>{_INITIALS}|{_PLAIN_WORD})|(?P<mark>[:;,?!().]|\s-\s)")
+_JOINED = r"(?:[./-]|'(?!s\b))(?=[^\W\d_])"
+_STEM = rf"[^\W\d_]\w*(?:{_JOINED}\w+)*"
+_MARKED = r"(?<![\w/-])(?:--?|\.|_+)(?=[^\W\d_])"  # ".NET", "--force", "_private"
+_GRADE = r"\b[A-Z]{1,2}-(?![\w-])"  # "B-", "AB-"
+_PLAIN_WORD = rf"{_GRADE}|(?:{_MARKED})?{_STEM}(?:\+\+?|#)?(?![^\W_])"
+_SYMBOL = r"<?--?>|[<>=~^|*+&@\\]+|[^\x00-\x7f\w\s]"
+_TOKEN = re.compile(
+    rf"{values.PATTERN}|(?P<possessive>'s\b|(?<=s)'(?=\s))|(?P<word>{_INITIALS}|{_PLAIN_WORD}|{_STEM})"
+    rf"|(?P<mark>[:;,?!().]|\s-\s)|(?P<symbol>{_SYMBOL})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,14 @@ def _word(text: str) -> Token:
     return Token(text, norm, "word")
 
 
+_MARKS_AROUND = frozenset("&*|^@\\")
+
+
+def _is_punctuation(symbol: str) -> bool:
+    """Whether a mark outside of words says nothing: quotes and bullets, unlike arrows, emoji and comparisons."""
+    return symbol in _MARKS_AROUND or (not symbol.isascii() and unicodedata.category(symbol)[0] in "PZC")
+
+
 def _raw(text: str) -> list[Token]:
     tokens = []
     for match in _TOKEN.finditer(text):
@@ -45,6 +63,8 @@ def _raw(text: str) -> list[Token]:
         piece = match[0]
         if kind == "word":
             tokens.append(_word(piece))
+        elif kind == "symbol":
+            tokens += [] if _is_punctuation(piece) else [Token(piece, piece, "word")]
         elif kind in ("mark", "possessive"):
             tokens.append(Token(piece, piece.strip() if kind == "mark" else "'s", kind))
         else:
@@ -65,20 +85,29 @@ def _starts_name(token: Token, following: Token | None) -> bool:
     return (
         following.norm in lexicon.AUXILIARIES
         or following.text.endswith(("s", "ed"))
-        or following.text in lexicon.IRREGULAR
+        or following.text in IRREGULAR
         or following.is_value
         or following.norm in ("and", ",", ":")
     )
 
 
+def _name_numbered_users(tokens: list[Token]) -> None:
+    """ "User 12" is somebody, not the speaker."""
+    for i, (token, following) in enumerate(pairwise(tokens)):
+        numbered = following.is_value or (following.norm in ("number", "id") and i + 2 < len(tokens) and tokens[i + 2].is_value)
+        if token.kind == "word" and token.norm == "user" and numbered:
+            tokens[i] = Token(token.text, token.norm, "name")
+
+
 def tokenize(text: str) -> tuple[Token, ...]:
     """Tokens of the text in order. Names are capitalised words that do not owe it to the start of a sentence."""
     tokens = _raw(plain(text))
+    _name_numbered_users(tokens)
     starts = True
     for i, token in enumerate(tokens):
         if token.kind == "word" and token.text != token.text.lower() and token.text not in ("I", "The", "An"):
             following = tokens[i + 1] if i + 1 < len(tokens) else None
             if not starts or _starts_name(token, following):
-                tokens[i] = Token(token.text, token.text.lower().strip("."), "name")
+                tokens[i] = Token(token.text, token.text.lower().rstrip("."), "name")
         starts = token.norm in (".", "!", "?") or (starts and token.norm in ("(", '"'))
     return tuple(tokens)

@@ -6,6 +6,7 @@ MONTHS = "January February March April May June July August September October No
 _MONTH = "(?:" + "|".join(f"{m[:3]}(?:{m[3:]})?" if m != "May" else m for m in MONTHS) + r"|Sept)\.?"
 _DAY = r"(?:[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _AMOUNT = r"\d[\d,]*(?:\.\d+)?"
+_SIGN = r"(?:(?<![\w.,:;)%/-])-)?"  # A minus stands alone before its number; between two it is a dash.
 _SCALE = r"(?:\s?(?:k|K|M|m|bn|thousand|million|billion)\b)?"
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NUMBER_WORDS = {
@@ -38,13 +39,13 @@ PATTERN = "|".join(
         r"(?P<address>[\w.+-]+@[\w-]+\.[\w.-]*\w|https?://[^\s,;]*\w/?|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|app|eu|de|uk)\b)",
         rf"(?P<date>{_DATE})",
         r"(?P<time>\d{1,2}:\d{2}(?:\s?[aApP]\.?[mM]\b\.?)?|\d{1,2}\s?(?:[aApP]\.[mM]\.|[aApP][mM]\b)|\b(?:noon|midnight)\b)",
-        rf"(?P<money>[$€£¥]\s?{_AMOUNT}{_SCALE}|{_AMOUNT}{_SCALE}\s?(?:dollars?|euros?|pounds|USD|EUR|GBP|CHF)\b|(?:USD|EUR|GBP|CHF)\s?{_AMOUNT}{_SCALE})",
-        rf"(?P<percent>{_AMOUNT}\s?(?:%|percent\b|per cent\b))",
+        rf"(?P<money>{_SIGN}[$€£¥]\s?{_SIGN}{_AMOUNT}{_SCALE}|{_SIGN}{_AMOUNT}{_SCALE}\s?(?:dollars?|euros?|pounds|USD|EUR|GBP|CHF)\b|(?:USD|EUR|GBP|CHF)\s?{_AMOUNT}{_SCALE})",
+        rf"(?P<percent>{_SIGN}{_AMOUNT}\s?(?:%|percent\b|per cent\b))",
         rf"(?P<phone>{_PHONE})",
         r"(?P<version>\b[vV]?\d+(?:\.\d+){2,}(?:[-+.]?\w+)*|\b[vV]\d+(?:\.\d+)*(?:[-+]\w+)*|\b\d+\.\d+(?:[-+][\w.+-]*\w|[a-z]\w*))",
         r"(?P<ordinal>\b\d+(?:st|nd|rd|th)\b)",
         r"(?P<code>\b(?=[\w./-]*\d)(?=[\w./-]*[A-Za-z])\w+(?:[-./]\w+)*\+*)",
-        rf"(?P<number>{_AMOUNT}(?:-\d+)*\+?)",
+        rf"(?P<number>{_SIGN}{_AMOUNT}(?:-\d+)*\+?)",
     ]
 )
 
@@ -62,12 +63,19 @@ def _date(text: str) -> str:
     return f"{year[0] if year else '-'}-{month:02d}" + (f"-{int(day[0]):02d}" if day else "")
 
 
+def _digits(text: str) -> str:
+    """The number with its sign: commas between thousands are dropped, any other is a decimal point."""
+    plain = re.sub(r",(?=\d{3}(?!\d))", "", text).replace(",", ".")
+    return plain.rstrip(".")
+
+
 def _amount(text: str) -> str:
-    digits = re.sub(r"[^\d.]", "", text).rstrip(".") or "0"
+    digits = _digits(re.sub(r"[^\d.,]", "", text)) or "0"
     scale = re.search(r"(?<=\d)\s?(k|m|bn|thousand|million|billion)\b", text, re.IGNORECASE)
     factor = {"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}[scale[1][0].lower()] if scale else 1
     number = float(digits) * factor if digits.count(".") <= 1 else 0.0
-    return f"{number:g}" if number < 1e6 else f"{number:.0f}"
+    sign = "-" if text.lstrip("$€£¥ ").startswith("-") else ""
+    return sign + (f"{number:g}" if abs(number) < 1e6 else f"{number:.0f}")
 
 
 def _money(text: str) -> str:
@@ -100,6 +108,6 @@ def normal_form(kind: str, text: str) -> str:
         case "version":
             return text.lower().removeprefix("v")
         case "number":
-            return text.replace(",", "")
+            return _digits(text)
         case _:
             return text.lower()

@@ -1,0 +1,39 @@
+"""Sentences without a subject, as agents write them: "Lives in Porto", "Moved to Lisbon last month", "Is not vegetarian any more"."""
+
+from collections.abc import Sequence
+
+from app.domain.signals import lexicon
+from app.domain.signals.tokens import Token
+
+_SUBJECT = Token("I", "i", "word")
+_OPENING = frozenset("no not never longer also".split())
+_SAME_IN_PAST = frozenset(("quit", "read", "set", "cut", "put", "hit", "let", "upset"))
+_PARTICIPLES = frozenset(("allergic", "based", "born", "married", "engaged", "divorced", "retired", "employed", "enrolled", "single"))
+_FOLLOWS_NOUNS = frozenset(("be", "have", "of", ":", "will", "shall", "can", "could", "may", "might", "must", "should", "would"))
+_NO_STATEMENT = frozenset("the this that these those there i you he she it we they my your his her its our their".split())
+
+
+def with_speaker(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with the speaker in front where they begin with a finite verb: who else should be meant is not said."""
+    verb = next((i for i, t in enumerate(tokens) if t.norm not in lexicon.SUPPORT and t.norm not in _OPENING), len(tokens))
+    if verb >= len(tokens) or tokens[verb].kind != "word":
+        return list(tokens)
+    following = tokens[verb + 1] if verb + 1 < len(tokens) else None
+    return [_SUBJECT, *tokens] if following and _is_finite(tokens[verb], following) else list(tokens)
+
+
+def _is_finite(verb: Token, following: Token) -> bool:
+    low = verb.text.lower()
+    if low in _PARTICIPLES:
+        return following.norm in lexicon.PREPOSITIONS
+    if low in ("is", "was", "has", "had", "does", "did"):
+        return following.norm not in _NO_STATEMENT and not (verb.norm != "have" and _is_capitalised(following))
+    if verb.norm not in lexicon.HEADLESS_VERBS or following.norm in _FOLLOWS_NOUNS:
+        return False
+    if low == verb.norm:
+        return low in _SAME_IN_PAST
+    return low.endswith(("s", "ed")) or low in lexicon.PAST_FORMS
+
+
+def _is_capitalised(token: Token) -> bool:
+    return token.kind == "word" and token.text[0].isupper()
