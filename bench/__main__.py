@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from bench import recall, search, store
+from bench import model, recall, search, store
 from bench.figures import RESULTS, Report
 from bench.world import World, world
 
-PARTS = ("search", "store", "recall")
+PARTS = ("search", "store", "recall", "model")
 
 
 def main() -> None:
@@ -23,6 +23,8 @@ def main() -> None:
             recall.measure(report, here, queries=2 if quick else 10)
         if "store" in arguments.only:
             store.measure(report, here, rounds=40 if quick else 400, batches=1 if quick else 5, encoders=encoders)
+        if "model" in arguments.only:
+            model.measure(report, here, searches=100 if quick else 400)
         report.write(arguments.write)
 
 

@@ -38,11 +38,11 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     assert store["operation"] == "ADD"
     assert change["operation"] == "UPDATE"
     assert change["superseded"] == [store["memory"]["id"]]
-    assert [r["memory"]["value"] for r in now["results"]] == ["Emacs"]
-    assert [r["memory"]["value"] for r in before["results"]] == ["Vim"]
-    assert [v["value"] for v in history["versions"]] == ["Vim", "Emacs"]
+    assert [r["memory"]["content"] for r in now["results"]] == ["I moved to Lisbon last month"]
+    assert [r["memory"]["content"] for r in before["results"]] == ["I live in Porto"]
+    assert [v["content"] for v in history["versions"]] == ["I live in Porto", "I moved to Lisbon last month"]
     assert "Allergic to peanuts" in printed[1]
-    assert "Uses Vim as editor" in printed[1]
+    assert "I live in Porto" in printed[1]
 
 
 def run(block: str, port: int, environment: dict[str, str]) -> str:
