@@ -16,6 +16,7 @@ from app.judges.question import Candidate, Question, Statement
 
 GATE_SHARED_WORDS = 3
 GATE_RANK = 5
+MAX_READ = 2_000  # characters; a longer text is a document rather than a fact, and reading it would hold up everybody
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Cascade:
     async def judge(self, agent: AgentId, fact: Fact, candidates: Sequence[Memory], tier: Classify) -> Verdict:
         """The judges' word on a fact that neither its slot nor an equal text decides; the likeliest candidates first."""
         said = _signals(fact, candidates) if tier.reads_signals else ()
-        retracts = tier.reads_signals and ending_of(fact.content) is not None
+        retracts = tier.reads_signals and len(fact.content) <= MAX_READ and ending_of(fact.content) is not None
         verdict = Verdict(said, retracts=retracts)
         if not tier.asks_model or not candidates or self._is_decided(said):
             return verdict
@@ -61,12 +62,12 @@ class Cascade:
     def _open(self, fact: Fact, candidates: Sequence[Memory], said: Sequence[Judgment]) -> list[Memory]:
         """What the signals leave open: not vetoed, and near enough to be worth a question."""
         vetoed = {j.memory_id for j in said if j.vetoes}
-        words = read(fact.content).items
+        words = read(fact.content[:MAX_READ]).items
         return [
             memory
             for rank, memory in enumerate(candidates)
             if memory.id not in vetoed
-            and (not self._gated or rank < GATE_RANK or len(words & read(memory.fact.content).items) >= GATE_SHARED_WORDS)
+            and (not self._gated or rank < GATE_RANK or len(words & read(memory.fact.content[:MAX_READ]).items) >= GATE_SHARED_WORDS)
         ]
 
 
@@ -77,8 +78,12 @@ def considered(memory: Memory, similarity: float | None, *, min_importance: floa
 
 
 def _signals(fact: Fact, candidates: Sequence[Memory]) -> tuple[Judgment, ...]:
-    judged = signals.judge(_statement(fact), [_statement(memory.fact) for memory in candidates])
-    return tuple(_judgment(found, candidates[found.candidate]) for found in judged)
+    """Judgments on the candidates that are short enough to be one fact; none where the fact itself is not."""
+    if len(fact.content) > MAX_READ:
+        return ()
+    short = [memory for memory in candidates if len(memory.fact.content) <= MAX_READ]
+    judged = signals.judge(_statement(fact), [_statement(memory.fact) for memory in short])
+    return tuple(_judgment(found, short[found.candidate]) for found in judged)
 
 
 def _statement(fact: Fact) -> signals.Statement:

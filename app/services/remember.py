@@ -25,7 +25,7 @@ from app.domain.storing import plan_store
 from app.domain.verbs import plan_supersede
 from app.embedding import Embedder
 from app.judges import rules
-from app.judges.cascade import Cascade, Verdict, considered
+from app.judges.cascade import MAX_READ, Cascade, Verdict, considered
 from app.services import metrics
 from app.store import reads, writes
 from app.store.reads import Filters, Hit, Point, Query
@@ -163,7 +163,11 @@ class Remember:
 
     def _item(self, command: Command, vector: NDArray[np.float32]) -> _Item:
         tier = command.classify or self._rules.classify
-        fact = replace(command.fact, derived=derive(command.fact)) if tier.reads_signals else command.fact
+        fact = (
+            replace(command.fact, derived=derive(command.fact))
+            if tier.reads_signals and len(command.fact.content) <= MAX_READ
+            else command.fact
+        )
         return _Item(command, fact, tier, uuid7(), vector)
 
     async def _snapshot(self, agent: AgentId, items: Sequence[_Item]) -> list[_Item]:
@@ -178,7 +182,8 @@ class Remember:
             return ()
         query = Query(item.fact.content, item.vector, "hybrid", self._rules.language, self._rules.max_candidates, reads.ANY_SCORE)
         hits = (await reads.search(connection, agent, query, Filters(), Point())).hits
-        if item.fact.category or item.fact.derived:
+        met = {hit.memory.fact.derived.digest for hit in hits if hit.memory.fact.derived}
+        if item.fact.category or (item.fact.derived and item.fact.derived.digest not in met):
             known = {hit.memory.id for hit in hits}
             alike = await reads.of_slot_or_category(connection, agent, item.fact)
             hits += [Hit(memory, 0.0, {}) for memory in alike if memory.id not in known]

@@ -154,6 +154,15 @@ def test_a_dry_run_explains_and_leaves_no_review(client: httpx.Client) -> None:
     assert contents(client) == {"I live in Porto"}
 
 
+def test_a_document_is_stored_without_being_read_as_a_fact(client: httpx.Client) -> None:
+    text = "Anna Smith lives in Porto. " * 500
+    store(client, text)
+    answer = store(client, text.replace("Porto", "Lisbon"))
+    assert answer["operation"] == "ADD"
+    assert answer["superseded"] == []
+    assert answer["candidates"][0]["relation"] is None
+
+
 # --- with a model ------------------------------------------------------------------------------------------------------
 
 OPEN = ("The office plants are watered by Ines", "Ines waters nothing; Rui does the office plants")  # signals leave it open
