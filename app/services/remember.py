@@ -14,7 +14,7 @@ from uuid_utils.compat import uuid7
 
 from app.domain.decide import decide
 from app.domain.errors import PalimpsestError
-from app.domain.judged import Merged, marked
+from app.domain.judged import MAX_LINKS, Merged, marked
 from app.domain.memory import AgentId, Belief, Fact, Memory, Operation
 from app.domain.merging import join, merge_guard
 from app.domain.picture import Picture
@@ -107,6 +107,11 @@ class _Item:
     def acting(self) -> set[UUID]:
         """The stored memories that the judges' word may touch."""
         return {j.memory_id for j in self.verdict.judgments if j.relation not in (Relation.NONE, Relation.OVERLAP)}
+
+    @property
+    def linked(self) -> list[UUID]:
+        """The nearest of the stored memories that it overlaps."""
+        return [j.memory_id for j in self.verdict.judgments if j.relation is Relation.OVERLAP][:MAX_LINKS]
 
     @property
     def seen(self) -> dict[UUID, int]:
@@ -240,7 +245,7 @@ class Remember:
     ) -> tuple[list[Plan | PalimpsestError], Picture]:
         """Takes the lock, reads what the facts may touch, and plans each over what the ones before will have written."""
         last = await writes.lock_agent(connection, agent)
-        named = {i for item in items for i in (*item.command.supersedes, *item.acting)}
+        named = {i for item in items for i in (*item.command.supersedes, *item.acting, *item.linked)}
         picture, clock = await writes.read_picture(connection, agent, facts=[item.fact for item in items], ids=named)
         drafts: list[Plan | PalimpsestError] = []
         for item in items:

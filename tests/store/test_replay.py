@@ -8,6 +8,7 @@ import httpx
 import psycopg
 from builders import store
 from conftest import running
+from judges.scripted import ScriptedModel, every
 from psycopg.rows import dict_row
 
 from app.settings import load_settings
@@ -80,28 +81,68 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str | list | dict) else str(value)
 
 
-def test_replaying_the_log_gives_the_tables(database_url: str) -> None:
-    with running(load_settings(database_url=database_url)) as address:
-        for seed in range(6):
-            with httpx.Client(base_url=address, headers={"X-Agent-Id": f"agent-{seed}"}) as client:
-                store(client, "The first fact")
-                random_writes(client, random.Random(seed), 40)
+def assert_replay_gives_the_tables(database_url: str, agents: list[str]) -> None:
     with psycopg.connect(database_url, row_factory=dict_row) as connection:
-        for seed in range(6):
-            agent = [f"agent-{seed}"]
-            log = connection.execute("SELECT * FROM consolidation_log WHERE agent_id = %s ORDER BY created_at", agent).fetchall()
+        for agent in agents:
+            log = connection.execute("SELECT * FROM consolidation_log WHERE agent_id = %s ORDER BY created_at", [agent]).fetchall()
             assert len({entry["operation"] for entry in log}) >= 4
             memories, past, counts = replayed([{**entry, "created_at": plain(entry["created_at"])} for entry in log])
-            for row in connection.execute("SELECT * FROM memories WHERE agent_id = %s", agent).fetchall():
+            for row in connection.execute("SELECT * FROM memories WHERE agent_id = %s", [agent]).fetchall():
                 told = memories.pop(str(row["id"]))
                 for name in (*BELIEF_COLUMNS, "chain_id", "revision", "created_at"):
                     assert told[name] == plain(row[name]), name
+                assert told.get("merged_from", []) == [str(i) for i in row["merged_from"]]
                 for name in SAID:
                     assert plain(row[name]) in (told.get(name), told.get(name) or [], told.get(name) or {}, told.get(name) or ""), name
             assert not memories
-            beliefs = connection.execute("SELECT * FROM memory_beliefs WHERE agent_id = %s", agent).fetchall()
+            beliefs = connection.execute("SELECT * FROM memory_beliefs WHERE agent_id = %s", [agent]).fetchall()
             key = lambda b: (b["id"], b["known_from"])  # noqa: E731
             stored = [{"id": str(b["memory_id"]), **{n: plain(b[n]) for n in (*BELIEF_COLUMNS, "known_until")}} for b in beliefs]
             assert sorted(stored, key=key) == sorted(past, key=key)
-            usage = connection.execute("SELECT * FROM memory_usage WHERE agent_id = %s", agent).fetchall()
+            usage = connection.execute("SELECT * FROM memory_usage WHERE agent_id = %s", [agent]).fetchall()
             assert {str(u["memory_id"]): u["access_count"] for u in usage} == counts
+
+
+def test_replaying_the_log_gives_the_tables(database_url: str) -> None:
+    agents = [f"agent-{seed}" for seed in range(6)]
+    with running(load_settings(database_url=database_url)) as address:
+        for seed, agent in enumerate(agents):
+            with httpx.Client(base_url=address, headers={"X-Agent-Id": agent}) as client:
+                store(client, "The first fact")
+                random_writes(client, random.Random(seed), 40)
+    assert_replay_gives_the_tables(database_url, agents)
+
+
+TEXTS = [
+    "I live in Porto",
+    "I moved to Lisbon",
+    "I play tennis",
+    "I no longer play tennis",
+    "I moved to Faro",
+    "The Falcon app was written by Anna",
+    "The Falcon app has 12000 users",
+    "The Falcon app has a dark mode",
+    "I moved to Faro",
+]
+
+
+def test_judged_operations_replay_too(database_url: str) -> None:
+    """Updates, retractions and duplicates by signals; merges and contradictions by a model that says something else every time."""
+    said = [every("COMPLEMENT"), every("CONTRADICTION"), every("OVERLAP"), every("COMPLEMENT", 0.6)]
+    agents = [f"agent-{seed}" for seed in range(4)]
+    with ScriptedModel(every("NONE")) as model, running(load_settings(database_url=database_url, llm_base_url=model.url)) as address:
+        for seed, agent in enumerate(agents):
+            pick = random.Random(seed)
+            with httpx.Client(base_url=address, headers={"X-Agent-Id": agent}, timeout=60) as client:
+                for text in TEXTS:
+                    model.then(said[seed] if "Falcon" in text else every("NONE"))
+                    store(
+                        client, text, importance=pick.choice([0.2, 0.8]), tags=[pick.choice("xyz")], tier=pick.choice(["core", "semantic"])
+                    )
+                random_writes(client, pick, 10)
+    assert_replay_gives_the_tables(database_url, agents)
+    with psycopg.connect(database_url) as connection:
+        operations = {row[0] for row in connection.execute("SELECT DISTINCT operation FROM consolidation_log")}
+        tied = {row[0] for row in connection.execute("SELECT DISTINCT type FROM memory_relationships")}
+    assert {"ADD", "UPDATE", "DELETE", "NOOP", "MERGE"} <= operations
+    assert {"merged_into", "related_to"} <= tied
