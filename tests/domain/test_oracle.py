@@ -20,8 +20,8 @@ from app.domain.memory import Belief, Fact
 from app.domain.picture import Picture
 from app.domain.plan import Plan, Policy
 from app.domain.storing import plan_import, plan_store
-from app.domain.verbs import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.domain.time import status
+from app.domain.verbs import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.judges import rules
 
 NORMATIVE = Path(__file__).resolve().parents[3] / "shared" / "eval" / "oracle.py"

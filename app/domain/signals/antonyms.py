@@ -7,7 +7,7 @@ from app.domain.signals import lexicon
 from app.domain.signals.finding import found
 from app.domain.signals.pair import Pair
 from app.domain.signals.relation import Finding, Relation
-from app.domain.signals.tokens import Token
+from app.domain.signals.token import Token
 
 
 def antonyms(pair: Pair) -> Iterator[Finding]:
@@ -22,9 +22,12 @@ def antonyms(pair: Pair) -> Iterator[Finding]:
     if _describes_subject(pair.new.tokens, new) or _describes_subject(pair.old.tokens, old):
         return
     if old in lexicon.ANTONYMS.get(new, ()):
+        if _describes_one_of_many(pair, new, old):
+            return
         yield found("antonym", Relation.CONTRADICTION, f"{new} is the opposite of {old}")
     elif (
         new
+        and not _may_hold_both(pair, new, old)
         and pair.new.kinds[new] == "word"
         and lexicon.EXCLUSIVE_GROUPS.get(new, frozenset()) & lexicon.EXCLUSIVE_GROUPS.get(old, frozenset())
     ):
@@ -39,6 +42,33 @@ def _new_state(pair: Pair) -> str:
 
 
 _BECOMING = frozenset("be get become go turn".split())
+
+
+def _may_hold_both(pair: Pair, new: str, old: str) -> bool:
+    """Whether both can be: things that come in many colours, and a word that only describes a thing ("red wine", "white wine")."""
+    if "be" in pair.old.words or ("use" in pair.old.words and "for" in pair.old.words):
+        return False
+    if pair.old.words & lexicon.MANY_VALUED_VERBS - {"have"} or {"come", "available", "offer", "sell", "buy"} & pair.old.words:
+        return True
+    return _is_attributive(pair.new.tokens, new) or _is_attributive(pair.old.tokens, old)
+
+
+def _describes_one_of_many(pair: Pair, new: str, old: str) -> bool:
+    """Whether both describe things of which there may be several: "a small dog", "likes hot tea"."""
+    if not (_is_attributive(pair.new.tokens, new) and _is_attributive(pair.old.tokens, old)):
+        return False
+    if "be" in pair.old.words:
+        return False
+    before = {a.norm for a, b in pairwise(pair.new.tokens) if b.norm == new}
+    return bool(before & {"a", "an", "another"}) or bool(
+        (pair.old.words & lexicon.MANY_VALUED_VERBS) - {"have", "contain", "hold", "include"}
+    )
+
+
+def _is_attributive(tokens: tuple[Token, ...], word: str) -> bool:
+    """Whether a noun follows that the word belongs to."""
+    following = next((b for a, b in pairwise(tokens) if a.norm == word), None)
+    return following is not None and following.kind in ("word", "name") and following.norm not in lexicon.FUNCTION_WORDS | lexicon.SUPPORT
 
 
 def _describes_subject(tokens: tuple[Token, ...], word: str) -> bool:

@@ -1,16 +1,16 @@
 """Frames of plain build, for attributes that no list knows: "S's N is V", "the N of S is V", "V is the N of S", "raised the N to V"."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.domain.signals import lexicon
 from app.domain.signals.frame import Frame, Value, built_frame, phrase
 from app.domain.signals.reading import Clause
 from app.domain.signals.skeleton import named
-from app.domain.signals.tokens import Token
+from app.domain.signals.token import Token
 
 Tokens = Sequence[Token]
 _CHOSEN = frozenset("favourite prefer current default main primary official".split())
-_ONE_AT_A_TIME = frozenset("landlord dentist therapist boss manager husband wife spouse fiance fiancee".split())
 _ADOPTS = frozenset(("use", "adopt", "choose"))
 _GOES_OVER = frozenset(("switch", "move", "migrate", "go"))
 _TURNS_PASSIVE = frozenset(("to", "from", "by", "up", "down"))
@@ -21,11 +21,27 @@ def built_frame_of(clause: Clause, bones: Tokens) -> Frame | None:
     changed = _altered_noun(clause, bones)
     if changed:
         return changed
+    planned = _planned(clause, bones)
+    if planned:
+        return planned
     cut = next((i for i, t in enumerate(bones) if t.norm in ("be", ":")), 0)
     left, right = bones[:cut], bones[cut + 1 :]
     if not left or not right:
         return None
     return _owned_noun(clause, left, right) or _role_holder(clause, left, right)
+
+
+def _planned(clause: Clause, bones: Tokens) -> Frame | None:
+    """ "Meeting on Tuesday", which may be one of several."""
+    noun = [t for t in bones if t.norm not in ("my", "our")][:1]
+    turn = len(bones) - 2
+    if turn < 1 or len(bones) - len(noun) > 3 or bones[turn].norm not in ("on", "at") or noun != [bones[turn - 1]]:
+        return None
+    if noun[0].norm not in lexicon.EVENT_NOUNS or bones[-1].kind not in ("date", "weekday", "time"):
+        return None
+    value = Value(frozenset((bones[-1].norm,)), bones[-1].kind, frozenset(), bones[-1].text)
+    frame = built_frame(clause, noun, bones[: turn - 1], value, single=False)
+    return replace(frame, attribute="schedule", subject=named(bones[:turn]))
 
 
 def used_as(clause: Clause, bones: Tokens) -> Frame | None:
@@ -63,10 +79,17 @@ def _owned_noun(clause: Clause, left: Tokens, right: Tokens) -> Frame | None:
     parts = _split_owner(left)
     if parts is None and clause.tokens[0].norm in lexicon.ARTICLES and (_is_chosen(left) or right[0].is_value):
         parts = ((), left)
+    if parts is None and _is_setting(left):
+        parts = ((), left)
     value = phrase(right)
     if parts is None or value is None or not _is_plain_noun(parts[1]) or _is_passive(right[0]):
         return None
     return built_frame(clause, parts[1], parts[0], value, single=_is_single(parts[1], value, right))
+
+
+def _is_setting(left: Tokens) -> bool:
+    """Whether it is the name of a variable: "max_connections"."""
+    return len(left) == 1 and "_" in left[0].text
 
 
 def _is_chosen(noun: Tokens) -> bool:
@@ -79,7 +102,7 @@ def _is_passive(token: Token) -> bool:
 
 
 def _is_plain_noun(noun: Tokens) -> bool:
-    if not noun or noun[-1].kind != "word" or noun[-1].norm in lexicon.KIN - _ONE_AT_A_TIME:
+    if not noun or noun[-1].kind != "word" or noun[-1].norm in lexicon.KIN - lexicon.ONE_AT_A_TIME:
         return False
     return not any(t.kind in ("possessive", "mark") or (t.kind == "word" and t.norm in lexicon.PREPOSITIONS) for t in noun)
 

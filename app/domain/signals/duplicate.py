@@ -41,7 +41,7 @@ _FILLER = frozenset("most recent build version release newest latest".split())
 
 
 def _same_content(pair: Pair) -> bool:
-    return pair.same_owner and pair.same_order and _is_same_bag(pair)
+    return pair.same_owner and pair.same_order and _is_passive(pair.new) == _is_passive(pair.old) and _is_same_bag(pair)
 
 
 def _is_same_bag(pair: Pair) -> bool:
@@ -66,10 +66,23 @@ def _is_rotated(pair: Pair) -> bool:
     return fronted and any(new[i:] + new[:i] == old for i in range(1, len(new)))
 
 
+_DIRECTIONS = frozenset("to from for until till since up down out off into with via than like as".split())
+_PEOPLE = {
+    form: who
+    for who, forms in {"he": "he him his", "she": "she her hers", "they": "they them their theirs", "you": "you your yours"}.items()
+    for form in forms.split()
+}
+
+
 def _manner(reading: Reading) -> tuple[object, ...]:
     """Polarity, modality and quantifiers: what changes a meaning without changing its content."""
     polarity = tuple(c.negated for c in reading.clauses if c.negated)
-    return polarity, reading.words & _MODAL_WORDS, reading.quantifiers, "no" in reading.words
+    return polarity, reading.words & _MODAL_WORDS, reading.quantifiers, "no" in reading.words, reading.words & _DIRECTIONS, _people(reading)
+
+
+def _people(reading: Reading) -> tuple[str, ...]:
+    """Who is meant by the pronouns, in order."""
+    return tuple(_PEOPLE[t.norm] for t in reading.tokens if t.norm in _PEOPLE)
 
 
 def _tense_differs(pair: Pair) -> bool:

@@ -9,7 +9,7 @@ from app.domain.signals import lexicon
 from app.domain.signals.lemma import lemma
 from app.domain.signals.reading import Clause, Reading, content, read
 from app.domain.signals.skeleton import named, skeleton
-from app.domain.signals.tokens import Token
+from app.domain.signals.token import Token
 
 _SAYING = frozenset("say tell note record mention list store write".split())
 _POSSESSIVES = frozenset("my our his her their its your".split())

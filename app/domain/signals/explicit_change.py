@@ -10,9 +10,10 @@ from app.domain.signals.frames import frames
 from app.domain.signals.pair import Pair
 from app.domain.signals.reading import content, read
 from app.domain.signals.relation import Finding, Relation
-from app.domain.signals.tokens import Token
+from app.domain.signals.token import Token
 
 _NAMES = {"not_but": "contrast"}
+_LEADING = frozenset("lead own manage run head maintain coordinate owner lead manager head maintainer direct responsible".split())
 _GENERIC = frozenset("use run be have own work live build keep".split())
 
 
@@ -44,7 +45,11 @@ def _hits(change: Change, pair: Pair) -> bool:
         return False
     if any(f.value == change.old and f.single and f.subject in _subjects(pair) for f in frames(old)):
         return True
+    if change.wording == "left_for":
+        return False
     context = old.items - change.old - frozenset(old.owner)
+    if change.wording == "taken_over":
+        return bool(context & pair.new.items) and context - pair.new.items <= _LEADING
     told = (
         pair.new.items
         - change.old
@@ -85,7 +90,14 @@ def changes_in(text: str) -> tuple[Change, ...]:
     tokens = [t for t in reading.tokens if t.kind != "word" or t.norm not in lexicon.ARTICLES]
     return tuple(
         c
-        for c in (*_from_to(tokens), *_instead_of(tokens), *_replaced(tokens), *_contrasted(tokens), *_taken_over(tokens))
+        for c in (
+            *_from_to(tokens),
+            *_instead_of(tokens),
+            *_replaced(tokens),
+            *_contrasted(tokens),
+            *_taken_over(tokens),
+            *_left_for(tokens),
+        )
         if c.old and c.old != c.new
     )
 
@@ -99,7 +111,7 @@ def _span(tokens: Sequence[Token], start: int) -> frozenset[str]:
 
 def _from_to(tokens: Sequence[Token]) -> Iterator[Change]:
     norms = [t.norm for t in tokens]
-    verb = next((i for i, n in enumerate(norms) if n in lexicon.CHANGE_VERBS), None)
+    verb = next((i for i, n in enumerate(norms) if n in lexicon.CHANGE_VERBS or n == "join"), None)
     if verb is None or "from" not in norms[verb:]:
         return
     start = norms.index("from", verb)
@@ -150,3 +162,12 @@ def _taken_over(tokens: Sequence[Token]) -> Iterator[Change]:
     for i in range(1, len(norms) - 2):
         if norms[i : i + 2] == ["take", "over"] and "from" in norms[i:]:
             yield Change("taken_over", _span(tokens, norms.index("from", i) + 1), frozenset(t.norm for t in content(tokens[:i])))
+
+
+def _left_for(tokens: Sequence[Token]) -> Iterator[Change]:
+    """ "Left X for Y", both by name."""
+    norms = [t.norm for t in tokens]
+    for i in range(1, len(norms) - 3):
+        turn = norms.index("for", i) if norms[i] == "leave" and "for" in norms[i:] else 0
+        if turn and tokens[i + 1].kind == "name" and turn + 1 < len(tokens) and tokens[turn + 1].kind == "name":
+            yield Change("left_for", _span(tokens, i + 1), _span(tokens, turn + 1))

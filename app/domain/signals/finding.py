@@ -4,7 +4,8 @@ from app.domain.signals.lexicon import CONFIDENCE
 from app.domain.signals.relation import Finding, Relation
 
 ACT_AT = 0.7
-ONLY_FLAGS = frozenset(("fixed_attribute",))  # What does not change in the world is a person's to decide, however often it is right.
+# A person's to decide, however often it is right: what never changes, what happened once, a tool that may be used beside another.
+ONLY_FLAGS = frozenset(("fixed_attribute", "event_value", "tool_of_class"))
 
 
 def found(name: str, relation: Relation, explanation: str) -> Finding:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from app.domain.signals import lexicon
 from app.domain.signals.reading import Clause
 from app.domain.signals.skeleton import named
-from app.domain.signals.tokens import Token
+from app.domain.signals.token import Token
 
 _CALENDAR = ("date", "weekday", "time")
+_UNITS = frozenset("version release number about around roughly year end".split())
 _NEVER_A_PHRASE = frozenset(("date", "weekday", "time", "money", "percent"))
 
 
@@ -65,10 +66,15 @@ def built_frame(
 def typed_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
     """The first value of one of the kinds; parts of one date and time belong together."""
     first = next((t for t in tokens if t.kind in kinds), None)
-    if first is None:
+    if first is None or (first.kind == "number" and _stands_behind_another(tokens, first)):
         return None
     parts = [t for t in tokens if t.kind in _CALENDAR] if first.kind in _CALENDAR else [first]
     return Value(frozenset(t.norm for t in parts), first.kind, named([t for t in tokens if t not in parts]), _spoken(parts))
+
+
+def _stands_behind_another(tokens: Sequence[Token], number: Token) -> bool:
+    """Whether nouns or verbs stand between the attribute's words and the number, so that it may count something else."""
+    return bool(named([t for t in tokens[: tokens.index(number)] if t.kind == "word" and t.norm not in _UNITS]))
 
 
 def phrase(tokens: Sequence[Token]) -> Value | None:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from app.domain.signals import lexicon
-from app.domain.signals.tokens import Token
+from app.domain.signals.token import Token
 
-_SUBJECT = Token("I", "i", "word")
+_SUBJECT, _BE = Token("I", "i", "word"), Token("am", "be", "word")
 _OPENING = frozenset("no not never longer also".split())
 _SAME_IN_PAST = frozenset(("quit", "read", "set", "cut", "put", "hit", "let", "upset"))
 _PARTICIPLES = frozenset(("allergic", "based", "born", "married", "engaged", "divorced", "retired", "employed", "enrolled", "single"))
@@ -19,7 +19,16 @@ def with_speaker(tokens: Sequence[Token]) -> list[Token]:
     if verb >= len(tokens) or tokens[verb].kind != "word":
         return list(tokens)
     following = tokens[verb + 1] if verb + 1 < len(tokens) else None
-    return [_SUBJECT, *tokens] if following and _is_finite(tokens[verb], following) else list(tokens)
+    if following is None or not _is_finite(tokens[verb], following):
+        return list(tokens)
+    if tokens[verb].text.lower() in _PARTICIPLES:
+        return [_SUBJECT, *map(_lower, tokens[:verb]), _BE, _lower(tokens[verb]), *tokens[verb + 1 :]]
+    return [_SUBJECT, *map(_lower, tokens[: verb + 1]), *tokens[verb + 1 :]]
+
+
+def _lower(token: Token) -> Token:
+    """The token without the capital that it owes to the start of the sentence."""
+    return Token(token.text.lower(), token.norm, token.kind)
 
 
 def _is_finite(verb: Token, following: Token) -> bool:

@@ -93,7 +93,7 @@ def _is_upgraded(pair: Pair, mine: set[str], other: set[str]) -> bool:
 def _other_attribute(pair: Pair) -> Iterator[str]:
     new = {f.attribute for f in frames(pair.new) if not f.is_built}
     old = {f.attribute for f in frames(pair.old) if not f.is_built}
-    if new and old and not new & old:
+    if new and old and not new & old and not pair.frames:
         yield f"{_spoken(new)} is not {_spoken(old)}"
 
 

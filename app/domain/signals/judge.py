@@ -7,6 +7,7 @@ from app.domain.signals.antonyms import antonyms
 from app.domain.signals.complement import complement
 from app.domain.signals.correction import correction
 from app.domain.signals.duplicate import duplicate
+from app.domain.signals.exclusive_claim import exclusive_claim
 from app.domain.signals.explicit_change import explicit_change
 from app.domain.signals.finding import ACT_AT
 from app.domain.signals.identity import vetoes
@@ -17,6 +18,7 @@ from app.domain.signals.reading import read
 from app.domain.signals.relation import Finding, Judgment, Relation, Statement
 from app.domain.signals.retraction import leftover, retraction
 from app.domain.signals.single_valued import single_valued
+from app.domain.signals.tools import tools
 from app.domain.signals.value_conflict import value_conflict
 from app.domain.signals.versions import versions
 
@@ -32,7 +34,9 @@ SIGNALS: tuple[Signal, ...] = (
     value_conflict,
     antonyms,
     liking,
+    tools,
     negation,
+    exclusive_claim,
     complement,
 )
 FLAG_AT = 0.3
@@ -50,7 +54,7 @@ def _judge(place: int, pair: Pair) -> Judgment:
     vetoed = tuple(vetoes(pair))
     if vetoed:
         return Judgment(place, Relation.NONE, 1.0, f"kept apart: {vetoed[0]}", vetoes=vetoed)
-    if pair.new.asks:
+    if pair.new.asks or pair.old.asks:
         return Judgment(place, Relation.NONE, 1.0, "a question states nothing")
     findings = _overruled(tuple(f for signal in SIGNALS for f in signal(pair)))
     if not findings:
@@ -72,10 +76,12 @@ def _weigh(place: int, pair: Pair, findings: tuple[Finding, ...]) -> Judgment:
     best = max(findings, key=lambda f: f.confidence)
     support = temporal.supports(pair) if best.relation.retires else ""
     reasoning = f"{best.name}: {best.explanation}" + (f" ({support})" if support else "")
+    if best.confidence < FLAG_AT:
+        return Judgment(place, Relation.OVERLAP, 0.5, f"no reason to change anything; {reasoning} proves too little", findings)
     is_sacred = pair.stored.kind == "constraint" and best.relation.retires
     if best.confidence >= ACT_AT and not is_sacred:
         return Judgment(place, best.relation, best.confidence, reasoning, findings)
-    return Judgment(place, best.relation, best.confidence, reasoning, findings, flag=best.confidence >= FLAG_AT or is_sacred)
+    return Judgment(place, best.relation, best.confidence, reasoning, findings, flag=True)
 
 
 def _closest_retractions(judged: list[Judgment], pairs: Sequence[Pair]) -> list[Judgment]:
@@ -98,4 +104,5 @@ def _closest_denials(judged: list[Judgment], pairs: Sequence[Pair]) -> list[Judg
 
 
 def _spare(judgment: Judgment) -> Judgment:
-    return Judgment(judgment.candidate, Relation.OVERLAP, 0.5, "another candidate is closer to what is denied", judgment.findings)
+    closer = "another candidate is closer to what is denied"
+    return Judgment(judgment.candidate, Relation.OVERLAP, 0.5, closer, judgment.findings, vetoes=(closer,))

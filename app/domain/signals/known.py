@@ -1,14 +1,17 @@
 """Frames of attributes whose wording is listed in `data/attributes.toml`."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from app.domain.signals import patterns
 from app.domain.signals.frame import Frame, Value, value_of
 from app.domain.signals.reading import Clause
 from app.domain.signals.skeleton import named
-from app.domain.signals.tokens import Token
+from app.domain.signals.token import Token
+from app.domain.signals.values import WEEKDAYS
 
 _PAST_BE = frozenset(("was", "were"))
+_TIMES = frozenset(("week", "month", "year", "quarter", "spring", "summer", "autumn", "fall", "winter", *WEEKDAYS))
 _SPEAKER = frozenset(("i",))
 
 
@@ -40,7 +43,7 @@ def _constant(word: str) -> Value:
 
 def _frame(pattern: patterns.Pattern, clause: Clause, subject: frozenset[str], value: Value, other: frozenset[str]) -> Frame:
     negated = clause.negated and pattern.constant is None
-    modal = clause.modal and not pattern.literals & {"should", "can"}
+    modal = (clause.modal and not pattern.literals & {"should", "can"}) or (pattern.attribute.tensed and _is_to_come(pattern, clause))
     rest = value.rest | other
     attribute = pattern.attribute
     return Frame(attribute.name, subject, value.items, value.kind, rest, value.spoken, negated, modal, pattern.change, attribute.fixed)
@@ -54,3 +57,19 @@ def _is_past(pattern: patterns.Pattern, bones: Sequence[Token], clause: Clause) 
     if "be" in pattern.literals:
         return bool(_PAST_BE & verbs)
     return any(v.endswith("ed") for v in verbs) or "sat" in verbs
+
+
+def _is_to_come(pattern: patterns.Pattern, clause: Clause) -> bool:
+    """Whether a change is announced rather than told: "will move", "is moving", "starts next week"."""
+    norms = [t.norm for t in clause.tokens]
+    if "now" in norms or "already" in norms:
+        return False
+    if "will" in norms or "shall" in norms or "tomorrow" in norms or ("next" in norms and _names_time(norms)):
+        return True
+    return pattern.change and any(
+        a.norm == "be" and b.norm in pattern.literals and b.text.endswith("ing") for a, b in pairwise(clause.tokens)
+    )
+
+
+def _names_time(norms: Sequence[str]) -> bool:
+    return any(a == "next" and b in _TIMES for a, b in pairwise(norms))

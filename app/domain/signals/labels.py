@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from app.domain.signals import lexicon
-from app.domain.signals.tokens import Token
+from app.domain.signals.token import Token
 
 _LABELLING = frozenset(("number", "version", "code", "ordinal", "date", "time"))
 _NUMBERING = frozenset(("number", "id", "index", "key"))
@@ -19,22 +19,25 @@ def labels(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
 
 def _each(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
     for i, token in enumerate(tokens):
-        place = next((j for j in range(i - 1, -1, -1) if tokens[j].norm not in lexicon.SUPPORT), -1)
-        if token.kind in _LABELLING and place >= 0 and _is_labelled(tokens, place, i):
-            yield tokens[place].norm, token.norm
+        if token.kind in _LABELLING:
+            place = next((j for j in range(i - 1, -1, -1) if tokens[j].norm not in lexicon.SUPPORT), -1)
+            if place >= 0 and _is_labelled(tokens, place, i):
+                yield tokens[place].norm, token.norm
 
 
 def _is_labelled(tokens: Sequence[Token], place: int, i: int) -> bool:
     """Whether the word at `place` is a noun that the number numbers."""
     head = tokens[place]
+    if head.kind == "possessive":
+        return tokens[i].kind == "ordinal"
     if head.kind == "name":
         return head.norm == "user"
     if head.kind != "word":
         return False
-    if head.norm in lexicon.IDENTIFYING_NOUNS or (place and tokens[place - 1].norm == "be"):
-        return False
     if head.norm in _NUMBERING:
-        return True
+        return not place or tokens[place - 1].norm != "be"
+    if head.norm in lexicon.IDENTIFYING_NOUNS:
+        return False
     if head.norm in _GOVERNING or head.norm in lexicon.QUANTIFIERS or head.norm in lexicon.MEASURED_NOUNS:
         return False
     if head.norm == "version":

@@ -70,13 +70,22 @@ UPGRADE_VERBS = _words("upgrade_verbs")
 MEASURED_NOUNS = _words("measured_nouns")
 PRONOUNS = _words("pronouns")
 HEADLESS_VERBS = _words("headless_verbs")
-PAST_FORMS = frozenset(word for word in IRREGULAR if not word.endswith("ing"))
+PAST_FORMS = frozenset(word for word in IRREGULAR if not word.endswith(("ing", "s"))) - _words("not_past")
+ONE_AT_A_TIME = _words("one_at_a_time")
+EVENT_NOUNS = _words("event_nouns")
 OCCUPYING_VERBS = _words("occupying_verbs")
 LIGHT_WORDS = _words("light_words")
 
 ANTONYMS = _opposites("antonyms.txt")
 EXCLUSIVE_GROUPS = _groups("exclusive.txt")
 ASPECTS = _groups("aspects.txt")
+_CLASSES = table("tools.toml")
+ROLES: dict[str, frozenset[str]] = {name: _forms(entry["roles"].split()) for name, entry in _CLASSES.items()}
+TOOLS: dict[str, tuple[str, ...]] = {}
+for _name, _entry in _CLASSES.items():
+    for _tool in _entry["members"].split():
+        TOOLS[_tool] = (*TOOLS.get(_tool, ()), _name)
+
 ATTRIBUTES = table("attributes.toml")
 ENDINGS = table("endings.toml")
 CONFIDENCE = numbers("confidence.json")

@@ -15,8 +15,10 @@ def liking(pair: Pair) -> Iterator[Finding]:
     """CONTRADICTION where what was liked is now disliked, or the other way round."""
     if pair.new.owner != pair.old.owner:
         return
-    for sign, thing in _feelings(pair.new):
-        for other_sign, other in _feelings(pair.old):
+    for sign, thing, who in _feelings(pair.new):
+        for other_sign, other, other_who in _feelings(pair.old):
+            if not pair.new.owner and who != other_who:
+                continue
             negative, positive = (thing, other) if sign < other_sign else (other, thing)
             if sign != other_sign and negative and negative <= positive:
                 yield found("liking_flip", Relation.CONTRADICTION, f"feels otherwise about {' '.join(sorted(negative))}")
@@ -32,16 +34,18 @@ def _says_only(pair: Pair, thing: frozenset[str]) -> bool:
     return all(len(r.clauses) == 1 and r.items - thing - verbs - frozenset(r.owner) == frozenset() for r in (pair.new, pair.old))
 
 
-def _feelings(reading: Reading) -> Iterator[tuple[int, frozenset[str]]]:
+def _feelings(reading: Reading) -> Iterator[tuple[int, frozenset[str], frozenset[str]]]:
+    """What is felt (1 or -1), about what, and by whom as far as the clause says it."""
     for clause in reading.clauses:
         yield from _feelings_in(clause)
 
 
-def _feelings_in(clause: Clause) -> Iterator[tuple[int, frozenset[str]]]:
+def _feelings_in(clause: Clause) -> Iterator[tuple[int, frozenset[str], frozenset[str]]]:
     place = next((i for i, t in enumerate(clause.tokens) if t.norm in lexicon.LIKING or t.norm in lexicon.DISLIKING), None)
     stand = next((i for i, t in enumerate(clause.tokens) if t.norm == "stand" and clause.negated), None)
+    who = frozenset(t.norm for t in content(clause.tokens[: place if stand is None else stand]))
     if stand is not None:
-        yield -1, frozenset(t.norm for t in content(clause.tokens[stand + 1 :]))
+        yield -1, frozenset(t.norm for t in content(clause.tokens[stand + 1 :])), who
         return
     if place is None or clause.modal:
         return
@@ -49,6 +53,6 @@ def _feelings_in(clause: Clause) -> Iterator[tuple[int, frozenset[str]]]:
     after = clause.tokens[place + 1 :]
     turn = next((i for i, t in enumerate(after) if t.norm in _TURNS), len(after))
     if after[:turn]:
-        yield sign, frozenset(t.norm for t in content(after[:turn]))
+        yield sign, frozenset(t.norm for t in content(after[:turn])), who
     if after[turn + 1 :]:
-        yield -sign, frozenset(t.norm for t in content(after[turn + 1 :]))
+        yield -sign, frozenset(t.norm for t in content(after[turn + 1 :])), who

@@ -8,7 +8,7 @@ from app.domain.signals.finding import found
 from app.domain.signals.pair import Pair
 from app.domain.signals.reading import Clause, Reading
 from app.domain.signals.relation import Finding, Relation
-from app.domain.signals.tokens import Token
+from app.domain.signals.token import Token
 
 _WEAK = frozenset("all always every only just necessarily entirely completely fully everyone both than more less few".split())
 _FILLER = frozenset("ever any longer yet official officially".split())

@@ -39,9 +39,11 @@ class Pair:
     def frames(self) -> tuple[tuple[Frame, Frame], ...]:
         """Pairs of frames (incoming, stored) that speak of the same attribute of the same subject."""
         old = frames(self.old)
-        return tuple((f, g) for f in frames(self.new) for g in old if f.attribute == g.attribute and self._is_same_subject(f, g))
+        return tuple((f, g) for f in frames(self.new) for g in old if _is_same_attribute(f, g) and self._is_same_subject(f, g))
 
     def _is_same_subject(self, new: Frame, old: Frame) -> bool:
+        if old.is_built and not new.is_built:
+            return True
         return new.subject == old.subject and _names_in_order(self.new, new.subject) == _names_in_order(self.old, old.subject)
 
     @cached_property
@@ -64,6 +66,13 @@ class Pair:
     def same_order(self) -> bool:
         """Whether the shared content stands in the same order, so that nobody has changed places."""
         return [i for i in self.new.order if i in self.shared] == [i for i in self.old.order if i in self.shared]
+
+
+def _is_same_attribute(new: Frame, old: Frame) -> bool:
+    """Whether both give the same attribute; what slips to a later day may have been due or planned."""
+    if new.change and new.attribute == "schedule" and old.is_built:
+        return new.subject == old.subject | frozenset(old.attribute[5:].split()) and old.kind in ("date", "weekday", "time", "name", "text")
+    return new.attribute == old.attribute or (new.change and new.attribute == "schedule" and old.attribute in ("deadline", "release_date"))
 
 
 def _names_in_order(reading: Reading, subject: frozenset[str]) -> list[str]:

@@ -3,21 +3,36 @@
 import re
 import unicodedata
 
+# What must be in the lower-case text, what is looked for, what is written instead.
 _PHRASES = (
-    (re.compile(r"\b(in) (progress|review|stock)\b|\b(on) (hold)\b", re.IGNORECASE), lambda m: m[0].lower().replace(" ", "-")),
-    (re.compile(r"\bup to date\b", re.IGNORECASE), lambda _: "up-to-date"),
-    (re.compile(r"\bout of stock\b", re.IGNORECASE), lambda _: "out-of-stock"),
-    (re.compile(r"^(?:oh|hey|so|btw|by the way|fyi|ps)[,:]? ", re.IGNORECASE), lambda _: ""),
-    (re.compile(r"\b(?:this|my|our|the current) user\b", re.IGNORECASE), lambda _: "the user"),
-    (re.compile(r"\b(?:no|nr|num)(?:\. ?| (?=#?\d))(?=#?\d)", re.IGNORECASE), lambda _: "number "),
-    (re.compile(r"#(?=\d)"), lambda _: "number "),
-    (re.compile(r"\b(?:these days|from now on|at the moment|right now|for now|at present|by now)\b", re.IGNORECASE), lambda _: "now"),
-    (re.compile(r"\bas of (?:now|today|this week|this month)\b", re.IGNORECASE), lambda _: "now"),
-    (re.compile(r"\b(ha(?:ve|s|d)) got\b(?! to\b)", re.IGNORECASE), lambda m: m[1]),
-    (re.compile(r"\bcalled (?=[A-Z])"), lambda _: "named "),
-    (re.compile(r",? (?:after all|at all)\b", re.IGNORECASE), lambda _: ""),
-    (re.compile(r" any more\b(?! than)", re.IGNORECASE), lambda _: " anymore"),
+    (
+        ("in progress", "in review", "in stock", "on hold"),
+        r"\b(?:in (?:progress|review|stock)|on hold)\b",
+        lambda m: m[0].lower().replace(" ", "-"),
+    ),
+    (("up to date",), r"\bup to date\b", "up-to-date"),
+    (("out of stock",), r"\bout of stock\b", "out-of-stock"),
+    (("oh", "hey", "btw", "by the way", "fyi", "so,"), r"^(?:(?:oh|hey|btw|by the way|fyi)[,:]?|so,) ", ""),
+    ((" user",), r"\b(?:this|my|our|the current) user\b", "the user"),
+    (
+        ("user ",),
+        r"\buser (?=(?:interface|experience|stor|account|guide|manual|group|base|data|agent|input|session|table|profile|id\b))",
+        "user-",
+    ),
+    (("no", "nr", "num"), r"\b(?:no|nr|num)(?:\. ?| (?=#?\d))(?=#?\d)", "number "),
+    (("#",), r"#(?=\d)", "number "),
+    (
+        ("these days", "now", "at the moment", "at present"),
+        r"\b(?:these days|from now on|at the moment|right now|for now|at present|by now)\b",
+        "now",
+    ),
+    (("as of",), r"\bas of (?:now|today|this week|this month)\b", "now"),
+    ((" got ",), r"\b(ha(?:ve|s|d)) got\b(?! to\b)", r"\1"),
+    ((" called ",), r"\bcalled (?-i:(?=[A-Z]))|(?<=\bis )called\b|(?<=\bnow )called\b", lambda m: "named" + m[0][6:]),
+    (("after all", "at all"), r",? (?:after all|at all)\b", ""),
+    ((" any more",), r" any more\b(?! than)", " anymore"),
 )
+_PATTERNS = tuple((hints, re.compile(pattern, re.IGNORECASE), written) for hints, pattern, written in _PHRASES)
 _CONTRACTIONS = (
     (re.compile(r"\b(?:won't)\b", re.IGNORECASE), "will not"),
     (re.compile(r"\bcan't\b", re.IGNORECASE), "can not"),
@@ -42,6 +57,8 @@ def plain(text: str) -> str:
     if "'" in text or "annot" in text:
         for pattern, full in _CONTRACTIONS:
             text = pattern.sub(full, text)
-    for phrase, short in _PHRASES:
-        text = phrase.sub(short, text)
+    low = text.lower()
+    for hints, pattern, written in _PATTERNS:
+        if any(hint in low for hint in hints):
+            text = pattern.sub(written, text)
     return " ".join(text.split())

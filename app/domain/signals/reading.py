@@ -1,19 +1,25 @@
 """What a text says, read once: its clauses, subject, names, values and polarity."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
 from app.domain.signals import lexicon
 from app.domain.signals.labels import labels
-from app.domain.signals.tokens import Token, tokenize
+from app.domain.signals.token import Token
+from app.domain.signals.tokens import tokenize
 
 _BREAKERS = frozenset("but while because although though whereas however which who".split())
 _AFTER_COMMA = frozenset("so instead not now".split())
 _PRONOUNS = frozenset("i we he she they it".split())
 _SWITCHES = frozenset("be turn switch leave keep".split())
 _AFTER_AND = frozenset("now then i he she they we it is was has have will does do did instead".split())
+_ASKING_VERBS = frozenset("do be can could will would should have may".split())
+_ASKING_WORDS = frozenset("what where when who why how which".split())
+_CONDITIONS = frozenset(("if", "unless", "suppose", "imagine", "pretend"))
+_REPORTING = frozenset("say claim allege insist argue swear hear tell guess doubt assume".split())
+_SPEAKING = frozenset(("i", "we"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +69,21 @@ class Reading:
     @property
     def asks(self) -> bool:
         """Whether it is a question."""
-        return self.text.rstrip().endswith("?")
+        return self.text.rstrip().endswith("?") or _opens_question(self.tokens)
 
     def is_value(self, item: str) -> bool:
         """Whether the item is a typed value."""
         return self.kinds.get(item, "word") not in ("word", "name")
+
+
+def _opens_question(tokens: Sequence[Token]) -> bool:
+    """ "Do I still live here", "where does she work": asked without a question mark."""
+    if len(tokens) < 3 or tokens[0].kind != "word":
+        return False
+    first, second = tokens[0].norm, tokens[1].norm
+    if first in _ASKING_WORDS:
+        return second in _ASKING_VERBS and tokens[2].norm in lexicon.PRONOUNS
+    return first in _ASKING_VERBS and second in lexicon.PRONOUNS and tokens[0].text.lower() != "being"
 
 
 def content(tokens: Sequence[Token]) -> list[Token]:
@@ -93,11 +109,12 @@ def _breaks(tokens: tuple[Token, ...], i: int) -> bool:
     if token.kind == "word" and token.norm in _BREAKERS:
         return i > 0
     if token.norm == "and" and i + 1 < len(tokens) and tokens[i + 1].kind == "word":
-        return tokens[i + 1].text.lower() in _AFTER_AND
+        following = tokens[i + 1]
+        return following.text.lower() in _AFTER_AND or (following.norm in ("join", "work") and following.text.lower() != following.norm)
     if token.norm != "," or i + 1 == len(tokens):
         return False
-    following = tokens[i + 1].norm
-    return following in _AFTER_COMMA or (i > 2 and following in _PRONOUNS)
+    after = tokens[i + 1].norm
+    return after in _AFTER_COMMA or (i > 2 and after in _PRONOUNS)
 
 
 def _clause(tokens: tuple[Token, ...]) -> Clause:
@@ -132,7 +149,23 @@ def _clauses(tokens: tuple[Token, ...]) -> tuple[Clause, ...]:
             start = i
     if any(t.kind != "mark" for t in tokens[start:]) or not clauses:
         clauses.append(_clause(tokens[start:]))
-    return tuple(clauses)
+    return tuple(replace(c, modal=True) for c in clauses) if _is_unproven(tokens) else tuple(clauses)
+
+
+def _is_unproven(tokens: Sequence[Token]) -> bool:
+    """Whether all of it hangs on a condition, or is what somebody else says."""
+    first = next((t for t in tokens if t.kind != "mark"), None)
+    if first is None or first.norm in _CONDITIONS or [t.text.lower() for t in tokens[:2]] == ["according", "to"]:
+        return first is not None
+    reporter = next((i for i, t in enumerate(tokens) if t.kind == "word" and t.norm in _REPORTING), None)
+    return reporter is not None and 0 < reporter <= 4 and _is_somebody_else(tokens[:reporter])
+
+
+def _is_somebody_else(subject: Sequence[Token]) -> bool:
+    """Whether nothing but a person other than the speaker stands there."""
+    owner = _owner(tuple(subject))
+    said_by = owner and not (owner[0] in _SPEAKING and len(owner) == 1)
+    return bool(said_by) or any(t.norm in lexicon.THIRD_PERSON or t.norm in ("rumour", "rumor", "someone", "somebody") for t in subject)
 
 
 def _owner(tokens: tuple[Token, ...]) -> tuple[str, ...]:

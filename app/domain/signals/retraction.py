@@ -1,6 +1,7 @@
 """Retractions: what a text says has ended matches what is stored."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from app.domain.signals import lexicon
 from app.domain.signals.endings import Ending, ending_of
@@ -44,7 +45,14 @@ def _match(ending: Ending, pair: Pair) -> str:
         return ""
     left = pair.old.items - ending.remainder
     names_left = any(pair.old.kinds[i] == "name" for i in left)
-    return "retraction_loose" if names_left or len(left) > 4 else "retraction"
+    is_another = ending.ends and _is_indefinite(ending, pair.new) and bool(left - ending.ends - lexicon.LIGHT_WORDS)
+    return "retraction_loose" if names_left or len(left) > 4 or is_another else "retraction"
+
+
+def _is_indefinite(ending: Ending, reading: Reading) -> bool:
+    """ "Lost a tooth": not said which."""
+    verb = ending.trigger.split()[-1]
+    return any(a.norm == verb and b.norm in ("a", "an") for a, b in pairwise(reading.tokens))
 
 
 def _is_said_by(ending: Ending, pair: Pair) -> bool:
@@ -74,4 +82,6 @@ def _is_entity_of(remainder: frozenset[str], old: Reading) -> bool:
     told = frames(old)
     if told:
         return any(f.subject == remainder for f in told)
+    if old.negated and not old.owner:
+        return False
     return remainder <= old.items and frozenset(old.owner) <= remainder

@@ -18,7 +18,7 @@ def single_valued(pair: Pair) -> Iterator[Finding]:
         said = f"{new.attribute.removeprefix('noun:').replace('_', ' ')}: {old.spoken} before, {new.spoken} now"
         if new.fixed:
             yield found("fixed_attribute", Relation.CONTRADICTION, said)
-        elif not new.single:
+        elif not new.single or _names_one_of_several(new):
             yield found("loose_attribute", Relation.UPDATE, said)
         elif new.cued or old.cued:
             yield found("cued_attribute", Relation.UPDATE, said)
@@ -26,6 +26,11 @@ def single_valued(pair: Pair) -> Iterator[Finding]:
             yield found("named_attribute", Relation.UPDATE, said)
         else:
             yield found("single_valued", Relation.UPDATE, said)
+
+
+def _names_one_of_several(frame: Frame) -> bool:
+    """Whether it names one of several that the owner may have: my cat, my son."""
+    return frame.attribute == "name" and bool(frame.subject & (lexicon.KIN | lexicon.MANY_VALUED_NOUNS))
 
 
 def _of_other_things(pair: Pair, new: Frame, old: Frame) -> bool:

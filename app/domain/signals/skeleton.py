@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.domain.signals import lexicon
-from app.domain.signals.tokens import Token
+from app.domain.signals.token import Token
 
 _BE = Token("is", "be", "word")
 _REMARKS = frozenset(("will", "shall", "do"))

@@ -2,12 +2,13 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from itertools import pairwise
 
 from app.domain.signals import lexicon, values
+from app.domain.signals.headless import with_speaker
 from app.domain.signals.lemma import IRREGULAR, lemma
 from app.domain.signals.plain import plain
+from app.domain.signals.token import Token
 
 _INITIALS = r"(?:[A-Za-z]\.){2,}|[A-Z]\.(?=\s[A-Z])|(?:Mr|Mrs|Ms|Dr|Jr|Sr|St|Prof)\."
 _JOINED = r"(?:[./-]|'(?!s\b))(?=[^\W\d_])"
@@ -20,20 +21,6 @@ _TOKEN = re.compile(
     rf"{values.PATTERN}|(?P<possessive>'s\b|(?<=s)'(?=\s))|(?P<word>{_INITIALS}|{_PLAIN_WORD}|{_STEM})"
     rf"|(?P<mark>[:;,?!().]|\s-\s)|(?P<symbol>{_SYMBOL})"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A piece of text; `norm` is what is compared. `kind`: word, name, possessive, mark, or the type of a value."""
-
-    text: str
-    norm: str
-    kind: str
-
-    @property
-    def is_value(self) -> bool:
-        """Whether it is a typed value, such as a date or a number."""
-        return self.kind not in ("word", "name", "mark", "possessive")
 
 
 def _word(text: str) -> Token:
@@ -72,6 +59,9 @@ def _raw(text: str) -> list[Token]:
     return tokens
 
 
+_ADVERBS = lexicon.SUPPORT | frozenset("only never often always usually rarely seldom mostly sometimes once no not".split())
+
+
 def _starts_name(token: Token, following: Token | None) -> bool:
     """Whether the capitalised first word of a sentence is a name: nothing else tells but what comes next."""
     if token.text.lower() in lexicon.STARTERS or token.norm in lexicon.STARTERS:
@@ -101,12 +91,12 @@ def _name_numbered_users(tokens: list[Token]) -> None:
 
 def tokenize(text: str) -> tuple[Token, ...]:
     """Tokens of the text in order. Names are capitalised words that do not owe it to the start of a sentence."""
-    tokens = _raw(plain(text))
+    tokens = with_speaker(_raw(plain(text)))
     _name_numbered_users(tokens)
     starts = True
     for i, token in enumerate(tokens):
         if token.kind == "word" and token.text != token.text.lower() and token.text not in ("I", "The", "An"):
-            following = tokens[i + 1] if i + 1 < len(tokens) else None
+            following = next((t for t in tokens[i + 1 :] if t.norm not in _ADVERBS), None)
             if not starts or _starts_name(token, following):
                 tokens[i] = Token(token.text, token.text.lower().rstrip("."), "name")
         starts = token.norm in (".", "!", "?") or (starts and token.norm in ("(", '"'))

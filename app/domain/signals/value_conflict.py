@@ -22,11 +22,50 @@ def value_conflict(pair: Pair) -> Iterator[Finding]:
     if pair.new.modal != pair.old.modal or pair.new.negated or pair.old.negated:
         return
     said = f"{' '.join(sorted(old))} before, {' '.join(sorted(new))} now"
+    if _is_one_of_many(pair):
+        return
     if _typed_alike(pair):
         if not _begins_with_it(pair):
-            yield found("value_conflict", Relation.UPDATE, said)
+            yield found(
+                "event_value" if _is_past_event(pair.new) or _is_one_of_several_dates(pair) else "value_conflict", Relation.UPDATE, said
+            )
     elif pair.one_span:
         yield found(_span_name(pair), Relation.UPDATE, said)
+
+
+def _is_one_of_many(pair: Pair) -> bool:
+    """ "One of my favourite films is V"."""
+    return any((a.norm, b.norm) == ("one", "of") for a, b in pairwise(pair.new.tokens))
+
+
+def _is_one_of_several_dates(pair: Pair) -> bool:
+    """ "Has a meeting on Tuesday", "there is a concert on 4 May": another day may be another one."""
+    if not {_family(pair.new, i) for i in pair.only_new} <= _WHEN:
+        return False
+    tokens = [t for t in pair.new.tokens if t.norm not in lexicon.SUPPORT]
+    return any(a.norm in ("have", "be") and b.norm in ("a", "an", "another") for a, b in pairwise(tokens))
+
+
+def _is_past_event(reading: Reading) -> bool:
+    """Whether it tells what happened once: a simple past without "be", "have" or "get" before it, and no change of a lasting value."""
+    tokens = [t for t in reading.tokens if t.norm not in lexicon.SUPPORT]
+    for before, token in pairwise(tokens):
+        low = token.text.lower()
+        is_past = token.kind == "word" and low != token.norm and (low.endswith("ed") or low in lexicon.PAST_FORMS) and not low.endswith("s")
+        if is_past and before.norm not in ("be", "have", "get", "not") and token.norm not in _LASTING:
+            return (
+                before.kind in ("name", "word", "number")
+                and before.norm not in lexicon.ARTICLES
+                and before.norm not in lexicon.PREPOSITIONS
+            )
+    return False
+
+
+_LASTING = (
+    lexicon.CHANGE_VERBS
+    | lexicon.ALTERING_VERBS
+    | frozenset(("be", "have", "do", "will", "can", "shall", "may", "base", "reach", "hit", "turn"))
+)
 
 
 def _typed_alike(pair: Pair) -> bool:
@@ -50,9 +89,10 @@ def _begins_with_it(pair: Pair) -> bool:
 
 def _repeats(pair: Pair) -> bool:
     """Whether the verb tells something that can happen again or hold of many, and nothing narrows it to one."""
-    verbs = _event_verbs(pair.old)
+    verbs = _event_verbs(pair.old) if "now" not in pair.new.words or _is_past_event(pair.old) else set()
     if not _is_exact(pair):
-        verbs |= {t.norm for t in pair.old.tokens if t.kind == "word"} & lexicon.MANY_VALUED_VERBS
+        counted = {b.norm for a, b in pairwise(pair.old.tokens) if a.is_value}
+        verbs |= ({t.norm for t in pair.old.tokens if t.kind == "word"} & lexicon.MANY_VALUED_VERBS) - counted
     if _counts(pair):
         verbs -= _COUNTING
     if _is_last(pair) or _has_purpose(pair):
@@ -107,5 +147,18 @@ def _span_name(pair: Pair) -> str:
     names = all(pair.new.kinds[i] == "name" for i in pair.only_new) and all(pair.old.kinds[i] == "name" for i in pair.only_old)
     if not names:
         return "span_conflict"
+    if _names_one_of_several(pair):
+        return "name_of_object"
     told_of_one = "be" in pair.old.words or _has_purpose(pair) or "now" in pair.new.words
     return "name_conflict" if told_of_one else "name_of_object"
+
+
+def _names_one_of_several(pair: Pair) -> bool:
+    """Whether the names belong to one of several: my cats, my sons, the clubs that somebody chairs."""
+    tokens = pair.new.tokens
+    place = next((i for i, t in enumerate(tokens) if t.norm in pair.only_new), 0)
+    if place and tokens[place - 1].norm == "of":
+        return bool(pair.new.owner)
+    be = next((i for i, t in enumerate(tokens) if t.norm == "be"), 0)
+    head = tokens[be - 1].norm if be else ""
+    return place > be and (head in lexicon.MANY_VALUED_NOUNS or head in lexicon.KIN - lexicon.ONE_AT_A_TIME)

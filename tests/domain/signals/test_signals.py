@@ -2,11 +2,15 @@
 
 import pytest
 
-from app.domain.signals import Judgment, Relation, Statement, judge
+from app.domain.relation import Relation
+from app.domain.signals import Judgment, Statement, judge
 
 FIRES = [
     ("single_valued", "I moved to Lisbon last month.", "I live in Porto."),
     ("single_valued", "The thesis is now due on May 20.", "The thesis is due on May 6."),
+    ("single_valued", "meeting moved to Thursday", "meeting on Tuesday"),
+    ("single_valued", "Moved to Lisbon", "Based in Porto"),
+    ("explicit_change", "Left Acme for Globex", "Works at Acme"),
     ("named_attribute", "The owner of the checkout service is Dana.", "The owner of the checkout service is Felix."),
     ("cued_attribute", "Odoo 17.0 still sees patches till 31 December 2026.", "Odoo 17.0 is patched for the last time on 2026-10-31."),
     ("identifier_version", "Patch 8.0.39 is out for MySQL 8.0.", "MySQL 8.0 stands at patch 8.0.36."),
@@ -18,6 +22,8 @@ FIRES = [
     ("exclusive_value", "I'm vegan now.", "I'm vegetarian."),
     ("negation", "The API does not support pagination.", "The API supports pagination."),
     ("negation", "The API supports pagination.", "The API does not support pagination."),
+    ("exclusive_claim", "Pia only speaks Danish.", "Pia speaks fluent Dutch."),
+    ("tool_role", "I switched to Emacs.", "My editor is Vim."),
     ("liking_flip", "I can't stand jazz.", "I'm a fan of jazz."),
     ("liking_flip", "I prefer tea over coffee.", "I prefer coffee over tea."),
     ("explicit_change", "I switched from vim to emacs.", "I use vim for everything."),
@@ -47,6 +53,11 @@ KEEPS = [
     ("a question", "Does Maria live in Lima?", "Maria lives in Quito."),
     ("the past", "I used to live in Geneva.", "I live in Zurich."),
     ("a second hobby", "Ben plays the guitar.", "Ben plays the piano."),
+    ("a second cat", "My cat is named Jerry.", "My cat is named Tom."),
+    ("another meeting", "I have a meeting on Thursday.", "I have a meeting on Tuesday."),
+    ("what only somebody says", "Bob says the office is in Leiden.", "The office is in Utrecht."),
+    ("a change to come", "I will move to Turin.", "I live in Padua."),
+    ("a condition", "If I get the job, I live in Turin.", "I live in Padua."),
     ("a second visit", "I visited Prague in 2023.", "I visited Prague in 2019."),
     ("a special case denied", "The API does not support pagination for archived records.", "The API supports pagination."),
     ("a weak denial", "Not all our customers use the mobile app.", "Our customers use the mobile app."),
@@ -76,6 +87,21 @@ def test_a_reason_fires_by_name_and_is_acted_on(name: str, new: str, old: str) -
 def test_what_only_looks_like_a_change_ends_nothing(why: str, new: str, old: str) -> None:
     judgment = judged(new, old)
     assert not judgment.relation.retires or judgment.flag or judgment.confidence < 0.7, why
+
+
+FLAGS = [
+    ("tool_of_class", "I switched to Emacs.", "I use Vim."),
+    ("span_conflict", "I work onsite.", "I work remotely."),
+    ("name_of_object", "My cat is named Jerry.", "My cat is named Tom."),
+    ("loose_attribute", "My goal is to learn Italian.", "My goal is to run a marathon."),
+]
+
+
+@pytest.mark.parametrize(("name", "new", "old"), FLAGS)
+def test_what_is_plausible_but_unproven_is_flagged(name: str, new: str, old: str) -> None:
+    judgment = judged(new, old)
+    assert name in [f.name for f in judgment.findings]
+    assert judgment.flag
 
 
 def test_a_birthplace_is_flagged_and_not_believed() -> None:

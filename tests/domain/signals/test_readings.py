@@ -19,6 +19,15 @@ from app.domain.signals.reading import read
         ("Call 202-225-4131.", "phone", "2022254131"),
         ("It runs v2.10.3.", "version", "2.10.3"),
         ("I own nine bikes.", "number", "9"),
+        ("It is at -5 degrees.", "number", "-5"),
+        ("It is 3,5 km away.", "number", "3.5"),
+        ("It lost -3%.", "percent", "-3%"),
+        ("I write C++.", "name", "c++"),
+        ("I write C#.", "name", "c#"),
+        ("We use .NET.", "name", ".net"),
+        ("The grade is B-.", "name", "b-"),
+        ("Pick a/b.", "word", "a/b"),
+        ("I like 🍕.", "word", "🍕"),
         ("Ask kim@proton.me.", "address", "kim@proton.me"),
         ("We meet on Tuesday.", "weekday", "tuesday"),
         ("We meet on Tuesdays.", "habit", "tuesday"),
@@ -39,6 +48,15 @@ def test_equal_values_read_equal_however_they_are_written(text: str, kind: str, 
         ("Lisa C. McClain lives in Porto.", ("lisa", "c", "mcclain")),
         ("We live in Porto.", ("we",)),
         ("The meeting is on Monday.", ()),
+        ("Lives in Porto", ("i",)),
+        ("Recently moved to Porto", ("i",)),
+        ("Is not vegetarian any more", ("i",)),
+        ("My user lives in Porto.", ("i",)),
+        ("User's sister lives in Porto.", ("i", "sister")),
+        ("Bob now lives in Porto.", ("bob",)),
+        ("User 12 lives in Porto.", ("user",)),
+        ("Users live in Porto.", ()),
+        ("Is the pool open", ()),
     ],
 )
 def test_the_owner_is_whose_fact_it_is(text: str, owner: tuple[str, ...]) -> None:
@@ -71,3 +89,32 @@ def test_a_phone_plan_is_a_thing_and_not_a_plan() -> None:
 
 def test_numbers_behind_names_are_identifiers() -> None:
     assert read("Rocky Linux 9 runs in room 204.").identifiers == {("linux", "9"), ("room", "204")}
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("Fact number 12 of agent 3", {("number", "12"), ("agent", "3")}),
+        ("load test memory 55: the sky is blue", {("memory", "55")}),
+        ("item 5 text", {("item", "5")}),
+        ("The team has 12 members.", set()),
+        ("The limit is about 50.", set()),
+        ("The budget 500 holds.", set()),
+        ("We own 5 vans.", set()),
+        ("My number is 7.", set()),
+    ],
+)
+def test_numbers_behind_plain_nouns_are_labels(text: str, labels: set[tuple[str, str]]) -> None:
+    assert read(text).labels == labels
+
+
+@pytest.mark.parametrize(
+    "text", ["Bob says I live in Rome.", "According to Bob, I live in Rome.", "If it rains, I will stay.", "My mother claims it."]
+)
+def test_what_others_say_and_what_hangs_on_a_condition_is_no_fact(text: str) -> None:
+    assert read(text).modal
+
+
+@pytest.mark.parametrize("text", ["do I still live in Rome", "where does she live", "Does Ann live here?"])
+def test_a_question_needs_no_mark(text: str) -> None:
+    assert read(text).asks
