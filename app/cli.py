@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import httpx
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from app import __version__
@@ -145,7 +146,9 @@ def store(
     if as_json:
         return _print_json(answer)
     memory = answer["memory"]
-    _console().print(f"[bold]{answer['operation']}[/bold] {answer['decision']['reasoning']}" + (" (dry run)" if answer["dry_run"] else ""))
+    _console().print(
+        f"[bold]{answer['operation']}[/bold] {escape(answer['decision']['reasoning'])}" + (" (dry run)" if answer["dry_run"] else "")
+    )
     _print_memories([memory] if memory else [])
     if answer["superseded"]:
         _console().print("ended: " + ", ".join(answer["superseded"]))
@@ -225,7 +228,7 @@ def _print_memories(memories: list[dict[str, Any]], scores: list[float] | None =
     for place, memory in enumerate(memories):
         score = [f"{scores[place]:.3f}"] if scores else []
         table.add_row(
-            *score, memory["status"], _minute(memory["valid_from"]), _minute(memory["valid_until"]), memory["content"], memory["id"]
+            *score, memory["status"], _minute(memory["valid_from"]), _minute(memory["valid_until"]), escape(memory["content"]), memory["id"]
         )
     _console().print(table)
 

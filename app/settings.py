@@ -102,6 +102,20 @@ class Settings(BaseSettings):
             raise ValueError("must start with postgresql://")
         return url
 
+    @field_validator("llm_base_url")
+    @classmethod
+    def _web_address(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith(("http://", "https://")):
+            raise ValueError("must start with http:// or https:// and name a host, up to /v1")
+        return url
+
+    @field_validator("llm_api_key", "api_key")
+    @classmethod
+    def _fits_a_header(cls, key: str | None) -> str | None:
+        if key is not None and not (key.isascii() and key.isprintable()):
+            raise ValueError("must consist of printable ASCII characters")
+        return key
+
     @property
     def listens_beyond_loopback(self) -> bool:
         if self.host in LOOPBACK_NAMES:

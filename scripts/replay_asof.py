@@ -28,11 +28,9 @@ def main() -> None:
             for case in cases:
                 replay(client, case, count, keyed=keyed)
             asked = count["asked"]
-            told = f"by key {count['by key'] / asked:.3f}  " if keyed else ""
             name = "with keys" if keyed else "text alone"
-            print(
-                f"{name:10s} questions about one axis {asked:4d}  {told}search top-1 {count['top-1'] / asked:.3f}  in top-5 {count['top-5'] / asked:.3f}"
-            )
+            shares = [f"{what} {count[what] / asked:.3f}" for what in ("by key", "top-1", "top-5") if keyed or what != "by key"]
+            print(f"{name:10s} questions about one axis {asked:4d}  search " + "  ".join(shares))
 
 
 def replay(client: httpx.Client, case: Case, count: Counter[str], *, keyed: bool) -> None:

@@ -21,6 +21,9 @@ def test_the_page_of_settings_is_the_codes() -> None:
         ("DATABASE_URL", "mysql://x"),
         ("CORE_INHERITANCE", "none"),
         ("API_KEY", ""),
+        ("API_KEY", "ä"),
+        ("LLM_BASE_URL", "localhost:11434/v1"),
+        ("LLM_BASE_URL", ""),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_the_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

@@ -1,21 +1,20 @@
 """What routes are handed: the parts built at start, the agent, the key check, points in time."""
 
 import base64
-import binascii
 import json
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from fastapi import Depends, Header, HTTPException
 from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.api.schemas import MAX_LIMIT, FilterFields
+from app.api.schemas import MAX_LIMIT, Content, FilterFields
 from app.api.times import Time, format_time, parse_time
 from app.domain.errors import InvalidFact
 from app.domain.memory import AgentId, Moment
@@ -112,6 +111,13 @@ class PointQuery(BaseModel):
     asOf: Time | None = Field(None, description="Another name for as_of.")  # noqa: N815 - a wire name
     knownAt: Time | None = Field(None, description="Another name for known_at.")  # noqa: N815 - a wire name
 
+    @model_validator(mode="after")
+    def _one_name(self) -> Self:
+        for one, other, name in ((self.as_of, self.asOf, "as_of"), (self.known_at, self.knownAt, "known_at")):
+            if one is not None and other is not None and one != other:
+                raise ValueError(f"{name} is given twice, with different times; give it once")
+        return self
+
     def point(self, *, include_superseded: bool = False) -> Point:
         return Point(self.as_of or self.asOf, self.known_at or self.knownAt, include_superseded)
 
@@ -136,7 +142,7 @@ class ListQuery(FilterQuery):
 class SearchQuery(FilterQuery):
     """A search by GET."""
 
-    q: Annotated[str, Field(min_length=1, max_length=16_000, description="What to search for.")]
+    q: Annotated[Content, Field(description="What to search for.")]
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
@@ -160,7 +166,7 @@ class Cursor:
             parts: list[Any] = json.loads(base64.urlsafe_b64decode(given.encode()))
             memory_id, created_at, *moment = UUID(parts[0]), *map(_cursor_time, parts[1:])
             return cls(After(created_at, memory_id), Moment(*moment) if moment else None)
-        except (ValueError, TypeError, IndexError, KeyError, AttributeError, binascii.Error):
+        except (ValueError, TypeError, IndexError, KeyError, AttributeError, RecursionError):
             raise InvalidFact("cursor: use next_cursor of the page before as it is, or leave it out to start again.") from None
 
 

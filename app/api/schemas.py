@@ -7,7 +7,17 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
 from sqlalchemy.engine import RowMapping
 
 from app.api.times import Time
@@ -78,16 +88,6 @@ class _Answer(BaseModel):
     model_config = ConfigDict(use_enum_values=True)
 
 
-class DecisionDetails(BaseModel):
-    """What a decision's `details` may carry, typed; other names stay free."""
-
-    model_config = ConfigDict(extra="allow")
-
-    rationale: Content | None = None
-    alternatives: Annotated[list[Content], Field(max_length=MAX_LIST)] | None = None
-    related_files: Annotated[list[Content], Field(max_length=MAX_LIST)] | None = None
-
-
 class _FactFields(_Strict):
     """What can be said of a fact; left out = not said."""
 
@@ -120,8 +120,6 @@ class _FactFields(_Strict):
         start = self.valid_from or self.source_date
         if start is not None and self.valid_until is not None and self.valid_until <= start:
             raise ValueError("valid_until must lie after valid_from")
-        if self.kind is Kind.DECISION:
-            DecisionDetails.model_validate(self.details)
         return self
 
     def fact(self) -> Fact:
@@ -178,7 +176,7 @@ class ImportLine(_FactFields):
 
     type: Literal["memory"] = "memory"
     created_at: Time | None = Field(None, description="When it became known. Default: now.")
-    client_ref: Annotated[str, StringConstraints(max_length=500), AfterValidator(_check_text)] | int | None = Field(
+    client_ref: Annotated[str, StringConstraints(max_length=500), AfterValidator(_check_text)] | StrictInt | None = Field(
         None, description="Echoed beside the new id."
     )
 

@@ -1,7 +1,9 @@
 """Import of history as NDJSON: a line in, a line out."""
 
+import codecs
 import json
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ValidationError
@@ -38,9 +40,12 @@ class ImportedLine(BaseModel):
     known_at: str
 
 
-@router.post(
-    "/import", responses={200: {"model": ImportedLine, "description": "NDJSON, a line per line"}}, response_model=None, openapi_extra=_BODY
-)
+_ANSWER: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A line per line, in order", "content": {NDJSON: {"schema": ImportedLine.model_json_schema()}}}
+}
+
+
+@router.post("/import", responses=_ANSWER, response_model=None, openapi_extra=_BODY)
 async def import_history(parts: PartsDep, agent: AgentDep, origin: OriginDep, request: Request) -> Response:
     """Import versions with their own dates on both axes. A bad line is named by its number and nothing of the import is kept."""
     results = await parts.importing.run(agent, _lines(request.stream()), request=origin)
@@ -49,8 +54,9 @@ async def import_history(parts: PartsDep, agent: AgentDep, origin: OriginDep, re
 
 async def _lines(stream: AsyncIterator[bytes]) -> AsyncIterator[Line]:
     number = 0
-    async for raw in _split(stream):
+    async for line in _split(stream):
         number += 1
+        raw = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
         if len(raw) > MAX_LINE_BYTES:
             raise BadImportLine(number, f"It is longer than {MAX_LINE_BYTES} bytes.")
         if raw.strip():

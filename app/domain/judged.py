@@ -24,6 +24,7 @@ from app.domain.plan import (
     version_of,
 )
 from app.domain.relation import Decision, Judge, Judgment, Relation
+from app.domain.text import fold
 
 MAX_LINKS = 3
 
@@ -63,13 +64,23 @@ def plan_judged(
 ) -> Plan:
     """What the judges' word leads to; always a plan. `retracts`: the fact says that something ended, and is flagged if it ends nothing."""
     case = _Case(fact, picture, policy, start, now, new_id)
-    usable = [j for j in judgments if j.decided_by in (Judge.SIGNALS, Judge.MODEL) and picture.has(j.memory_id)]
+    usable = [j for j in judgments if j.decided_by in (Judge.SIGNALS, Judge.MODEL) and _may_concern(fact, j.memory_id, picture)]
     choice = decide(usable, policy.is_sure)
     plan = _carried_out(case, choice, merged) if policy.allows(choice.operation) else None
     if plan is None:
         kept = ReviewSource.FALLBACK if choice.acts_on else ReviewSource.LOW_CONFIDENCE
         plan = _beside(case, usable, (*choice.acts_on, *choice.flagged), kept, retracts=retracts)
     return plan
+
+
+def _may_concern(fact: Fact, memory_id: UUID, picture: Picture) -> bool:
+    """Whether the memory is there and the entities allow it: one that was given meets the same only, another's its name in the text."""
+    if not picture.has(memory_id):
+        return False
+    version = picture.version(memory_id)
+    if fact.entity is not None:
+        return fact.slot.entity == version.slot.entity
+    return version.slot.entity == fact.slot.entity or version.slot.entity in fold(fact.content)
 
 
 def _carried_out(case: _Case, choice: Choice[Judgment], merged: Merged | None) -> Plan | None:
@@ -145,15 +156,17 @@ def _update(case: _Case, allowed: Sequence[Judgment]) -> Plan:
     """The fact joins the chain of the surest; the others end where it starts."""
     ended = [case.picture.version(j.memory_id) for j in allowed]
     first = ended[0]
-    others = [v.asserting(retracted_at=case.start, ended_by=case.new_id) for v in ended if v.chain_id != first.chain_id]
+    apart = case.fact.kind is Kind.CONSTRAINT  # a constraint keeps a chain of its own, or the slot's next value would end it
+    chain_id = case.new_id if apart else first.chain_id
+    others = [v.asserting(retracted_at=case.start, ended_by=case.new_id) for v in ended if v.chain_id != chain_id]
     return succeeding(
-        _in_the_place_of(first, case.fact),
+        case.fact if apart else _in_the_place_of(first, case.fact),
         case.picture,
         case.policy,
         decision=Decision.after(allowed[0]),
         ended=ended,
         claims=others,
-        chain_id=first.chain_id,
+        chain_id=chain_id,
         start=case.start,
         now=case.now,
         new_id=case.new_id,
@@ -161,8 +174,8 @@ def _update(case: _Case, allowed: Sequence[Judgment]) -> Plan:
 
 
 def _in_the_place_of(first: Version, fact: Fact) -> Fact:
-    """A successor takes the place of what it replaces: its slot and kind, where none are said."""
-    if fact.key is not None or fact.entity is not None or fact.category:
+    """A successor takes the place of what it replaces: its slot and kind, where no other ones are said."""
+    if fact.key is not None or (fact.category and fact.slot.category != first.slot.category):
         return fact
     return replace(
         fact, kind=fact.kind or first.kind, entity=first.entity, category=first.category, key=first.key, single_valued=first.single_valued
@@ -172,7 +185,8 @@ def _in_the_place_of(first: Version, fact: Fact) -> Fact:
 def _late(case: _Case, judgment: Judgment) -> Plan | None:
     """Told late: what it would replace began after it, so it takes its place before that in the chain."""
     later = case.picture.version(judgment.memory_id)
-    if later.kind is Kind.CONSTRAINT or any(v.kind is Kind.CONSTRAINT for v in case.picture.chain(later.chain_id)):
+    chain = case.picture.chain(later.chain_id)
+    if case.fact.kind is Kind.CONSTRAINT or any(v.kind is Kind.CONSTRAINT or v.trust > _trust(case.fact) for v in chain):
         return None
     fact = _in_the_place_of(later, case.fact)
     plan = addition(fact, case.picture, new_id=case.new_id, chain_id=later.chain_id, start=case.start, now=case.now)
@@ -192,7 +206,9 @@ def _merge(case: _Case, judgment: Judgment, merged: Merged | None) -> Plan | Non
     version = case.picture.version(judgment.memory_id)
     start = max(case.start, version.belief.valid_from)
     fits = merged is not None and merged.stored_id == version.id and version.belief.holds(start)
-    if merged is None or not fits or version.kind is Kind.CONSTRAINT or _trust(case.fact) < version.trust:
+    ends = case.fact.valid_until is not None or version.belief.said_until is not None
+    bound = Kind.CONSTRAINT in (version.kind, case.fact.kind)
+    if merged is None or not fits or ends or bound or _trust(case.fact) < version.trust:
         return None
     check_end(case.start, case.fact.valid_until)
     source = case.fact.settled()

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.errors import InvalidFact
-from app.domain.memory import Belief, Fact, Memory, Operation, Tier, Version
+from app.domain.memory import Belief, Fact, Kind, Memory, Operation, Tier, Version
 from app.domain.picture import Picture
 from app.domain.relation import Asked, Decision, Judge, Judgment, Relation
 from app.domain.signals.correction import corrects
@@ -130,7 +130,8 @@ class Plan:
     @property
     def touched(self) -> tuple[UUID, ...]:
         """Stored versions that it read to decide or changed."""
-        ids = [*self.superseded, *(c.after.id for c in self.changed), *([self.reinforced] if self.reinforced else [])]
+        beside = [i.version.id for i in self.inserted if i.version.id != self.target]
+        ids = [*self.superseded, *(c.after.id for c in self.changed), *([self.reinforced] if self.reinforced else []), *beside]
         return tuple(dict.fromkeys(ids))
 
     @property
@@ -159,6 +160,16 @@ def _memory(fact: Fact, version: Version, supersedes_id: UUID | None) -> Memory:
 def check_end(start: datetime, end: datetime | None) -> None:
     if end is not None and end <= start:
         raise InvalidFact(f"valid_until ({end.isoformat()}) must lie after valid_from ({start.isoformat()}).")
+
+
+def check_decision(details: dict[str, Any]) -> None:
+    """Raises InvalidFact where a decision's own details are of another type (reference 004)."""
+    for name in ("alternatives", "related_files"):
+        listed = details.get(name, [])
+        if not isinstance(listed, list) or not all(isinstance(word, str) for word in listed):
+            raise InvalidFact(f"details.{name} of a decision must be a list of texts.")
+    if not isinstance(details.get("rationale", ""), str):
+        raise InvalidFact("details.rationale of a decision must be a text.")
 
 
 def addition(
@@ -216,6 +227,8 @@ def amendment(claim: Version, picture: Picture, now: datetime, decision: Decisio
 def version_of(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now: datetime) -> Version:
     """The version that a fact with its defaults filled in becomes."""
     assert fact.kind is not None
+    if fact.kind is Kind.DECISION:
+        check_decision(fact.details)
     assert fact.entity is not None
     assert fact.tier is not None
     assert fact.importance is not None

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.judged import Merged, plan_judged
-from app.domain.memory import Fact, Operation, Version
+from app.domain.memory import Fact, Kind, Operation, Version
 from app.domain.picture import Picture
 from app.domain.plan import Link, LinkType, Plan, Policy, Review, ReviewSource, addition, amendment, check_end, succeeding
 from app.domain.relation import Decision, Judge, Judgment, Relation
@@ -62,13 +62,14 @@ def _place(
     held, later = holding(chain, start), next_after(chain, start)
     if held and held.says(fact) and (plan := _renew(held, fact, picture, now)):
         return plan
+    if held and (source := _protected(held, fact)):
+        known = next((v for other in chains[1:] if (v := holding(other, start)) and v.says(fact)), None)
+        renewed = _renew(known, fact, picture, now) if known else None
+        return renewed or _kept(fact, held, source, picture, start=start, now=now, new_id=new_id)
     if later and later.says(fact) and _can_start_earlier(later, fact):
         return _start_earlier(later, fact, picture, start=start, now=now)
     ends_held = held is not None and (later is None or later.belief.valid_from > now)
-    trust = fact.settled().trust or 0
-    if held and ends_held and held.trust > trust:
-        return _distrusted(fact, held, picture, start=start, now=now, new_id=new_id)
-    others = [v for other in chains[1:] if (v := holding(other, start)) and v.trust <= trust]
+    others = [v for other in chains[1:] if (v := holding(other, start)) and not _protected(v, fact)]
     closing = others[: max(0, policy.max_closures - ends_held)]
     ended = [*([held] if held and ends_held else []), *closing]
     if not ended:
@@ -89,12 +90,19 @@ def _place(
     )
 
 
-def _distrusted(fact: Fact, held: Version, picture: Picture, *, start: datetime, now: datetime, new_id: UUID) -> Plan:
-    """Lower trust never ends higher: the fact gets a chain of its own in the slot, and a person should look."""
+def _protected(version: Version, fact: Fact) -> ReviewSource | None:
+    """Why the fact may not shorten the version: constraints end by explicit calls only, and lower trust never ends higher."""
+    if version.kind is Kind.CONSTRAINT:
+        return ReviewSource.CONSTRAINT
+    return ReviewSource.TRUST if version.trust > (fact.settled().trust or 0) else None
+
+
+def _kept(fact: Fact, held: Version, source: ReviewSource, picture: Picture, *, start: datetime, now: datetime, new_id: UUID) -> Plan:
+    """What may not be shortened stays: the fact gets a chain of its own in the slot, and a person should look."""
     plan = addition(fact, picture, new_id=new_id, chain_id=new_id, start=start, now=now)
-    judgment = Judgment(held.id, Relation.UPDATE, 1.0, "Another value in the slot, from a source trusted less.", Judge.RULE)
+    judgment = Judgment(held.id, Relation.UPDATE, 1.0, "Another value in the slot of a constraint or of a source trusted more.", Judge.RULE)
     sentence = f"Accepting ends {held.id} in favour of this fact."
-    review = Review(ReviewSource.TRUST, Relation.UPDATE, sentence, (judgment,), ((held.id, held.revision),))
+    review = Review(source, Relation.UPDATE, sentence, (judgment,), ((held.id, held.revision),))
     return replace(plan, review=review, links=(Link(new_id, held.id, LinkType.CONTRADICTS),))
 
 
@@ -104,6 +112,11 @@ def _renew(held: Version, fact: Fact, picture: Picture, now: datetime) -> Plan |
         return _noop(held, now)
     if held.belief.retracted_at is not None:
         return None
+    sooner = held.belief.valid_until is None or fact.valid_until < held.belief.valid_until
+    if sooner and (source := _protected(held, fact)):
+        judgment = Judgment(held.id, Relation.UPDATE, 1.0, "The same with an earlier end.", Judge.RULE)
+        sentence = f"Accepting ends {held.id} at {fact.valid_until.isoformat()}."
+        return replace(_noop(held, now), review=Review(source, Relation.UPDATE, sentence, (judgment,), ((held.id, held.revision),)))
     decision = Decision(Relation.DUPLICATE, 1.0, Judge.RULE, "The same is stored already; its stated end is corrected.")
     return amendment(held.asserting(said_until=fact.valid_until), picture, now, decision)
 
@@ -118,7 +131,9 @@ def _can_start_earlier(later: Version, fact: Fact) -> bool:
 
 
 def _start_earlier(later: Version, fact: Fact, picture: Picture, *, start: datetime, now: datetime) -> Plan:
-    until = later.belief.said_until if fact.valid_until is None else fact.valid_until
+    sooner = fact.valid_until is not None and (later.belief.valid_until is None or fact.valid_until < later.belief.valid_until)
+    keeps = fact.valid_until is None or (sooner and _protected(later, fact) is not None)
+    until = later.belief.said_until if keeps else fact.valid_until
     decision = Decision(Relation.DUPLICATE, 1.0, Judge.RULE, "The same is stored with a later start, which moves back.")
     return amendment(later.asserting(valid_from=start, asserted_at=now, said_until=until), picture, now, decision)
 

@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.errors import Conflict, DoesNotHold, InvalidFact, OthersInBetween, Withdrawn
-from app.domain.memory import Fact, Operation, Slot, Tier, Version
+from app.domain.memory import Fact, Kind, Operation, Slot, Tier, Version
 from app.domain.picture import Picture
-from app.domain.plan import Plan, Policy, amendment, check_end, rewrite, succeeding
+from app.domain.plan import Plan, Policy, amendment, check_decision, check_end, rewrite, succeeding
 from app.domain.relation import Decision, Judge, Relation
 from app.domain.time import holding, in_order
 
@@ -24,6 +24,7 @@ def plan_supersede(fact: Fact, old_ids: Sequence[UUID], picture: Picture, policy
     start = max([now, *(o.belief.valid_from for o in olds)]) if fact.valid_from is None else fact.valid_from
     check_end(start, fact.valid_until)
     claims = [claim for old in olds if (claim := _claim_on(old, olds, picture, start=start, new_id=new_id))]
+    claims += [v for claim in claims if claim.belief.void for v in _freed(claim.id, picture) if v.id not in old_ids]
     fact = _successor_of(first, fact)
     decision = Decision(Relation.UPDATE, 1.0, Judge.CALLER, "The caller named what it supersedes.")
     plan = succeeding(
@@ -110,15 +111,25 @@ def plan_retract(memory_id: UUID, picture: Picture, *, now: datetime, at: dateti
     version = picture.version(memory_id)
     if version.belief.void:
         raise Withdrawn(memory_id)
+    freed: list[Version] = []
     if never_true or (at is None and version.belief.valid_from > now):
         claim, reason = version.asserting(void=True), "Withdrawn by the caller."
+        freed = _freed(memory_id, picture)
     else:
         moment = now if at is None else at
         _require_holding(version, picture.chain(version.chain_id), moment)
         claim, reason = version.asserting(retracted_at=moment), "Retracted by the caller."
-    _, changed = rewrite(picture, now, [claim])
+    _, changed = rewrite(picture, now, [claim, *freed])
     decision = Decision(Relation.RETRACTION, 1.0, Judge.CALLER, reason)
     return Plan(Operation.DELETE, now, decision, superseded=(memory_id,), changed=changed)
+
+
+def _freed(memory_id: UUID, picture: Picture) -> list[Version]:
+    """What had been merged into a version that is withdrawn stands for itself again."""
+    merged = [v for v in picture.versions() if v.belief.merged and memory_id in (v.belief.ended_by, v.belief.superseded_by)]
+    return [
+        v.asserting(merged=False, **({"retracted_at": None, "ended_by": None} if v.belief.ended_by == memory_id else {})) for v in merged
+    ]
 
 
 def plan_amend(memory_id: UUID, picture: Picture, *, now: datetime, said: dict[str, Any], metadata: dict[str, Any]) -> Plan:
@@ -129,6 +140,8 @@ def plan_amend(memory_id: UUID, picture: Picture, *, now: datetime, said: dict[s
     version = picture.version(memory_id)
     if version.belief.void:
         raise Withdrawn(memory_id)
+    if version.kind is Kind.DECISION:
+        check_decision(metadata.get("details", {}))
     asserted = {"asserted_at": now} if "valid_from" in said else {}
     claim = version.asserting(**said, **asserted)
     check_end(claim.belief.valid_from, claim.belief.said_until)

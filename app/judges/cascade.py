@@ -34,12 +34,11 @@ class Verdict:
 
 
 class Cascade:
-    """Judges facts against candidates. `gated`: the model is asked only about candidates that share words or rank high."""
+    """Judges facts against candidates. The model is asked only about those that share words with the fact or rank high."""
 
-    def __init__(self, policy: Policy, model: ModelJudge | None, *, gated: bool = True) -> None:
+    def __init__(self, policy: Policy, model: ModelJudge | None) -> None:
         self._policy = policy
         self._model = model
-        self._gated = gated
 
     async def judge(self, agent: AgentId, fact: Fact, candidates: Sequence[Memory], tier: Classify) -> Verdict:
         """The judges' word on a fact that neither its slot nor an equal text decides; the likeliest candidates first."""
@@ -67,7 +66,7 @@ class Cascade:
             memory
             for rank, memory in enumerate(candidates)
             if memory.id not in vetoed
-            and (not self._gated or rank < GATE_RANK or len(words & read(memory.fact.content[:MAX_READ]).items) >= GATE_SHARED_WORDS)
+            and (rank < GATE_RANK or len(words & read(memory.fact.content[:MAX_READ]).items) >= GATE_SHARED_WORDS)
         ]
 
 

@@ -148,6 +148,8 @@ class _KnownTimes:
         return known
 
     def _check(self, number: int, stated: datetime) -> None:
+        if stated <= _NEVER:
+            raise BadImportLine(number, "created_at must lie after the first instant of the year 1.")
         if stated > max(self.now, self._last or self.now):
             raise BadImportLine(number, f"created_at ({stated.isoformat()}) lies in the future.")
         if self._floor is not None and stated < self._floor:

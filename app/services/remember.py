@@ -164,7 +164,11 @@ class Remember:
 
     async def _encode(self, commands: Sequence[Command]) -> list[_Item]:
         vectors = await self._embedder.encode([command.fact.content for command in commands])
-        return [self._item(command, vector) for command, vector in zip(commands, vectors, strict=True)]
+        items = []
+        for command, vector in zip(commands, vectors, strict=True):
+            items.append(self._item(command, vector))
+            await asyncio.sleep(0)  # reading a text takes its time; others get a turn
+        return items
 
     def _item(self, command: Command, vector: NDArray[np.float32]) -> _Item:
         tier = command.classify or self._rules.classify

@@ -234,11 +234,12 @@ async def chain_of(connection: AsyncConnection, agent: AgentId, memory_id: UUID,
 
 
 async def holding_in_slot(connection: AsyncConnection, agent: AgentId, slot: Slot, point: Point, *, kind: str) -> Page:
-    """What holds in a slot, the latest start first."""
+    """What holds in a slot: where several do, the most trusted, then the one with the latest start."""
     where, parameters = _narrowed(Filters(kind=kind), point)
     where += " AND m.slot_key IS NOT NULL AND m.slot_hash = :slot"
     parameters["slot"] = slot.digest
-    return await _select(connection, agent, point, where=where, tail="ORDER BY b.valid_from DESC, m.id DESC LIMIT 1", parameters=parameters)
+    tail = "ORDER BY m.trust DESC, b.valid_from DESC, m.id DESC LIMIT 1"
+    return await _select(connection, agent, point, where=where, tail=tail, parameters=parameters)
 
 
 async def of_slot_or_category(connection: AsyncConnection, agent: AgentId, fact: Fact) -> list[Memory]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -224,9 +224,16 @@ def _judgment(judgment: Judgment) -> dict[str, Any]:
     return asdict(judgment)
 
 
-def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request) -> tuple[object, ...]:
+def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, corrected: dict[str, Any] | None) -> tuple[object, ...]:
+    """`corrected`: what the metadata that the plan corrects said before."""
     before = [_state(c.before) for c in plan.changed]
+    if corrected is not None:
+        before.append({"id": str(plan.target), "metadata": corrected})
     after = [*(_state(i.version) | _stored(i.fact, plan) for i in plan.inserted), *(_state(c.after) for c in plan.changed)]
+    if plan.links:
+        after.append({"links": [asdict(link) for link in plan.links]})
+    if plan.review:
+        after.append({"review": asdict(plan.review)})
     if plan.metadata:
         after.append({"id": str(plan.target), "metadata": plan.metadata})
     return (
@@ -240,7 +247,7 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request) -> tuple
         plan.decision.reasoning,
         _json([asdict(finding) for finding in plan.decision.findings]),
         plan.decision.decided_by,
-        _json(_said(plan.incoming)) if plan.incoming else None,
+        _json(_said(replace(plan.incoming, derived=None))) if plan.incoming else None,
         _json(before),
         _json(after),
         plan.asked.model if plan.asked else None,
@@ -255,7 +262,7 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request) -> tuple
 
 def _stored(fact: Fact, plan: Plan) -> dict[str, Any]:
     """A fact as it was stored; its text only where `incoming` does not carry it already."""
-    stored = _said(fact)
+    stored = _said(fact) | ({"look_again": plan.look_again} if plan.look_again else {})
     if plan.incoming is not None and plan.incoming.content == fact.content:
         del stored["content"]
     return stored

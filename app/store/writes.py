@@ -60,6 +60,7 @@ _PICTURE = f"""
         SELECT {_VERSION_COLUMNS} FROM memories
         WHERE agent_id = :agent AND chain_id IN (
             SELECT chain_id FROM memories WHERE agent_id = :agent AND id = ANY(:ids)
+            UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND superseded_by = ANY(:ids)
             UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
             UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
         )
@@ -158,7 +159,8 @@ async def apply(
     written = [Written(uuid7(), uuid7() if plan.review else None) for plan in plans]
     marks = {i.version.id: plan.look_again for plan in plans for i in plan.inserted}
     memory_rows = [memory_row(agent, i, vectors[i.version.id], language, marks[i.version.id]) for i in tally.inserted.values()]
-    log_rows = [log_row(agent, at.log_id, plan, request) for at, plan in zip(written, plans, strict=True)]
+    corrected = await _metadata_before(connection, agent, plans)
+    log_rows = [log_row(agent, at.log_id, plan, request, corrected.get(plan.target)) for at, plan in zip(written, plans, strict=True)]
     if len(plans) == 1 and _is_plain(plans[0]):
         driver = await driver_connection(connection)
         await driver.execute(_ADD_ONE, (*memory_rows[0], plans[0].now, agent, *log_rows[0]))
@@ -224,6 +226,17 @@ async def _update_beliefs(connection: AsyncConnection, agent: AgentId, versions:
     ]
     if rows:
         await connection.execute(_UPDATE_BELIEF, rows)
+
+
+async def _metadata_before(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]) -> dict[UUID | None, dict[str, Any]]:
+    """What the metadata to be corrected says now, for the log."""
+    found: dict[UUID | None, dict[str, Any]] = {}
+    for plan in plans:
+        if plan.metadata:
+            columns = [memories.c[name] for name in plan.metadata]
+            here = sa.and_(memories.c.agent_id == agent, memories.c.id == plan.target)
+            found[plan.target] = dict((await connection.execute(sa.select(*columns).where(here))).mappings().one())
+    return found
 
 
 async def _update_metadata(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]) -> None:

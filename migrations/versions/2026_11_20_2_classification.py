@@ -26,8 +26,10 @@ def upgrade() -> None:
             agent_id text NOT NULL,
             source_id uuid NOT NULL,
             target_id uuid NOT NULL,
-            type text NOT NULL CONSTRAINT memory_relationships_type_check CHECK (type IN
-                ('references', 'contradicts', 'expands', 'similar', 'sequential', 'causes', 'enables', 'supersedes', 'merged_into', 'related_to')),
+            type text NOT NULL CONSTRAINT memory_relationships_type_check CHECK (type IN (
+                'references', 'contradicts', 'expands', 'similar', 'sequential',
+                'causes', 'enables', 'supersedes', 'merged_into', 'related_to'
+            )),
             log_id uuid,
             created_at timestamptz NOT NULL,
             CONSTRAINT memory_relationships_pkey PRIMARY KEY (agent_id, source_id, target_id, type),

@@ -116,7 +116,7 @@ def test_a_body_over_the_limit_is_refused_while_it_arrives(database_url: str) ->
 
 
 def test_with_a_key_set_every_request_needs_it(database_url: str) -> None:
-    settings = load_settings(database_url=database_url, api_key="s3cret-ä")
+    settings = load_settings(database_url=database_url, api_key="s3cret-x")
     with running(settings) as address, httpx.Client(base_url=address) as client:
         assert client.get("/livez").status_code == client.get("/readyz").status_code == client.get("/version").status_code == 200
         for headers in ({}, {"X-API-Key": "wrong"}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic s3cret"}):

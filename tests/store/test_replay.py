@@ -63,8 +63,14 @@ def replayed(log: list[dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], list
     for entry in log:
         if entry["operation"] == "NOOP" and entry["relation"] == "DUPLICATE":
             counts[str(entry["target_memory_id"])] = counts.get(str(entry["target_memory_id"]), 0) + 1
-        past += [{"id": state["id"], **state["belief"], "known_until": entry["created_at"]} for state in entry["before_state"]]
+        past += [
+            {"id": state["id"], **state["belief"], "known_until": entry["created_at"]}
+            for state in entry["before_state"]
+            if "belief" in state
+        ]
         for state in entry["after_state"]:
+            if "id" not in state:
+                continue  # links and reviews, compared by their own test
             if "metadata" in state:
                 memories[state["id"]] |= state["metadata"]
                 memories[state["id"]]["revision"] += 1

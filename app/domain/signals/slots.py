@@ -5,6 +5,8 @@ from app.domain.signals.frames import frames
 from app.domain.signals.reading import read
 from app.domain.signals.relation import Slot
 
+_SPEAKER = frozenset(("i", "user"))
+
 
 def derive(fact: Fact) -> DerivedSlot | None:
     """The slot to be read from a fact's text; None where the caller gave a key, which always wins."""
@@ -25,10 +27,8 @@ def derive_slot(text: str) -> Slot | None:
     frame = told[0]
     if not frame.single or not frame.asserts or not frame.subject or not frame.spoken:
         return None
-    entity = " ".join(
-        dict.fromkeys(
-            n for t in reading.tokens for n in (t.norm, "user" if t.norm in ("i", "my") else "") if n in frame.subject or n == "user"
-        )
-    )
+    speaker = ["user"] if frame.subject & _SPEAKER else []
+    words = [t.norm for t in reading.tokens if t.norm in frame.subject - _SPEAKER]
+    entity = " ".join(dict.fromkeys([*speaker, *words]))
     key = frame.attribute.removeprefix("noun:").replace(" ", "_")
     return Slot(entity or " ".join(sorted(frame.subject)), key, frame.spoken)
