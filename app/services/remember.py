@@ -163,32 +163,31 @@ class Remember:
     # --- encode, snapshot, judge: nothing is locked ---
 
     async def _encode(self, commands: Sequence[Command]) -> list[_Item]:
-        vectors = await self._embedder.encode([command.fact.content for command in commands])
-        items = []
-        for command, vector in zip(commands, vectors, strict=True):
-            items.append(self._item(command, vector))
-            await asyncio.sleep(0)  # reading a text takes its time; others get a turn
-        return items
+        """Vectors and readings. The encoder's thread leaves this one idle, so the texts are read meanwhile."""
+        texts = [command.fact.content for command in commands]
+        vectors, read = await asyncio.gather(self._embedder.encode(texts), self._read(commands))
+        return [_Item(command, fact, tier, uuid7(), vector) for command, (fact, tier), vector in zip(commands, read, vectors, strict=True)]
 
-    def _item(self, command: Command, vector: NDArray[np.float32]) -> _Item:
-        tier = command.classify or self._rules.classify
-        fact = (
-            replace(command.fact, derived=derive(command.fact))
-            if tier.reads_signals and len(command.fact.content) <= MAX_READ
-            else command.fact
-        )
-        return _Item(command, fact, tier, uuid7(), vector)
+    async def _read(self, commands: Sequence[Command]) -> list[tuple[Fact, Classify]]:
+        """Each fact with what it was read to be about, and who judges it. A fact that nobody judges is read too where signals
+        are on: it is a candidate soon, and readings are kept."""
+        read = []
+        for command in commands:
+            tier = command.classify or self._rules.classify
+            reads_it = tier.reads_signals or self._rules.classify.reads_signals
+            derived = derive(command.fact) if reads_it and len(command.fact.content) <= MAX_READ else None
+            read.append((replace(command.fact, derived=derived) if tier.reads_signals else command.fact, tier))
+            await asyncio.sleep(0)  # others get a turn
+        return read
 
     async def _snapshot(self, agent: AgentId, items: Sequence[_Item]) -> list[_Item]:
         """The nearest current memories of each fact to be classified, and those of its category and derived slot."""
         if not self._rules.max_candidates or all(item.tier is Classify.OFF for item in items):
             return list(items)
         async with reads.reading(self._engine) as connection:
-            return [replace(item, hits=await self._near(connection, agent, item)) for item in items]
+            return [item if item.tier is Classify.OFF else replace(item, hits=await self._near(connection, agent, item)) for item in items]
 
     async def _near(self, connection: AsyncConnection, agent: AgentId, item: _Item) -> tuple[Hit, ...]:
-        if item.tier is Classify.OFF:
-            return ()
         query = Query(item.fact.content, item.vector, "hybrid", self._rules.language, self._rules.max_candidates, reads.ANY_SCORE)
         hits = (await reads.search(connection, agent, query, Filters(), Point())).hits
         met = {hit.memory.fact.derived.digest for hit in hits if hit.memory.fact.derived}
@@ -250,7 +249,10 @@ class Remember:
         """Takes the lock, reads what the facts may touch, and plans each over what the ones before will have written."""
         last = await writes.lock_agent(connection, agent)
         named = {i for item in items for i in (*item.command.supersedes, *item.acting, *item.linked)}
-        picture, clock = await writes.read_picture(connection, agent, facts=[item.fact for item in items], ids=named)
+        withdrawable = [i for item in items for i in item.command.supersedes]
+        picture, clock = await writes.read_picture(
+            connection, agent, facts=[item.fact for item in items], ids=named, withdrawable=withdrawable
+        )
         drafts: list[Plan | PalimpsestError] = []
         for item in items:
             now = writes.next_known(clock, last)

@@ -93,7 +93,7 @@ class Supersede:
     ) -> Outcome:
         async with self._engine.begin() as connection:
             last = await writes.lock_agent(connection, agent)
-            picture, clock = await writes.read_picture(connection, agent, ids=ids)
+            picture, clock = await writes.read_picture(connection, agent, ids=ids, withdrawable=ids)
             if expected is not None and picture.version(ids[0]).revision != expected:
                 raise StaleVersion(ids[0])
             planned = plan(picture, writes.next_known(clock, last))

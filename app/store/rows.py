@@ -116,15 +116,6 @@ LOG_TYPES: dict[str, str | int] = {
 }
 
 
-LINK_TYPES: dict[str, str | int] = {
-    "agent_id": "text",
-    "source_id": "uuid",
-    "target_id": "uuid",
-    "type": "text",
-    "log_id": "uuid",
-    "created_at": "timestamptz",
-}
-
 REVIEW_TYPES: dict[str, str | int] = {
     "agent_id": "text",
     "id": "uuid",

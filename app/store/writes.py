@@ -18,7 +18,6 @@ from app.domain.plan import Insertion, Plan
 from app.store.engine import driver_connection, fetch
 from app.store.rows import (
     BELIEF_TYPES,
-    LINK_TYPES,
     LOG_TYPES,
     MEMORY_TYPES,
     REVIEW_TYPES,
@@ -60,7 +59,7 @@ _PICTURE = f"""
         SELECT {_VERSION_COLUMNS} FROM memories
         WHERE agent_id = :agent AND chain_id IN (
             SELECT chain_id FROM memories WHERE agent_id = :agent AND id = ANY(:ids)
-            UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND superseded_by = ANY(:ids)
+            UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND superseded_by = ANY(:withdrawable)
             UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
             UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
         )
@@ -84,12 +83,13 @@ def next_known(clock: datetime, last: datetime | None) -> datetime:
 
 
 async def read_picture(
-    connection: AsyncConnection, agent: AgentId, *, facts: Sequence[Fact] = (), ids: Iterable[UUID] = ()
+    connection: AsyncConnection, agent: AgentId, *, facts: Sequence[Fact] = (), ids: Iterable[UUID] = (), withdrawable: Iterable[UUID] = ()
 ) -> tuple[Picture, datetime]:
-    """The chains around these facts (by text and slot) and ids, and the database's clock."""
+    """The chains around these facts (by text and slot) and ids, those that ended in one that may be withdrawn, and the database's clock."""
     parameters = {
         "agent": agent,
         "ids": list(ids),
+        "withdrawable": list(withdrawable),
         "hashes": list({fact.fuzzy_hash for fact in facts}),
         "slots": list({fact.slot.digest for fact in facts if fact.key is not None}),
     }
@@ -185,8 +185,17 @@ async def _write_links_and_reviews(connection: AsyncConnection, agent: AgentId, 
     pairs = list(zip(plans, written, strict=True))
     links = [link_row(agent, link, at.log_id, plan.now) for plan, at in pairs for link in dict.fromkeys(plan.links)]
     reviews = [review_row(agent, at.review_id, plan.review, plan, at.log_id) for plan, at in pairs if plan.review and at.review_id]
-    await _copy(connection, "memory_relationships", LINK_TYPES, links)
+    if links:
+        driver = await driver_connection(connection)
+        await driver.execute(_LINK, [list(column) for column in zip(*links, strict=True)])
     await _copy(connection, "reviews", REVIEW_TYPES, reviews)
+
+
+# A few rows in one round trip, where COPY takes two.
+_LINK = b"""
+    INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id, created_at)
+    SELECT * FROM unnest(%s::text[], %s::uuid[], %s::uuid[], %s::text[], %s::uuid[], %s::timestamptz[])
+"""
 
 
 async def _copy(connection: AsyncConnection, table: str, types: Mapping[str, str | int], rows: Sequence[Sequence[object]]) -> None:
