@@ -10,9 +10,9 @@ from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
 from app.api import health, log, memories, problems, search, transfer
+from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
-from app.api.schemas import Problem
 from app.domain.plan import Policy
 from app.embedding import Embedder
 from app.embedding.local import LocalEmbedder

@@ -8,23 +8,10 @@ from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
 from app.api import examples
+from app.api.answers import BatchAnswer, HistoryAnswer, ListAnswer, MemoryOut, OperationOut, Problem, WriteAnswer, etag_of
 from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, OriginDep, PartsDep, PointQuery
 from app.api.problems import invalid_input, problem_of
-from app.api.schemas import (
-    BatchAnswer,
-    BatchRequest,
-    HistoryAnswer,
-    ListAnswer,
-    MemoryOut,
-    OperationOut,
-    PatchRequest,
-    Problem,
-    RetractRequest,
-    StoreRequest,
-    SupersedeRequest,
-    WriteAnswer,
-    etag_of,
-)
+from app.api.schemas import BatchRequest, PatchRequest, RetractRequest, StoreRequest, SupersedeRequest
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
 from app.domain.memory import Status
 from app.services.remember import BatchRefused, Command, Outcome

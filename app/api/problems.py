@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from app.api.schemas import Problem
+from app.api.answers import Problem
 from app.domain import errors
 from app.services.remember import BatchRefused
 

@@ -1,1 +1,1 @@
-"""Who says how two facts relate. Today the rules tier; signals and a model join the same seam."""
+"""Who says how two facts relate. Rules, the cascade of signals and model, and the model's client."""

@@ -1,4 +1,4 @@
-"""The rules tier: what can be said for certain from hashes and slots. Pure; used before the lock and again under it."""
+"""The rules tier: what can be said for certain from hashes and slots. Pure; used under the lock, over what holds then."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,0 +1,316 @@
+"""What answers look like: the wire names of everything that goes out."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+)
+from sqlalchemy.engine import RowMapping
+
+from app.api.times import Time
+from app.domain.memory import Kind, Lifespan, Memory, Operation, Status, Tier
+from app.domain.relation import Asked, Decision, Finding, Relation
+from app.domain.time import status
+from app.services.remember import Candidate, Outcome
+from app.store.reads import Hit
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(use_enum_values=True)
+
+
+class DerivedSlotOut(_Answer):
+    """What a text was read to be about. It finds candidates and decides nothing; a key that the caller gives wins."""
+
+    entity: str
+    key: str
+    value: str
+
+
+class MemoryOut(_Answer):
+    """One version, with its status at the (as_of, known_at) of the read."""
+
+    id: UUID
+    chain_id: UUID
+    content: str
+    kind: Kind
+    status: Status
+    entity: str
+    category: str
+    key: str | None
+    value: str | None
+    single_valued: bool | None
+    valid_from: Time
+    valid_until: Time | None
+    said_until: Time | None
+    retracted_at: Time | None
+    created_at: Time
+    supersedes_id: UUID | None
+    superseded_by: UUID | None
+    superseded_at: Time | None
+    contradicted_by: UUID | None
+    merged_from: list[UUID]
+    derived: DerivedSlotOut | None = Field(description="What the text was read to be about, where that is safe.")
+    tier: Tier
+    importance: float
+    confidence: float
+    trust: int
+    lifespan: Lifespan
+    tags: list[str]
+    entities: list[str]
+    sources: list[str]
+    source: str | None
+    session_id: str | None
+    details: dict[str, Any]
+    etag: str = Field(description="For If-Match.")
+
+    @classmethod
+    def of(cls, memory: Memory, as_of: datetime) -> Self:
+        fact, belief = memory.fact, memory.belief
+        said = {f.name: getattr(fact, f.name) for f in fields(fact)}
+        believed = {f.name: getattr(belief, f.name) for f in fields(belief)}
+        computed = {
+            "id": memory.id,
+            "chain_id": memory.chain_id,
+            "status": status(belief, as_of),
+            "created_at": memory.created_at,
+            "supersedes_id": memory.supersedes_id,
+            "tags": list(fact.tags),
+            "entities": list(fact.entities),
+            "sources": list(fact.sources),
+            "merged_from": list(fact.merged_from),
+            "derived": DerivedSlotOut.model_construct(**asdict(fact.derived)) if fact.derived else None,
+            "etag": etag_of(memory.revision),
+        }
+        return cls._from(said | believed | computed)
+
+    @classmethod
+    def _from(cls, values: Mapping[str, Any]) -> Self:
+        """Built without validation: the values come from the database."""
+        return cls.model_construct(**{name: values[name] for name in cls.model_fields})
+
+
+def etag_of(revision: int) -> str:
+    return f'"{revision}"'
+
+
+class SignalOut(_Answer):
+    """A named reason, with its measured reliability."""
+
+    name: str
+    relation: Relation
+    confidence: float
+    explanation: str
+
+    @classmethod
+    def of(cls, finding: Finding) -> Self:
+        return cls.model_construct(**asdict(finding))
+
+
+class DecisionOut(_Answer):
+    """Why the operation was chosen."""
+
+    relation: Relation
+    confidence: float
+    decided_by: str
+    reasoning: str
+    signals: list[SignalOut]
+
+    @classmethod
+    def of(cls, decision: Decision) -> Self:
+        return cls.model_construct(
+            relation=decision.relation,
+            confidence=decision.confidence,
+            decided_by=decision.decided_by,
+            reasoning=decision.reasoning,
+            signals=[SignalOut.of(finding) for finding in decision.findings],
+        )
+
+
+class UsageOut(_Answer):
+    """What asking a model took; zeros where none was asked."""
+
+    llm_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    ms: float
+    trouble: str | None = Field(description="Why the model's answer was not used, or what of it was ignored.")
+
+    @classmethod
+    def of(cls, asked: Asked | None) -> Self:
+        asked = asked or Asked("", "")
+        return cls.model_construct(**{name: getattr(asked, name) for name in cls.model_fields})
+
+
+class CandidateOut(_Answer):
+    """A stored memory the fact was compared with; `relation` is null where nothing certain can be said."""
+
+    id: UUID
+    content: str
+    similarity: float | None = Field(description="Cosine of the two texts, -1 to 1.")
+    relation: Relation | None
+    confidence: float | None
+    reasoning: str | None
+    signals: list[SignalOut]
+    vetoes: list[str] = Field(description="Why the two cannot be about the same thing.")
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> Self:
+        judgment = candidate.judgment
+        return cls.model_construct(
+            id=candidate.memory.id,
+            content=candidate.memory.fact.content,
+            similarity=candidate.similarity,
+            relation=judgment.relation if judgment else None,
+            confidence=judgment.confidence if judgment else None,
+            reasoning=judgment.reasoning if judgment else None,
+            signals=[SignalOut.of(finding) for finding in judgment.findings] if judgment else [],
+            vetoes=list(judgment.vetoes) if judgment else [],
+        )
+
+
+class WriteAnswer(_Answer):
+    """What a write did. On NOOP `memory` is the stored one that says it already; on DELETE it is null."""
+
+    operation: Operation
+    memory: MemoryOut | None
+    superseded: list[UUID] = Field(description="What it ended.")
+    decision: DecisionOut
+    candidates: list[CandidateOut]
+    adjusted: list[UUID] = Field(description="Others whose interval moved.")
+    known_at: Time = Field(description="The known time of this write.")
+    log_id: UUID | None = Field(description="Null on a dry run.")
+    review_id: UUID | None = Field(description="The review that waits for a person, if this write left one.")
+    usage: UsageOut
+    dry_run: bool
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> Self:
+        plan, memory = outcome.plan, outcome.memory
+        return cls.model_construct(
+            operation=plan.operation,
+            memory=MemoryOut.of(memory, plan.now) if memory else None,
+            superseded=list(plan.superseded),
+            decision=DecisionOut.of(plan.decision),
+            candidates=[CandidateOut.of(c) for c in outcome.candidates],
+            adjusted=list(plan.adjusted),
+            known_at=plan.now,
+            log_id=outcome.written.log_id if outcome.written else None,
+            review_id=outcome.written.review_id if outcome.written else None,
+            usage=UsageOut.of(plan.asked),
+            dry_run=outcome.written is None,
+        )
+
+
+class Problem(BaseModel):
+    """An error (RFC 9457). `detail` says what to do; further members carry ids."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+class BatchAnswer(_Answer):
+    """One result per item, in order: what a single store answers, or a problem."""
+
+    results: list[WriteAnswer | Problem]
+
+
+class ListAnswer(_Answer):
+    """Memories, newest known first. All pages of one list show the same picture."""
+
+    items: list[MemoryOut]
+    next_cursor: str | None
+    as_of: Time
+    known_at: Time
+
+
+class ResultOut(_Answer):
+    """A memory found, how well it matches and why it holds."""
+
+    memory: MemoryOut
+    score: float
+    scores: dict[str, float] = Field(description="`vector`: cosine; `text`: rank of the words.")
+    why: str
+
+    @classmethod
+    def of(cls, hit: Hit, as_of: datetime) -> Self:
+        memory = MemoryOut.of(hit.memory, as_of)
+        return cls.model_construct(memory=memory, score=hit.score, scores=hit.scores, why=_why(hit.memory, memory.status))
+
+
+def _why(memory: Memory, standing: Status) -> str:
+    """Since when it holds, until when, and what it replaced, in a sentence."""
+    belief = memory.belief
+    until = f" until {belief.valid_until:%Y-%m-%d %H:%M} UTC" if belief.valid_until else ""
+    replaced = f"; replaced {memory.supersedes_id}" if memory.supersedes_id else ""
+    successor = f"; replaced by {belief.superseded_by}" if belief.superseded_by else ""
+    return f"{standing.value}: valid from {belief.valid_from:%Y-%m-%d %H:%M} UTC{until}{replaced}{successor}"
+
+
+class SearchAnswer(_Answer):
+    """Best first."""
+
+    results: list[ResultOut]
+    as_of: Time
+    known_at: Time
+
+
+class OperationOut(_Answer):
+    """One operation, in short."""
+
+    id: UUID
+    operation: Operation
+    source_memory_ids: list[UUID]
+    target_memory_id: UUID | None
+    relation: Relation
+    confidence: float
+    reasoning: str
+    decided_by: str
+    created_at: Time
+
+    @classmethod
+    def of(cls, row: RowMapping) -> Self:
+        return cls.model_construct(**{name: row[name] for name in cls.model_fields})
+
+
+class LogEntryOut(OperationOut):
+    """One operation, with everything it read and wrote."""
+
+    signals: list[Any]
+    incoming: dict[str, Any] | None
+    before_state: list[dict[str, Any]]
+    after_state: list[dict[str, Any]]
+    model: str | None
+    prompt_version: str | None
+    usage: dict[str, Any] | None
+    duration_ms: float | None
+    session_id: str | None
+    request_id: str | None
+
+
+class LogAnswer(_Answer):
+    """Operations, newest first."""
+
+    items: list[LogEntryOut]
+    next_cursor: str | None
+
+
+class HistoryAnswer(_Answer):
+    """The whole chain of a memory, oldest first."""
+
+    chain_id: UUID
+    current: UUID | None = Field(description="The version that holds at as_of.")
+    versions: list[MemoryOut]
+    operations: list[OperationOut]
+    as_of: Time
+    known_at: Time
