@@ -9,7 +9,7 @@ import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
-from app.api import health, log, memories, problems, search, transfer
+from app.api import erasures, health, log, memories, problems, search, transfer
 from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
@@ -20,9 +20,11 @@ from app.judges.budget import Budget
 from app.judges.cascade import Cascade
 from app.judges.chat import ChatClient, ChatOptions
 from app.judges.model import ModelJudge
+from app.services.erase import Erase
 from app.services.importing import Importing
+from app.services.judging import Rules
 from app.services.recall import Recall
-from app.services.remember import Remember, Rules
+from app.services.remember import Remember
 from app.services.supersede import Supersede
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
@@ -45,7 +47,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     guarded = APIRouter(
         dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
     )
-    for part in (memories, search, transfer, log):
+    for part in (memories, search, transfer, log, erasures):
         guarded.include_router(part.router)
     app.include_router(guarded)
     app.include_router(health.router)
@@ -84,6 +86,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             engine=engine,
             encoder=embedder.name,
             remember=Remember(engine, embedder, cascade, rules),
+            erase=Erase(engine),
             supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
             recall=Recall(engine, embedder, language=settings.text_language),
             importing=Importing(engine, embedder, language_oid=language_oid),

@@ -16,7 +16,8 @@ from sqlalchemy.engine import RowMapping
 from app.api.times import Time
 from app.domain.memory import Kind, Lifespan, Memory, Operation, Status, Tier
 from app.domain.relation import Asked, Decision, Finding, Relation
-from app.domain.time import status
+from app.domain.time import standing
+from app.services.erase import Receipt
 from app.services.remember import Candidate, Outcome
 from app.store.reads import Hit
 
@@ -38,7 +39,7 @@ class MemoryOut(_Answer):
 
     id: UUID
     chain_id: UUID
-    content: str
+    content: str | None = Field(description="Null where it was erased.")
     kind: Kind
     status: Status
     entity: str
@@ -51,6 +52,7 @@ class MemoryOut(_Answer):
     said_until: Time | None
     retracted_at: Time | None
     created_at: Time
+    erased_at: Time | None
     supersedes_id: UUID | None
     superseded_by: UUID | None
     superseded_at: Time | None
@@ -78,7 +80,8 @@ class MemoryOut(_Answer):
         computed = {
             "id": memory.id,
             "chain_id": memory.chain_id,
-            "status": status(belief, as_of),
+            "status": standing(memory, as_of),
+            "erased_at": memory.erased_at,
             "created_at": memory.created_at,
             "supersedes_id": memory.supersedes_id,
             "tags": list(fact.tags),
@@ -88,7 +91,7 @@ class MemoryOut(_Answer):
             "derived": DerivedSlotOut.model_construct(**asdict(fact.derived)) if fact.derived else None,
             "etag": etag_of(memory.revision),
         }
-        return cls._from(said | believed | computed)
+        return cls._from(said | believed | computed | ({"content": None} if memory.erased_at else {}))
 
     @classmethod
     def _from(cls, values: Mapping[str, Any]) -> Self:
@@ -314,3 +317,28 @@ class HistoryAnswer(_Answer):
     operations: list[OperationOut]
     as_of: Time
     known_at: Time
+
+
+class ReceiptOut(_Answer):
+    """Proof of what was erased, for whoever kept the text: HMAC-SHA256 of it (UTF-8) under `key`, in hexadecimal."""
+
+    algorithm: str
+    key: str = Field(description="Told once and kept nowhere.")
+    digests: dict[UUID, str]
+
+
+class ErasureAnswer(_Answer):
+    """What was erased, with a receipt."""
+
+    operation: Operation
+    erased: list[UUID]
+    receipt: ReceiptOut
+    known_at: Time
+    log_id: UUID
+
+    @classmethod
+    def of(cls, receipt: Receipt) -> Self:
+        proof = ReceiptOut.model_construct(algorithm="HMAC-SHA256", key=receipt.key.hex(), digests=dict(receipt.digests))
+        return cls.model_construct(
+            operation=Operation.ERASE, erased=list(receipt.digests), receipt=proof, known_at=receipt.known_at, log_id=receipt.log_id
+        )

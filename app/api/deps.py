@@ -18,6 +18,7 @@ from app.api.schemas import MAX_LIMIT, Content, FilterFields
 from app.api.times import Time, format_time, parse_time
 from app.domain.errors import InvalidFact
 from app.domain.memory import AgentId, Moment
+from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.recall import Recall
 from app.services.remember import Remember
@@ -36,6 +37,7 @@ class Parts:
     encoder: str
     remember: Remember
     supersede: Supersede
+    erase: Erase
     recall: Recall
     importing: Importing
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app.api.answers import LogAnswer, LogEntryOut
 from app.api.deps import AgentDep, Cursor, PartsDep
-from app.api.memories import reply
+from app.api.reply import reply
 from app.api.schemas import MAX_LIMIT, Word
 from app.api.times import Time
 from app.domain.errors import UnknownLogEntry

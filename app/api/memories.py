@@ -4,25 +4,25 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Query
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers import BatchAnswer, HistoryAnswer, ListAnswer, MemoryOut, OperationOut, Problem, WriteAnswer, etag_of
+from app.api.answers import BatchAnswer, ErasureAnswer, HistoryAnswer, ListAnswer, MemoryOut, OperationOut, Problem, WriteAnswer, etag_of
 from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, OriginDep, PartsDep, PointQuery
+from app.api.erasures import erased
 from app.api.problems import invalid_input, problem_of
-from app.api.schemas import BatchRequest, PatchRequest, RetractRequest, StoreRequest, SupersedeRequest
+from app.api.reply import reply
+from app.api.schemas import BatchRequest, DeleteQuery, PatchRequest, RetractRequest, StoreRequest, SupersedeRequest
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
 from app.domain.memory import Status
-from app.services.remember import BatchRefused, Command, Outcome
+from app.services.erase import Scope
+from app.services.judging import Command
+from app.services.remember import BatchRefused, Outcome
 from app.store import reads
 from app.store.reads import After
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
-
-
-def reply(answer: BaseModel, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return Response(answer.model_dump_json(), status, headers, media_type="application/json")
 
 
 def written(outcome: Outcome) -> Response:
@@ -185,8 +185,13 @@ async def retract(
     return written(outcome)
 
 
-@router.delete("/{memory_id}", responses={200: {"model": WriteAnswer}}, response_model=None)
-async def delete(parts: PartsDep, agent: AgentDep, origin: OriginDep, expected: ExpectedDep, memory_id: UUID) -> Response:
-    """The same as retract, as of now. Nothing is lost: history and as-of reads still show it."""
+@router.delete("/{memory_id}", responses={200: {"model": WriteAnswer | ErasureAnswer}}, response_model=None)
+async def delete(
+    parts: PartsDep, agent: AgentDep, origin: OriginDep, expected: ExpectedDep, memory_id: UUID, query: Annotated[DeleteQuery, Query()]
+) -> Response:
+    """The same as retract, as of now: history and as-of reads still show it. With `erase=true` its bytes go, and a receipt answers."""
+    if query.erase:
+        scope = Scope(memory_id=memory_id)
+        return erased(await parts.erase.run(agent, scope, cascade=query.cascade, expected=expected, request=origin))
     outcome = await parts.supersede.retract(agent, memory_id, at=None, never_true=False, reason=None, expected=expected, request=origin)
     return written(outcome)

@@ -209,6 +209,28 @@ class RetractRequest(_Strict):
         return self
 
 
+class DeleteQuery(_Strict):
+    """How DELETE ends a memory."""
+
+    erase: bool = Field(default=False, description="true: erase its text, vector and hashes everywhere. This cannot be undone.")
+    cascade: bool = Field(default=False, description="With erase: erase also what its text was merged into.")
+
+
+class ErasureRequest(_Strict):
+    """What to erase: exactly one of a chain, a session, the agent."""
+
+    chain_id: UUID | None = Field(None, description="A fact with all its versions: the id of its chain, or of any version.")
+    session_id: Word | None = Field(None, description="All that was said in a session.")
+    agent_id: Word | None = Field(None, description="Everything of this agent: repeat its id to confirm.")
+    cascade: bool = Field(False, description="Erase also what the texts were merged into.")
+
+    @model_validator(mode="after")
+    def _one_scope(self) -> Self:
+        if sum(scope is not None for scope in (self.chain_id, self.session_id, self.agent_id)) != 1:
+            raise ValueError("name exactly one of chain_id, session_id, agent_id")
+        return self
+
+
 class PatchRequest(_Strict):
     """Corrections. What is left out stays; `valid_until: null` opens the stated end. Content is never changed: supersede it."""
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import MemoryOut, ResultOut, SearchAnswer, etag_of
 from app.api.deps import AgentDep, PartsDep, PointQuery, SearchQuery
-from app.api.memories import reply
+from app.api.reply import reply
 from app.api.schemas import SearchRequest, Word
 from app.domain.errors import NoPreference
 from app.domain.memory import Kind, Slot

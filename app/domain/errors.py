@@ -49,6 +49,29 @@ class Withdrawn(Conflict):
         super().__init__(f"Memory {memory_id} was withdrawn. Act on a version that holds: see its history.", [memory_id])
 
 
+class Erased(PalimpsestError):
+    """The memory was erased: its place in time is left, and nothing can be done to it any more."""
+
+    def __init__(self, memory_id: UUID) -> None:
+        super().__init__(f"Memory {memory_id} was erased; only its place in time is left. Store a new fact instead.")
+        self.memory_id = memory_id
+
+
+class MergedElsewhere(Conflict):
+    """What should be erased lives on in merged memories; `memory_ids` names them."""
+
+    def __init__(self, descendants: Sequence[UUID]) -> None:
+        named = ", ".join(map(str, descendants))
+        super().__init__(f"Its text went into merged memories: {named}. Send cascade=true to erase those too.", descendants)
+
+
+class NothingToErase(PalimpsestError):
+    """Nothing of this agent is in that scope."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"There is nothing to erase for {scope} here. GET /v1/memories?include_superseded=true lists what is stored.")
+
+
 class DoesNotHold(Conflict):
     """The version does not hold at the moment at which it should end; `memory_ids` names what does."""
 

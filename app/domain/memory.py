@@ -49,6 +49,7 @@ class Operation(StrEnum):
     SUPERSEDE = "SUPERSEDE"
     NOOP = "NOOP"
     AMEND = "AMEND"
+    ERASE = "ERASE"
 
 
 class Status(StrEnum):
@@ -61,6 +62,7 @@ class Status(StrEnum):
     MERGED = "merged"
     EXPIRED = "expired"
     REVERTED = "reverted"
+    ERASED = "erased"
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +239,7 @@ class Version:
     created_at: datetime
     revision: int
     belief: Belief
+    erased_at: datetime | None = None
 
     @property
     def one_value(self) -> bool:
@@ -255,7 +258,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One version as a read answers it: its fact with every default filled in, and the belief held at the known time read."""
+    """One version as a read answers it: its fact with every default filled in, and the belief held at the known time read.
+
+    Of an erased one only the shape is left: its fact has no text.
+    """
 
     id: UUID
     chain_id: UUID
@@ -264,6 +270,7 @@ class Memory:
     created_at: datetime
     revision: int
     supersedes_id: UUID | None
+    erased_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

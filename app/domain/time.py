@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import zip_longest
 from uuid import UUID
 
-from app.domain.memory import Belief, Status, Version
+from app.domain.memory import Belief, Memory, Status, Version
 
 
 def in_order(versions: Iterable[Version]) -> list[Version]:
@@ -67,3 +67,8 @@ def status(belief: Belief, as_of: datetime) -> Status:
         return Status.MERGED if belief.merged else Status.SUPERSEDED
     retracted = belief.retracted_at is not None and (belief.said_until is None or belief.retracted_at <= belief.said_until)
     return Status.RETRACTED if retracted else Status.EXPIRED
+
+
+def standing(memory: Memory, as_of: datetime) -> Status:
+    """How a memory stands at `as_of`: erased ones have nothing left but their place."""
+    return Status.ERASED if memory.erased_at else status(memory.belief, as_of)

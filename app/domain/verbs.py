@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.domain.errors import Conflict, DoesNotHold, InvalidFact, OthersInBetween, Withdrawn
+from app.domain.errors import Conflict, DoesNotHold, Erased, InvalidFact, OthersInBetween, Withdrawn
 from app.domain.memory import Fact, Kind, Operation, Slot, Tier, Version
 from app.domain.picture import Picture
 from app.domain.plan import Plan, Policy, amendment, check_decision, check_end, rewrite, succeeding
@@ -17,10 +17,12 @@ from app.domain.time import holding, in_order
 def plan_supersede(fact: Fact, old_ids: Sequence[UUID], picture: Picture, policy: Policy, *, now: datetime, new_id: UUID) -> Plan:
     """New content takes the place of `old_ids`: it joins the chain of the first, the others end where it starts.
 
-    Raises UnknownMemory, Withdrawn, DoesNotHold, OthersInBetween, InvalidFact.
+    Raises UnknownMemory, Erased, Withdrawn, DoesNotHold, OthersInBetween, InvalidFact.
     """
     olds = [picture.version(i) for i in dict.fromkeys(old_ids)]
     first = olds[0]
+    if first.erased_at:
+        raise Erased(first.id)
     start = max([now, *(o.belief.valid_from for o in olds)]) if fact.valid_from is None else fact.valid_from
     check_end(start, fact.valid_until)
     claims = [claim for old in olds if (claim := _claim_on(old, olds, picture, start=start, new_id=new_id))]
@@ -73,17 +75,24 @@ def _successor_of(first: Version, fact: Fact) -> Fact:
     )
 
 
+def _standing(memory_id: UUID, picture: Picture) -> Version:
+    """The version, where a call may act on it. Raises UnknownMemory, Erased, Withdrawn."""
+    version = picture.version(memory_id)
+    if version.erased_at:
+        raise Erased(memory_id)
+    if version.belief.void:
+        raise Withdrawn(memory_id)
+    return version
+
+
 def plan_succeed(old_id: UUID, by_id: UUID, picture: Picture, *, now: datetime) -> Plan:
     """A stored memory is declared the successor of another, which ends where it starts; both keep their chains.
 
-    Raises UnknownMemory, Withdrawn, DoesNotHold, Conflict.
+    Raises UnknownMemory, Erased, Withdrawn, DoesNotHold, Conflict.
     """
     if old_id == by_id:
         raise Conflict("A memory cannot be its own successor; give the id of another.", [by_id])
-    old, by = picture.version(old_id), picture.version(by_id)
-    for version in (old, by):
-        if version.belief.void:
-            raise Withdrawn(version.id)
+    old, by = _standing(old_id, picture), _standing(by_id, picture)
     decision = Decision(Relation.UPDATE, 1.0, Judge.CALLER, "The caller named the successor.")
     if _succeeds_already(old, by):
         return Plan(Operation.NOOP, now, replace(decision, reasoning="It is the successor already."), target=by_id)
@@ -106,11 +115,9 @@ def _succeeds_already(old: Version, by: Version) -> bool:
 def plan_retract(memory_id: UUID, picture: Picture, *, now: datetime, at: datetime | None = None, never_true: bool = False) -> Plan:
     """Ends a version at `at` (default now) and leaves a gap; `never_true`, or calling off a scheduled one, withdraws it.
 
-    Raises UnknownMemory, Withdrawn, DoesNotHold.
+    Raises UnknownMemory, Erased, Withdrawn, DoesNotHold.
     """
-    version = picture.version(memory_id)
-    if version.belief.void:
-        raise Withdrawn(memory_id)
+    version = _standing(memory_id, picture)
     freed: list[Version] = []
     if never_true or (at is None and version.belief.valid_from > now):
         claim, reason = version.asserting(void=True), "Withdrawn by the caller."
@@ -135,11 +142,9 @@ def _freed(memory_id: UUID, picture: Picture) -> list[Version]:
 def plan_amend(memory_id: UUID, picture: Picture, *, now: datetime, said: dict[str, Any], metadata: dict[str, Any]) -> Plan:
     """Corrects validity (`said`: valid_from, said_until, tier) and metadata. A new valid_from counts as asserted now.
 
-    Raises UnknownMemory, Withdrawn, InvalidFact.
+    Raises UnknownMemory, Erased, Withdrawn, InvalidFact.
     """
-    version = picture.version(memory_id)
-    if version.belief.void:
-        raise Withdrawn(memory_id)
+    version = _standing(memory_id, picture)
     if version.kind is Kind.DECISION:
         check_decision(metadata.get("details", {}))
     asserted = {"asserted_at": now} if "valid_from" in said else {}

@@ -45,13 +45,13 @@ class Cascade:
         said = _signals(fact, candidates) if tier.reads_signals else ()
         retracts = tier.reads_signals and len(fact.content) <= MAX_READ and ending_of(fact.content) is not None
         verdict = Verdict(said, retracts=retracts)
-        if not tier.asks_model or not candidates or self._is_decided(said):
+        if not tier.asks_model or not candidates or self._is_decided(said) or (self._model is None and tier is not Classify.MODEL):
             return verdict
         asked = self._open(fact, candidates, said)
         if not asked:
             return verdict
         if self._model is None:
-            return replace(verdict, look_again="no model is configured") if tier is Classify.MODEL else verdict
+            return replace(verdict, look_again="no model is configured")
         return _with_model(verdict, await self._model.judge(agent, _question(fact, asked)))
 
     def _is_decided(self, judgments: Sequence[Judgment]) -> bool:

@@ -32,6 +32,11 @@ def count(plans: Iterable[Plan]) -> None:
                 _TROUBLE.inc()
 
 
+def count_erasure() -> None:
+    """Counts an erasure that was committed."""
+    _OPERATIONS.labels("ERASE", "NONE", "caller").inc()
+
+
 def exposition() -> bytes:
     """Everything counted so far, in the text format of Prometheus."""
     return generate_latest(REGISTRY)

@@ -1,50 +1,30 @@
-"""Storing facts: encode, snapshot, judge; then plan and apply under the agent's lock; commit; answer."""
+"""Storing facts: judge; then plan and apply under the agent's lock; commit; answer."""
 
-import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
-from uuid_utils.compat import uuid7
 
-from app.domain.decide import decide
 from app.domain.errors import PalimpsestError
-from app.domain.judged import MAX_LINKS, Merged, marked
-from app.domain.memory import AgentId, Belief, Fact, Memory, Operation
-from app.domain.merging import join, merge_guard
+from app.domain.judged import marked
+from app.domain.memory import AgentId, Memory
 from app.domain.picture import Picture
-from app.domain.plan import Plan, Policy, inserted_memories
-from app.domain.relation import Classify, Judgment, Relation
-from app.domain.signals import derive
+from app.domain.plan import Plan, inserted_memories
+from app.domain.relation import Classify, Judgment
 from app.domain.storing import plan_store
 from app.domain.verbs import plan_supersede
 from app.embedding import Embedder
 from app.judges import rules
-from app.judges.cascade import MAX_READ, Cascade, Verdict, considered
+from app.judges.cascade import Cascade
 from app.services import metrics
-from app.store import reads, writes
-from app.store.reads import Filters, Hit, Point, Query
+from app.services.judging import Command, Judged, Judging, Rules
+from app.store import erasing, reads, writes
+from app.store.reads import Point
 from app.store.rows import Request
-from app.store.writes import Written
-
-MAX_MERGED = 16_000
-JUDGED_AT_ONCE = 8
-_SOME_TIME = datetime(1, 1, 1, tzinfo=UTC)
-NEAR_IN_BATCH = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One fact to store. `supersedes` names what it replaces; `classify` says which judges are asked (None = as configured)."""
-
-    fact: Fact
-    supersedes: tuple[UUID, ...] = ()
-    classify: Classify | None = None
+from app.store.writes import Locked, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,57 +55,12 @@ class BatchRefused(PalimpsestError):
         self.problems = problems
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The settings that storing depends on."""
-
-    policy: Policy
-    classify: Classify
-    fuzzy: bool
-    max_candidates: int
-    min_importance: float
-    similarity_floor: float
-    language: str
-    language_oid: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """A command on its way: what it was compared with, what the judges said, and the merge it may lead to."""
-
-    command: Command
-    fact: Fact
-    tier: Classify
-    new_id: UUID
-    vector: NDArray[np.float32]
-    hits: tuple[Hit, ...] = ()
-    verdict: Verdict = field(default_factory=Verdict)
-    merged: Merged | None = None
-    merged_vector: NDArray[np.float32] | None = None
-
-    @property
-    def acting(self) -> set[UUID]:
-        """The stored memories that the judges' word may touch."""
-        return {j.memory_id for j in self.verdict.judgments if j.relation not in (Relation.NONE, Relation.OVERLAP)}
-
-    @property
-    def linked(self) -> list[UUID]:
-        """The nearest of the stored memories that it overlaps."""
-        return [j.memory_id for j in self.verdict.judgments if j.relation is Relation.OVERLAP][:MAX_LINKS]
-
-    @property
-    def seen(self) -> dict[UUID, int]:
-        """The revisions that the judges saw."""
-        return {hit.memory.id: hit.memory.revision for hit in self.hits}
-
-
 class Remember:
     """Stores facts. No connection is held while the encoder or a model runs."""
 
     def __init__(self, engine: AsyncEngine, embedder: Embedder, cascade: Cascade, settings: Rules) -> None:
         self._engine = engine
-        self._embedder = embedder
-        self._cascade = cascade
+        self._judging = Judging(engine, embedder, cascade, settings)
         self._rules = settings
 
     async def store(self, agent: AgentId, command: Command, *, request: Request, dry_run: bool = False) -> Outcome:
@@ -141,10 +76,11 @@ class Remember:
         """Stores facts in order, in one transaction, each with its own known time. One that cannot be stored fails alone,
         or with all others where `atomic` (BatchRefused)."""
         started = time.perf_counter()
-        items = await self._snapshot(agent, await self._encode(commands))
-        items = await self._judge(agent, items)
+        items = await self._judging.judge(agent, commands)
         async with self._engine.connect() as connection, connection.begin() as transaction:
-            drafts, picture = await self._plan(connection, agent, items)
+            lock = await writes.lock_agent(connection, agent)
+            items = await _without_erased(connection, agent, items, lock)
+            drafts, picture = await self._plan(connection, agent, items, lock)
             failed = {i: d for i, d in enumerate(drafts) if isinstance(d, PalimpsestError)}
             if failed and atomic:
                 raise BatchRefused(failed)
@@ -160,94 +96,11 @@ class Remember:
             for draft, item in zip(drafts, items, strict=True)
         ]
 
-    # --- encode, snapshot, judge: nothing is locked ---
-
-    async def _encode(self, commands: Sequence[Command]) -> list[_Item]:
-        """Vectors and readings. The encoder's thread leaves this one idle, so the texts are read meanwhile."""
-        texts = [command.fact.content for command in commands]
-        vectors, read = await asyncio.gather(self._embedder.encode(texts), self._read(commands))
-        return [_Item(command, fact, tier, uuid7(), vector) for command, (fact, tier), vector in zip(commands, read, vectors, strict=True)]
-
-    async def _read(self, commands: Sequence[Command]) -> list[tuple[Fact, Classify]]:
-        """Each fact with what it was read to be about, and who judges it. A fact that nobody judges is read too where signals
-        are on: it is a candidate soon, and readings are kept."""
-        read = []
-        for command in commands:
-            tier = command.classify or self._rules.classify
-            reads_it = tier.reads_signals or self._rules.classify.reads_signals
-            derived = derive(command.fact) if reads_it and len(command.fact.content) <= MAX_READ else None
-            read.append((replace(command.fact, derived=derived) if tier.reads_signals else command.fact, tier))
-            await asyncio.sleep(0)  # others get a turn
-        return read
-
-    async def _snapshot(self, agent: AgentId, items: Sequence[_Item]) -> list[_Item]:
-        """The nearest current memories of each fact to be classified, and those of its category and derived slot."""
-        if not self._rules.max_candidates or all(item.tier is Classify.OFF for item in items):
-            return list(items)
-        async with reads.reading(self._engine) as connection:
-            return [item if item.tier is Classify.OFF else replace(item, hits=await self._near(connection, agent, item)) for item in items]
-
-    async def _near(self, connection: AsyncConnection, agent: AgentId, item: _Item) -> tuple[Hit, ...]:
-        query = Query(item.fact.content, item.vector, "hybrid", self._rules.language, self._rules.max_candidates, reads.ANY_SCORE)
-        hits = (await reads.search(connection, agent, query, Filters(), Point())).hits
-        met = {hit.memory.fact.derived.digest for hit in hits if hit.memory.fact.derived}
-        if item.fact.category or (item.fact.derived and item.fact.derived.digest not in met):
-            known = {hit.memory.id for hit in hits}
-            alike = await reads.of_slot_or_category(connection, agent, item.fact)
-            hits += [Hit(memory, 0.0, {}) for memory in alike if memory.id not in known]
-        return tuple(hits)
-
-    async def _judge(self, agent: AgentId, items: Sequence[_Item]) -> list[_Item]:
-        """Each fact judged over what is stored and what the batch before it will write; a few at a time, so that others get a turn."""
-        places = asyncio.Semaphore(JUDGED_AT_ONCE)
-
-        async def judged(place: int) -> _Item:
-            async with places:
-                await asyncio.sleep(0)
-                return await self._judge_one(agent, items[place], _mates(items, place))
-
-        return await asyncio.gather(*(judged(place) for place in range(len(items))))
-
-    async def _judge_one(self, agent: AgentId, item: _Item, mates: Sequence[Hit]) -> _Item:
-        if item.tier in (Classify.OFF, Classify.RULES) or item.fact.one_value or item.command.supersedes:
-            return item
-        item = replace(item, hits=(*item.hits, *mates))
-        settings = self._rules
-        candidates = [
-            hit.memory
-            for hit in item.hits
-            if considered(
-                hit.memory,
-                hit.scores.get("vector"),
-                min_importance=settings.min_importance,
-                similarity_floor=settings.similarity_floor,
-            )
-        ]
-        if any(memory.fact.content_hash == item.fact.content_hash for memory in candidates):
-            return item  # an equal text is for the rules to decide
-        verdict = await self._cascade.judge(agent, item.fact, candidates, item.tier)
-        return await self._prepare_merge(replace(item, verdict=verdict), candidates)
-
-    async def _prepare_merge(self, item: _Item, candidates: Sequence[Memory]) -> _Item:
-        """The merged text, guarded, and its vector: made before the lock, because encoding takes time."""
-        choice = decide(item.verdict.judgments, self._rules.policy.is_sure)
-        if choice.operation is not Operation.MERGE or not self._rules.policy.may_merge:
-            return item
-        stored = next(memory for memory in candidates if memory.id == choice.acts_on[0].memory_id)
-        text = _merged_text(item.verdict.merged_text, stored.fact.content, item.fact.content)
-        if len(text) > MAX_MERGED:
-            return item
-        united = replace(stored.fact.united(item.fact, text), merged_from=(stored.id, item.new_id), derived=None)
-        [vector] = await self._embedder.encode([text])
-        return replace(item, merged=Merged(stored.id, united, uuid7()), merged_vector=vector)
-
-    # --- plan and apply: under the agent's lock ---
-
     async def _plan(
-        self, connection: AsyncConnection, agent: AgentId, items: Sequence[_Item]
+        self, connection: AsyncConnection, agent: AgentId, items: Sequence[Judged], lock: Locked
     ) -> tuple[list[Plan | PalimpsestError], Picture]:
-        """Takes the lock, reads what the facts may touch, and plans each over what the ones before will have written."""
-        last = await writes.lock_agent(connection, agent)
+        """Reads what the facts may touch, and plans each over what the ones before will have written."""
+        last = lock.last_known_at
         named = {i for item in items for i in (*item.command.supersedes, *item.acting, *item.linked)}
         withdrawable = [i for item in items for i in item.command.supersedes]
         picture, clock = await writes.read_picture(
@@ -266,7 +119,7 @@ class Remember:
             last = now
         return drafts, picture
 
-    def _plan_one(self, item: _Item, picture: Picture, now: datetime) -> Plan:
+    def _plan_one(self, item: Judged, picture: Picture, now: datetime) -> Plan:
         fact, command, policy = item.fact, item.command, self._rules.policy
         if command.supersedes:
             return plan_supersede(fact, command.supersedes, picture, policy, now=now, new_id=item.new_id)
@@ -289,14 +142,14 @@ class Remember:
         return marked(replace(plan, asked=item.verdict.asked), look_again, policy)
 
     async def _apply(
-        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], items: Sequence[_Item], request: Request
+        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], items: Sequence[Judged], request: Request
     ) -> list[Written]:
         vectors = {item.new_id: item.vector for item in items}
         vectors |= {item.merged.new_id: item.merged_vector for item in items if item.merged and item.merged_vector is not None}
         return await writes.apply(connection, agent, plans, vectors=vectors, language=self._rules.language_oid, request=request)
 
     async def _read_back(
-        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], picture: Picture, items: Sequence[_Item]
+        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], picture: Picture, items: Sequence[Judged]
     ) -> dict[UUID, Memory]:
         """The memories to answer with, and those judged without being neighbours. What was inserted is known without reading it."""
         inserted = inserted_memories(plans, picture)
@@ -309,35 +162,22 @@ class Remember:
         return inserted | {memory.id: memory for memory in page.memories}
 
 
-def _mates(items: Sequence[_Item], place: int) -> list[Hit]:
-    """The nearest of the facts that the batch will have written before this one."""
-    before = [item for item in items[:place] if item.tier is not Classify.OFF]
-    if not before:
-        return []
-    similar = np.stack([item.vector for item in before]) @ items[place].vector
-    nearest = np.argsort(-similar, kind="stable")[:NEAR_IN_BATCH]
-    return [Hit(_as_memory(before[i]), 0.0, {"vector": float(similar[i])}) for i in nearest]
+async def _without_erased(connection: AsyncConnection, agent: AgentId, items: list[Judged], lock: Locked) -> list[Judged]:
+    """The items without what was erased since their snapshot: it may be neither acted on nor told."""
+    if lock.last_erased_at is None or all(item.seen_at is None or item.seen_at >= lock.last_erased_at for item in items):
+        return items
+    near = {hit.memory.id for item in items for hit in item.hits}
+    erased = await erasing.erased_among(connection, agent, list(near))
+    return [item.without(erased) for item in items]
 
 
-def _as_memory(item: _Item) -> Memory:
-    """A fact of the batch as the memory that it will be, if it is inserted; its dates are made under the lock."""
-    fact = item.fact.settled()
-    start = fact.valid_from or _SOME_TIME
-    return Memory(item.new_id, item.new_id, fact, Belief(start, start), start, 1, None)
-
-
-def _moved(item: _Item, picture: Picture) -> set[UUID]:
+def _moved(item: Judged, picture: Picture) -> set[UUID]:
     """The memories that the judges' word may touch and that are no longer as they saw them."""
     seen = item.seen
     return {i for i in item.acting if not picture.has(i) or picture.version(i).revision != seen.get(i)}
 
 
-def _merged_text(said: str | None, one: str, other: str) -> str:
-    """The model's wording where it loses nothing, else both texts joined."""
-    return said if said and merge_guard(said, one, other) is None else join(one, other)
-
-
-def _outcome(plan: Plan, written: Written, item: _Item, stored: Mapping[UUID, Memory], *, dry_run: bool) -> Outcome:
+def _outcome(plan: Plan, written: Written, item: Judged, stored: Mapping[UUID, Memory], *, dry_run: bool) -> Outcome:
     judged = _strongest(plan.judgments)
     near = [Candidate(hit.memory, hit.scores.get("vector"), judged.pop(hit.memory.id, None)) for hit in item.hits]
     first = [Candidate(stored[memory_id], None, judgment) for memory_id, judgment in judged.items() if memory_id in stored]

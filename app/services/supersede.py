@@ -92,11 +92,11 @@ class Supersede:
         vector: NDArray[np.float32] | None = None,
     ) -> Outcome:
         async with self._engine.begin() as connection:
-            last = await writes.lock_agent(connection, agent)
+            lock = await writes.lock_agent(connection, agent)
             picture, clock = await writes.read_picture(connection, agent, ids=ids, withdrawable=ids)
             if expected is not None and picture.version(ids[0]).revision != expected:
                 raise StaleVersion(ids[0])
-            planned = plan(picture, writes.next_known(clock, last))
+            planned = plan(picture, writes.next_known(clock, lock.last_known_at))
             vectors = {planned.target: vector} if planned.inserted and planned.target and vector is not None else {}
             [written] = await writes.apply(connection, agent, [planned], vectors=vectors, language=self._language_oid, request=request)
             memory = (await reads.find_memory(connection, agent, planned.target, reads.Point()))[1] if planned.target else None

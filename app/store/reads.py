@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -68,11 +69,12 @@ _SUPERSEDES_PAST = """
 
 _FACT_COLUMNS = tuple(f.name for f in fields(Fact) if f.name not in ("tier", "valid_from", "valid_until", "derived"))
 _MEMORY = (
-    "m.id, m.chain_id, m.created_at, m.revision, m.derived_entity, m.derived_key, m.derived_value, "
+    "m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key, m.derived_value, "
     f"{', '.join(f'm.{name}' for name in _FACT_COLUMNS)}, {_BELIEF}"
 )
 
 
+# How many memories of the same derived slot or given category are candidates, ranked or not.
 MAX_ALIKE = 5
 
 
@@ -176,7 +178,7 @@ def _memory(row: Mapping[str, Any]) -> Memory:
     said["derived"] = DerivedSlot(row["derived_entity"], row["derived_key"], row["derived_value"]) if row["derived_key"] else None
     said |= {"kind": Kind(row["kind"]), "lifespan": Lifespan(row["lifespan"])}
     fact = Fact(**said, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
-    return Memory(row["id"], row["chain_id"], fact, belief, row["created_at"], row["revision"], row["supersedes_id"])
+    return Memory(row["id"], row["chain_id"], fact, belief, row["created_at"], row["revision"], row["supersedes_id"], row["erased_at"])
 
 
 async def _select(
@@ -242,17 +244,6 @@ async def holding_in_slot(connection: AsyncConnection, agent: AgentId, slot: Slo
     return await _select(connection, agent, point, where=where, tail=tail, parameters=parameters)
 
 
-async def of_slot_or_category(connection: AsyncConnection, agent: AgentId, fact: Fact) -> list[Memory]:
-    """What holds of the same derived slot or the same given category, a few, the latest first: candidates that no ranking need find."""
-    where, parameters = _narrowed(Filters(), Point())
-    where += " AND (m.derived_hash = :derived OR m.slot_category = :category)"
-    parameters |= {"derived": fact.derived.digest if fact.derived else None, "category": fact.slot.category or None}
-    page = await _select(
-        connection, agent, Point(), where=where, tail=f"ORDER BY b.valid_from DESC LIMIT {MAX_ALIKE}", parameters=parameters
-    )
-    return page.memories
-
-
 # --- search ------------------------------------------------------------------------------------------------------------
 
 # The words of the query, any of which may match: a question shares few words with its answer (DESIGN §8). A CTE, because the
@@ -300,7 +291,20 @@ _FOUND = {
 # Below every score there is, cosines included.
 ANY_SCORE = -2.0
 
-_LIVE = "live AS MATERIALIZED (SELECT m.id, {distance} AS distance, {rank} AS rank FROM {source} WHERE {where}),"
+_LIVE = "live AS MATERIALIZED (SELECT m.id, {distance} AS distance, {rank} AS rank {and_more} FROM {source} WHERE {where}),"
+
+# What a fact to be judged is compared with: the nearest by both rankings, and the latest few of its derived slot or given category,
+# which no ranking need find.
+_ALIKE = ", b.valid_from, coalesce(m.derived_hash = :derived, false) OR coalesce(m.slot_category = :category, false) AS alike"
+_RANKED_AND_ALIKE = """
+    found AS MATERIALIZED (
+        SELECT * FROM ranked
+        UNION ALL (
+            SELECT id, 0, CAST(NULL AS float8), CAST(NULL AS float8) FROM live
+            WHERE alike AND id NOT IN (SELECT id FROM ranked) ORDER BY valid_from DESC LIMIT :alike
+        )
+    )
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,14 +323,26 @@ class Query:
         return max(50, self.limit)
 
 
+def _findable(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
+    """The WHERE of a search: what was erased has neither words nor a vector."""
+    where, parameters = _narrowed(filters, point)
+    return f"{where} AND m.erased_at IS NULL", parameters
+
+
 def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
     """The statement of a search and the values of its filters."""
-    source, supersedes = _known(point)
-    where, parameters = _narrowed(filters, point)
-    parts = {"source": source, "where": where, "distance": _DISTANCE, "rank": _RANK, "fused": _FUSED}
+    source, _ = _known(point)
+    where, parameters = _findable(filters, point)
+    parts = {"source": source, "where": where, "distance": _DISTANCE, "rank": _RANK, "fused": _FUSED, "and_more": ""}
     live = _LIVE.format(**parts) if mode == "hybrid" else ""
-    statement = f"""
-        WITH {_MOMENT}, {_ASKED}, {live} found AS MATERIALIZED ({_FOUND[mode].format(**parts)})
+    return _of_found(f"{live} found AS MATERIALIZED ({_FOUND[mode].format(**parts)})", point), parameters
+
+
+def _of_found(ctes: str, point: Point) -> str:
+    """The memories of a `found` CTE (id, score, vector, text), best first."""
+    source, supersedes = _known(point)
+    return f"""
+        WITH {_MOMENT}, {_ASKED}, {ctes}
         SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, hit.*
         FROM moment LEFT JOIN (
             SELECT found.score, found.vector AS vector_score, found.text AS text_score, {_MEMORY}, {supersedes} AS supersedes_id
@@ -334,24 +350,39 @@ def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, di
         ) AS hit ON true
         ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
     """  # noqa: S608 - fragments from constants, values are bound
-    return statement, parameters
+
+
+@lru_cache(maxsize=1)
+def _candidates_statement() -> str:
+    where, _ = _findable(Filters(), Point())
+    parts = {"source": _LATEST, "where": where, "distance": _DISTANCE, "rank": _RANK, "fused": _FUSED, "and_more": _ALIKE}
+    return _of_found(f"{_LIVE.format(**parts)} ranked AS MATERIALIZED ({_FOUND['hybrid'].format(**parts)}), {_RANKED_AND_ALIKE}", Point())
 
 
 async def search(connection: AsyncConnection, agent: AgentId, query: Query, filters: Filters, point: Point) -> Hits:
     """The nearest live memories, best first: min(limit, live) of them unless `min_score` cuts some off."""
     statement, parameters = search_statement(query.mode, filters, point)
-    bound = {
-        **parameters,
+    moment, rows = await _run(connection, statement, agent, point, parameters | _bound(query))
+    return Hits(moment, [_hit(row) for row in rows])
+
+
+async def candidates(connection: AsyncConnection, agent: AgentId, query: Query, fact: Fact) -> Hits:
+    """The current memories a fact is compared with: the nearest, best first, then up to MAX_ALIKE of the same derived slot or given
+    category; those have no scores."""
+    like = {"derived": fact.derived.digest if fact.derived else None, "category": fact.slot.category or None, "alike": MAX_ALIKE}
+    moment, rows = await _run(connection, _candidates_statement(), agent, Point(), like | _bound(query))
+    return Hits(moment, [_hit(row) for row in rows])
+
+
+def _bound(query: Query) -> dict[str, Any]:
+    asked = {
         "query": query.text,
         "vector": query.vector,
         "language": query.language,
         "limit": query.limit,
         "min_score": query.min_score,
     }
-    if query.mode == "hybrid":
-        bound["depth"] = query.depth
-    moment, rows = await _run(connection, statement, agent, point, bound)
-    return Hits(moment, [_hit(row) for row in rows])
+    return asked | ({"depth": query.depth} if query.mode == "hybrid" else {})
 
 
 def _hit(row: Mapping[str, Any]) -> Hit:

@@ -115,6 +115,14 @@ LOG_TYPES: dict[str, str | int] = {
     "created_at": "timestamptz",
 }
 
+LINK_TYPES: dict[str, str | int] = {
+    "agent_id": "text",
+    "source_id": "uuid",
+    "target_id": "uuid",
+    "type": "text",
+    "log_id": "uuid",
+    "created_at": "timestamptz",
+}
 
 REVIEW_TYPES: dict[str, str | int] = {
     "agent_id": "text",

@@ -36,6 +36,7 @@ agents = sa.Table(
     sa.Column("agent_id", sa.Text, primary_key=True),
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("last_known_at", _TIME, nullable=False),
+    sa.Column("last_erased_at", _TIME),
 )
 
 memories = sa.Table(
@@ -69,7 +70,7 @@ memories = sa.Table(
     sa.Column("fuzzy_hash", BYTEA, nullable=False),
     sa.Column("folded_hash", BYTEA, nullable=False),
     sa.Column("value_hash", BYTEA),
-    sa.Column("embedding", Vector, nullable=False),
+    sa.Column("embedding", Vector),
     sa.Column("language", REGCONFIG, nullable=False),
     sa.Column("lexemes", TSVECTOR, sa.Computed("to_tsvector(language, content)", persisted=True)),
     sa.Column("created_at", _TIME, nullable=False),
@@ -80,6 +81,7 @@ memories = sa.Table(
     sa.Column("derived_value", sa.Text),
     sa.Column("derived_hash", BYTEA),
     sa.Column("look_again", sa.Text),
+    sa.Column("erased_at", _TIME),
     *_beliefs(),
     sa.ForeignKeyConstraint(["agent_id", "chain_id"], ["memories.agent_id", "memories.id"], name="memories_chain_fkey"),
     sa.ForeignKeyConstraint(["agent_id", "superseded_by"], ["memories.agent_id", "memories.id"], name="memories_superseded_by_fkey"),

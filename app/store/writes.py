@@ -18,6 +18,7 @@ from app.domain.plan import Insertion, Plan
 from app.store.engine import driver_connection, fetch
 from app.store.rows import (
     BELIEF_TYPES,
+    LINK_TYPES,
     LOG_TYPES,
     MEMORY_TYPES,
     REVIEW_TYPES,
@@ -36,7 +37,7 @@ _TICK = timedelta(microseconds=1)
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 # The row lock that makes an agent's writes one after the other.
-_LOCK = "SELECT last_known_at FROM agents WHERE agent_id = :agent FOR UPDATE"
+_LOCK = "SELECT last_known_at, last_erased_at FROM agents WHERE agent_id = :agent FOR UPDATE"
 
 # A first write creates its agent, dated before everything; of two at once, one waits for the other here.
 _CREATE_AGENT = sa.text(
@@ -44,11 +45,9 @@ _CREATE_AGENT = sa.text(
     "ON CONFLICT DO NOTHING"
 )
 
-_KNOW = "UPDATE agents SET last_known_at = :now WHERE agent_id = :agent"
-
 _VERSION_COLUMNS = (
     "id, chain_id, kind, entity, category, key, single_valued, slot_entity, slot_category, slot_key, "
-    "content_hash, fuzzy_hash, folded_hash, value_hash, importance, trust, created_at, revision, " + ", ".join(BELIEF_COLUMNS)
+    "content_hash, fuzzy_hash, folded_hash, value_hash, importance, trust, created_at, revision, erased_at, " + ", ".join(BELIEF_COLUMNS)
 )
 
 # Whole chains that a write may touch, found by id, text or slot, and the clock. It is read here because a clock read in the
@@ -67,14 +66,22 @@ _PICTURE = f"""
 """  # noqa: S608 - column names from constants
 
 
-async def lock_agent(connection: AsyncConnection, agent: AgentId) -> datetime | None:
-    """Locks the agent's row, made where it is missing, until the transaction ends; returns the last known time, None for a new agent."""
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """An agent whose row is locked: the known times of its last operation and of its last erasure, None where there was none."""
+
+    last_known_at: datetime | None
+    last_erased_at: datetime | None
+
+
+async def lock_agent(connection: AsyncConnection, agent: AgentId) -> Locked:
+    """Locks the agent's row, made where it is missing, until the transaction ends."""
     found = await fetch(connection, _LOCK, {"agent": agent})
     if not found:
         await connection.execute(_CREATE_AGENT, {"agent": agent})
         found = await fetch(connection, _LOCK, {"agent": agent})
-    last: datetime = found[0]["last_known_at"]
-    return None if last == _NEVER else last
+    last = found[0]["last_known_at"]
+    return Locked(None if last == _NEVER else last, found[0]["last_erased_at"])
 
 
 def next_known(clock: datetime, last: datetime | None) -> datetime:
@@ -153,49 +160,119 @@ async def apply(
     """
     if not plans:
         return []
-    tally = _Tally()
-    for plan in plans:
-        tally.add(plan)
     written = [Written(uuid7(), uuid7() if plan.review else None) for plan in plans]
-    marks = {i.version.id: plan.look_again for plan in plans for i in plan.inserted}
-    memory_rows = [memory_row(agent, i, vectors[i.version.id], language, marks[i.version.id]) for i in tally.inserted.values()]
     corrected = await _metadata_before(connection, agent, plans)
-    log_rows = [log_row(agent, at.log_id, plan, request, corrected.get(plan.target)) for at, plan in zip(written, plans, strict=True)]
-    if len(plans) == 1 and _is_plain(plans[0]):
-        driver = await driver_connection(connection)
-        await driver.execute(_ADD_ONE, (*memory_rows[0], plans[0].now, agent, *log_rows[0]))
-    else:
-        await _copy(connection, "memories", MEMORY_TYPES, memory_rows)
-        await _update_beliefs(connection, agent, tally.updated.values())
-        await _copy(connection, "memory_beliefs", BELIEF_TYPES, [belief_row(agent, version, until) for version, until in tally.archived])
-        await _update_metadata(connection, agent, plans)
-        await _reinforce(connection, agent, plans)
-        await _copy(connection, "consolidation_log", LOG_TYPES, log_rows)
-        await fetch(connection, _KNOW, {"agent": agent, "now": plans[-1].now})
-    await _write_links_and_reviews(connection, agent, plans, written)
+    rows = _rows(agent, list(zip(plans, written, strict=True)), vectors, language, request, corrected)
+    small = len(plans) == 1 and len(rows.updated) <= _FEW
+    await (_write_one if small else _write_many)(connection, agent, plans, rows)
+    await _update_metadata(connection, agent, plans)
     return written
 
 
-def _is_plain(plan: Plan) -> bool:
-    """The usual store: one new memory that changes no other."""
-    return len(plan.inserted) == 1 and not (plan.changed or plan.metadata or plan.reinforced)
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What some plans write, in the columns of their tables; of a version only the latest state, with every belief it had before."""
+
+    memories: Sequence[Sequence[object]]
+    updated: Sequence[Version]
+    beliefs: Sequence[Sequence[object]]
+    links: Sequence[Sequence[object]]
+    reviews: Sequence[Sequence[object]]
+    log: Sequence[Sequence[object]]
 
 
-async def _write_links_and_reviews(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], written: Sequence[Written]) -> None:
-    pairs = list(zip(plans, written, strict=True))
-    links = [link_row(agent, link, at.log_id, plan.now) for plan, at in pairs for link in dict.fromkeys(plan.links)]
-    reviews = [review_row(agent, at.review_id, plan.review, plan, at.log_id) for plan, at in pairs if plan.review and at.review_id]
-    if links:
-        driver = await driver_connection(connection)
-        await driver.execute(_LINK, [list(column) for column in zip(*links, strict=True)])
-    await _copy(connection, "reviews", REVIEW_TYPES, reviews)
+def _rows(
+    agent: AgentId,
+    plans: Sequence[tuple[Plan, Written]],
+    vectors: Mapping[UUID, NDArray[np.float32]],
+    language: int,
+    request: Request,
+    corrected: Mapping[UUID | None, dict[str, Any]],
+) -> _Rows:
+    tally = _Tally()
+    for plan, _ in plans:
+        tally.add(plan)
+    marks = {i.version.id: plan.look_again for plan, _ in plans for i in plan.inserted}
+    return _Rows(
+        memories=[memory_row(agent, i, vectors[i.version.id], language, marks[i.version.id]) for i in tally.inserted.values()],
+        updated=list(tally.updated.values()),
+        beliefs=[belief_row(agent, version, until) for version, until in tally.archived],
+        links=[link_row(agent, link, at.log_id, plan.now) for plan, at in plans for link in dict.fromkeys(plan.links)],
+        reviews=[review_row(agent, at.review_id, plan.review, plan, at.log_id) for plan, at in plans if plan.review and at.review_id],
+        log=[log_row(agent, at.log_id, plan, request, corrected.get(plan.target)) for plan, at in plans],
+    )
 
 
-# A few rows in one round trip, where COPY takes two.
-_LINK = b"""
-    INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id, created_at)
-    SELECT * FROM unnest(%s::text[], %s::uuid[], %s::uuid[], %s::text[], %s::uuid[], %s::timestamptz[])
+# Up to here a statement for each changed version is shorter than the round trips it saves.
+_FEW = 20
+
+
+async def _write_one(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], rows: _Rows) -> None:
+    """The usual store in one round trip instead of up to nine."""
+    [plan] = plans
+    parts = [
+        _inserting("memories", MEMORY_TYPES, rows.memories),
+        *((_UPDATE_BELIEF, _belief_now(agent, v)) for v in rows.updated),
+        _inserting("memory_beliefs", BELIEF_TYPES, rows.beliefs),
+        (_REINFORCE, (agent, plan.reinforced, plan.now)) if plan.reinforced else _NOTHING,
+        _inserting("memory_relationships", LINK_TYPES, rows.links),
+        _inserting("reviews", REVIEW_TYPES, rows.reviews),
+        (_KNOW, (plan.now, agent)),
+    ]
+    log, logged = _inserting("consolidation_log", LOG_TYPES, rows.log)
+    ctes = ", ".join(f"part{place} AS ({statement})" for place, (statement, _) in enumerate(parts) if statement)
+    values = [value for _, given in parts for value in given]
+    driver = await driver_connection(connection)
+    await driver.execute(f"WITH {ctes} {log}".encode(), (*values, *logged))
+
+
+_Part = tuple[str, Sequence[object]]
+_NOTHING: _Part = ("", ())
+
+
+def _inserting(table: str, types: Mapping[str, str | int], rows: Sequence[Sequence[object]]) -> _Part:
+    """An INSERT of these rows and its values."""
+    if not rows:
+        return _NOTHING
+    one = f"({', '.join(['%s'] * len(types))})"
+    statement = f"INSERT INTO {table} ({', '.join(types)}) VALUES {', '.join([one] * len(rows))}"  # noqa: S608 - names from constants
+    return statement, [value for row in rows for value in row]
+
+
+async def _write_many(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], rows: _Rows) -> None:
+    """Many plans at once: COPY is the fastest way in."""
+    driver = await driver_connection(connection)
+    await _copy(connection, "memories", MEMORY_TYPES, rows.memories)
+    async with driver.cursor() as cursor:
+        if rows.updated:
+            await cursor.executemany(_UPDATE_BELIEF.encode(), [_belief_now(agent, v) for v in rows.updated])
+        if reinforced := [(agent, plan.reinforced, plan.now) for plan in plans if plan.reinforced]:
+            await cursor.executemany(_REINFORCE.encode(), reinforced)
+    await _copy(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)
+    await _copy(connection, "consolidation_log", LOG_TYPES, rows.log)
+    await _copy(connection, "memory_relationships", LINK_TYPES, rows.links)
+    await _copy(connection, "reviews", REVIEW_TYPES, rows.reviews)
+    await driver.execute(_KNOW.encode(), (plans[-1].now, agent))
+
+
+# What is believed of a stored version from now on.
+_UPDATE_BELIEF = f"""
+    UPDATE memories SET {", ".join(f"{name} = %s" for name in (*BELIEF_COLUMNS, "revision"))} WHERE agent_id = %s AND id = %s
+"""  # noqa: S608 - column names from constants
+
+
+def _belief_now(agent: AgentId, version: Version) -> tuple[object, ...]:
+    return (*belief_values(version.belief), version.revision, agent, version.id)
+
+
+# A duplicate confirms what is stored; counters live apart so that they touch neither ETags nor beliefs.
+_REINFORCE = """
+    INSERT INTO memory_usage (agent_id, memory_id, access_count, last_reinforced_at) VALUES (%s, %s, 1, %s)
+    ON CONFLICT (agent_id, memory_id)
+    DO UPDATE SET access_count = memory_usage.access_count + 1, last_reinforced_at = excluded.last_reinforced_at
 """
+
+_KNOW = "UPDATE agents SET last_known_at = %s WHERE agent_id = %s"
 
 
 async def _copy(connection: AsyncConnection, table: str, types: Mapping[str, str | int], rows: Sequence[Sequence[object]]) -> None:
@@ -208,33 +285,6 @@ async def _copy(connection: AsyncConnection, table: str, types: Mapping[str, str
         copy.set_types(list(types.values()))
         for row in rows:
             await copy.write_row(row)
-
-
-def _into(table: str, types: Mapping[str, str | int]) -> str:
-    return f"INSERT INTO {table} ({', '.join(types)}) VALUES ({', '.join(['%s'] * len(types))})"  # noqa: S608 - names from constants
-
-
-# The usual store, one new memory that changes no other, in one round trip instead of seven.
-_ADD_ONE = f"""
-    WITH stored AS ({_into("memories", MEMORY_TYPES)}), known AS (UPDATE agents SET last_known_at = %s WHERE agent_id = %s)
-    {_into("consolidation_log", LOG_TYPES)}
-""".encode()  # noqa: S608 - names from constants
-
-
-_UPDATE_BELIEF = (
-    memories.update()
-    .where(memories.c.agent_id == sa.bindparam("of_agent"), memories.c.id == sa.bindparam("of_memory"))
-    .values({name: sa.bindparam(name) for name in (*BELIEF_COLUMNS, "revision")})
-)
-
-
-async def _update_beliefs(connection: AsyncConnection, agent: AgentId, versions: Iterable[Version]) -> None:
-    rows = [
-        {"of_agent": agent, "of_memory": v.id, "revision": v.revision, **dict(zip(BELIEF_COLUMNS, belief_values(v.belief), strict=True))}
-        for v in versions
-    ]
-    if rows:
-        await connection.execute(_UPDATE_BELIEF, rows)
 
 
 async def _metadata_before(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]) -> dict[UUID | None, dict[str, Any]]:
@@ -254,17 +304,3 @@ async def _update_metadata(connection: AsyncConnection, agent: AgentId, plans: S
         if plan.metadata:
             here = sa.and_(memories.c.agent_id == agent, memories.c.id == plan.target)
             await connection.execute(memories.update().where(here).values(**plan.metadata, revision=memories.c.revision + 1))
-
-
-# A duplicate confirms what is stored; counters live apart so that they touch neither ETags nor beliefs.
-_REINFORCE = sa.text("""
-    INSERT INTO memory_usage (agent_id, memory_id, access_count, last_reinforced_at) VALUES (:agent, :memory, 1, :now)
-    ON CONFLICT (agent_id, memory_id)
-    DO UPDATE SET access_count = memory_usage.access_count + 1, last_reinforced_at = excluded.last_reinforced_at
-""")
-
-
-async def _reinforce(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]) -> None:
-    rows = [{"agent": agent, "memory": plan.reinforced, "now": plan.now} for plan in plans if plan.reinforced]
-    if rows:
-        await connection.execute(_REINFORCE, rows)

@@ -40,7 +40,7 @@ def random_writes(client: httpx.Client, pick: random.Random, times: int) -> None
         value = pick.choice("abc")
         fact: dict[str, Any] = {"content": f"fact {value}", "importance": pick.choice([0.1, 0.9]), "tags": [value], **date}
         some = pick.choice(ids) if ids else None
-        match pick.randrange(7):
+        match pick.randrange(8):
             case 0 | 1 | 2:
                 client.post(
                     "/v1/memories", json={**fact, "key": pick.choice(["s", "t"]), "value": value, "tier": pick.choice(["core", "semantic"])}
@@ -53,6 +53,8 @@ def random_writes(client: httpx.Client, pick: random.Random, times: int) -> None
                 client.patch(f"/v1/memories/{some}", json=pick.choice([{"importance": 0.3}, {"tags": ["patched"]}, date or {"trust": 3}]))
             case 6:
                 client.post(f"/v1/memories/{some}/supersede", json={"by": pick.choice(ids) if ids else None})
+            case 7 if pick.random() < 0.4:
+                client.delete(f"/v1/memories/{some}", params={"erase": True})
 
 
 def replayed(log: list[dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]], dict[str, int]]:
@@ -71,6 +73,9 @@ def replayed(log: list[dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], list
         for state in entry["after_state"]:
             if "id" not in state:
                 continue  # links and reviews, compared by their own test
+            if entry["operation"] == "ERASE":
+                memories[state["id"]]["revision"] += 1
+                continue
             if "metadata" in state:
                 memories[state["id"]] |= state["metadata"]
                 memories[state["id"]]["revision"] += 1

@@ -4,7 +4,8 @@ Every reason is a named signal with a measured reliability; an identity veto sta
 """
 
 from app.domain.signals.judge import judge
+from app.domain.signals.prepare import prepare
 from app.domain.signals.relation import Judgment, Slot, Statement
 from app.domain.signals.slots import derive, derive_slot
 
-__all__ = ["Judgment", "Slot", "Statement", "derive", "derive_slot", "judge"]
+__all__ = ["Judgment", "Slot", "Statement", "derive", "derive_slot", "judge", "prepare"]

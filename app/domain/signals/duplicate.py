@@ -10,14 +10,13 @@ from app.domain.signals.lemma import IRREGULAR
 from app.domain.signals.pair import Pair
 from app.domain.signals.reading import Reading
 from app.domain.signals.relation import Finding, Relation
-from app.domain.text import fold_loosely
 
 _MODAL_WORDS = frozenset("can could may might must should would will".split())
 
 
 def duplicate(pair: Pair) -> Iterator[Finding]:
     """DUPLICATE where the incoming text says nothing that the stored one does not."""
-    if fold_loosely(pair.new.text) == fold_loosely(pair.old.text):
+    if pair.new.folded == pair.old.folded:
         yield found("same_text", Relation.DUPLICATE, "the same words")
     elif _same_frames(pair):
         cued = any(f.cued or g.cued for f, g in pair.frames)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from app.domain.signals import lexicon
 from app.domain.signals.labels import labels
 from app.domain.signals.token import Token
 from app.domain.signals.tokens import tokenize
+from app.domain.text import fold_loosely
 
 _BREAKERS = frozenset("but while because although though whereas however which who".split())
 _AFTER_COMMA = frozenset("so instead not now".split())
@@ -33,7 +34,7 @@ class Clause:
     modal: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that what is made of it is made once
 class Reading:
     """A text as the signals see it. `order` holds its items in order, `kinds` what each item is (word, name, date, …).
 
@@ -51,7 +52,7 @@ class Reading:
     identifiers: frozenset[tuple[str, str]]
     labels: frozenset[tuple[str, str]]
 
-    @property
+    @cached_property
     def items(self) -> frozenset[str]:
         """All content of the text."""
         return frozenset(self.order)
@@ -66,7 +67,12 @@ class Reading:
         """Whether it tells a wish, a plan or a guess rather than a fact."""
         return self.clauses[0].modal
 
-    @property
+    @cached_property
+    def folded(self) -> str:
+        """The text with everything folded that does not change its meaning."""
+        return fold_loosely(self.text)
+
+    @cached_property
     def asks(self) -> bool:
         """Whether it is a question."""
         return self.text.rstrip().endswith("?") or _opens_question(self.tokens)

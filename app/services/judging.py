@@ -1,0 +1,202 @@
+"""What a fact is compared with and what the judges say of it, before anything is locked: encode, snapshot, judge."""
+
+import asyncio
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from uuid_utils.compat import uuid7
+
+from app.domain.decide import decide
+from app.domain.judged import MAX_LINKS, Merged
+from app.domain.memory import AgentId, Belief, Fact, Memory, Operation
+from app.domain.merging import join, merge_guard
+from app.domain.plan import Policy
+from app.domain.relation import Classify, Relation
+from app.domain.signals import derive, prepare
+from app.embedding import Embedder
+from app.judges.cascade import MAX_READ, Cascade, Verdict, considered
+from app.store import reads
+from app.store.reads import Hit, Query
+
+MAX_MERGED = 16_000
+JUDGED_AT_ONCE = 8
+NEAR_IN_BATCH = 5
+_SOME_TIME = datetime(1, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One fact to store. `supersedes` names what it replaces; `classify` says which judges are asked (None = as configured)."""
+
+    fact: Fact
+    supersedes: tuple[UUID, ...] = ()
+    classify: Classify | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings that storing depends on."""
+
+    policy: Policy
+    classify: Classify
+    fuzzy: bool
+    max_candidates: int
+    min_importance: float
+    similarity_floor: float
+    language: str
+    language_oid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A command on its way: what it was compared with, as known at `seen_at`, what the judges said, and the merge it may lead to."""
+
+    command: Command
+    fact: Fact
+    tier: Classify
+    new_id: UUID
+    vector: NDArray[np.float32]
+    hits: tuple[Hit, ...] = ()
+    seen_at: datetime | None = None
+    verdict: Verdict = field(default_factory=Verdict)
+    merged: Merged | None = None
+    merged_vector: NDArray[np.float32] | None = None
+
+    @property
+    def acting(self) -> set[UUID]:
+        """The stored memories that the judges' word may touch."""
+        return {j.memory_id for j in self.verdict.judgments if j.relation not in (Relation.NONE, Relation.OVERLAP)}
+
+    @property
+    def linked(self) -> list[UUID]:
+        """The nearest of the stored memories that it overlaps."""
+        return [j.memory_id for j in self.verdict.judgments if j.relation is Relation.OVERLAP][:MAX_LINKS]
+
+    @property
+    def seen(self) -> dict[UUID, int]:
+        """The revisions that the judges saw."""
+        return {hit.memory.id: hit.memory.revision for hit in self.hits}
+
+    def without(self, erased: AbstractSet[UUID]) -> "Judged":
+        """The item where some of what it was compared with is gone: whatever was said may quote that, so the rules alone decide."""
+        if not any(hit.memory.id in erased for hit in self.hits):
+            return self
+        left = tuple(hit for hit in self.hits if hit.memory.id not in erased)
+        verdict = Verdict(look_again="memories were erased while it was judged")
+        return replace(self, hits=left, verdict=verdict, merged=None, merged_vector=None)
+
+
+class Judging:
+    """Encodes facts, reads what is near them and asks the judges. No connection is held while the encoder or a model runs."""
+
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, cascade: Cascade, rules: Rules) -> None:
+        self._engine = engine
+        self._embedder = embedder
+        self._cascade = cascade
+        self._rules = rules
+
+    async def judge(self, agent: AgentId, commands: Sequence[Command]) -> list[Judged]:
+        """Each fact judged over what is stored and what the batch before it will write; a few at a time, so that others get a turn."""
+        items = await self._snapshot(agent, await self._encode(commands))
+        places = asyncio.Semaphore(JUDGED_AT_ONCE)
+
+        async def judged(place: int) -> Judged:
+            async with places:
+                await asyncio.sleep(0)
+                return await self._judge_one(agent, items[place], _mates(items, place))
+
+        return await asyncio.gather(*(judged(place) for place in range(len(items))))
+
+    async def _encode(self, commands: Sequence[Command]) -> list[Judged]:
+        """Vectors and readings. The encoder's thread leaves this one idle, so the texts are read meanwhile."""
+        texts = [command.fact.content for command in commands]
+        vectors, read = await asyncio.gather(self._embedder.encode(texts), self._read(commands))
+        return [Judged(command, fact, tier, uuid7(), vector) for command, (fact, tier), vector in zip(commands, read, vectors, strict=True)]
+
+    async def _read(self, commands: Sequence[Command]) -> list[tuple[Fact, Classify]]:
+        """Each fact with what it was read to be about, and who judges it. A fact that nobody judges is read too where signals
+        are on: it is a candidate soon, and readings are kept."""
+        read = []
+        for command in commands:
+            tier = command.classify or self._rules.classify
+            reads_it = tier.reads_signals or self._rules.classify.reads_signals
+            derived = None
+            if reads_it and len(command.fact.content) <= MAX_READ:
+                prepare(command.fact.content)
+                derived = derive(command.fact)
+            read.append((replace(command.fact, derived=derived) if tier.reads_signals else command.fact, tier))
+            await asyncio.sleep(0)  # others get a turn
+        return read
+
+    async def _snapshot(self, agent: AgentId, items: Sequence[Judged]) -> list[Judged]:
+        """The nearest current memories of each fact to be classified, and those of its category and derived slot."""
+        if not self._rules.max_candidates or all(item.tier is Classify.OFF for item in items):
+            return list(items)
+        async with reads.reading(self._engine) as connection:
+            return [item if item.tier is Classify.OFF else await self._compared(connection, agent, item) for item in items]
+
+    async def _compared(self, connection: AsyncConnection, agent: AgentId, item: Judged) -> Judged:
+        query = Query(item.fact.content, item.vector, "hybrid", self._rules.language, self._rules.max_candidates, reads.ANY_SCORE)
+        found = await reads.candidates(connection, agent, query, item.fact)
+        return replace(item, hits=tuple(found.hits), seen_at=found.moment.known_at)
+
+    async def _judge_one(self, agent: AgentId, item: Judged, mates: Sequence[Hit]) -> Judged:
+        if item.tier in (Classify.OFF, Classify.RULES) or item.fact.one_value or item.command.supersedes:
+            return item
+        item = replace(item, hits=(*item.hits, *mates))
+        settings = self._rules
+        candidates = [
+            hit.memory
+            for hit in item.hits
+            if considered(
+                hit.memory,
+                hit.scores.get("vector"),
+                min_importance=settings.min_importance,
+                similarity_floor=settings.similarity_floor,
+            )
+        ]
+        if any(memory.fact.content_hash == item.fact.content_hash for memory in candidates):
+            return item  # an equal text is for the rules to decide
+        verdict = await self._cascade.judge(agent, item.fact, candidates, item.tier)
+        return await self._prepare_merge(replace(item, verdict=verdict), candidates)
+
+    async def _prepare_merge(self, item: Judged, candidates: Sequence[Memory]) -> Judged:
+        """The merged text, guarded, and its vector: made before the lock, because encoding takes time."""
+        choice = decide(item.verdict.judgments, self._rules.policy.is_sure)
+        if choice.operation is not Operation.MERGE or not self._rules.policy.may_merge:
+            return item
+        stored = next(memory for memory in candidates if memory.id == choice.acts_on[0].memory_id)
+        text = _merged_text(item.verdict.merged_text, stored.fact.content, item.fact.content)
+        if len(text) > MAX_MERGED:
+            return item
+        united = replace(stored.fact.united(item.fact, text), merged_from=(stored.id, item.new_id), derived=None)
+        [vector] = await self._embedder.encode([text])
+        return replace(item, merged=Merged(stored.id, united, uuid7()), merged_vector=vector)
+
+
+def _mates(items: Sequence[Judged], place: int) -> list[Hit]:
+    """The nearest of the facts that the batch will have written before this one."""
+    before = [item for item in items[:place] if item.tier is not Classify.OFF]
+    if not before:
+        return []
+    similar = np.stack([item.vector for item in before]) @ items[place].vector
+    nearest = np.argsort(-similar, kind="stable")[:NEAR_IN_BATCH]
+    return [Hit(_as_memory(before[i]), 0.0, {"vector": float(similar[i])}) for i in nearest]
+
+
+def _as_memory(item: Judged) -> Memory:
+    """A fact of the batch as the memory that it will be, if it is inserted; its dates are made under the lock."""
+    fact = item.fact.settled()
+    start = fact.valid_from or _SOME_TIME
+    return Memory(item.new_id, item.new_id, fact, Belief(start, start), start, 1, None)
+
+
+def _merged_text(said: str | None, one: str, other: str) -> str:
+    """The model's wording where it loses nothing, else both texts joined."""
+    return said if said and merge_guard(said, one, other) is None else join(one, other)

@@ -1,0 +1,221 @@
+"""What erase removes: text, hashes and vectors of memories, and every place in the agent's log and reviews that told of them.
+
+Memories are told apart by `erased_at`, so each statement serves one memory and a whole agent alike.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.memory import AgentId, Slot
+from app.store.engine import driver_connection, fetch
+
+CHUNK = 5_000
+
+_NOWHERE = Slot("", "", None)
+
+# What a state in the log says of a memory beside its place in time. The slot's words belong to the chain and go with its last version.
+_TEXTS = ["content", "value", "details", "tags", "entities", "sources", "source", "session_id", "derived", "look_again"]
+_SLOT_WORDS = ["entity", "category", "key", "single_valued"]
+
+
+async def ids_of_chain(connection: AsyncConnection, agent: AgentId, member: UUID) -> list[UUID]:
+    """Every version of the chain that this memory is in."""
+    statement = """
+        SELECT id FROM memories
+        WHERE agent_id = :agent AND chain_id = (SELECT chain_id FROM memories WHERE agent_id = :agent AND id = :id)
+    """
+    return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "id": member})]
+
+
+async def ids_of_agent(connection: AsyncConnection, agent: AgentId, session_id: str | None) -> list[UUID]:
+    """Every memory of the agent, or of one of its sessions."""
+    statement = "SELECT id FROM memories WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :session)"
+    return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "session": session_id})]
+
+
+async def is_logged(connection: AsyncConnection, agent: AgentId, session_id: str | None) -> bool:
+    """Whether the agent's log tells of anything, or of anything in that session: a duplicate leaves no memory of its own."""
+    statement = """
+        SELECT 1 AS one FROM consolidation_log WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :session) LIMIT 1
+    """
+    return bool(await fetch(connection, statement, {"agent": agent, "session": session_id}))
+
+
+async def descendants(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> list[UUID]:
+    """The memories, not among these and not erased, that text of these was merged into, over any number of merges."""
+    statement = """
+        WITH RECURSIVE merged AS (
+            SELECT id, merged_from FROM memories WHERE agent_id = :agent AND merged_from && :ids AND erased_at IS NULL
+            UNION
+            SELECT m.id, m.merged_from FROM memories m JOIN merged ON m.merged_from @> ARRAY[merged.id]
+            WHERE m.agent_id = :agent AND m.erased_at IS NULL
+        )
+        SELECT id FROM merged WHERE id <> ALL(:ids) ORDER BY id
+    """
+    return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "ids": list(ids)})]
+
+
+async def texts(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> AsyncIterator[tuple[UUID, str]]:
+    """The text of each of these that is not erased yet."""
+    statement = "SELECT id, content FROM memories WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL ORDER BY id"
+    for start in range(0, len(ids), CHUNK):
+        for row in await fetch(connection, statement, {"agent": agent, "ids": list(ids[start : start + CHUNK])}):
+            yield row["id"], row["content"]
+
+
+# The row stays, with its intervals and links, so that chains keep their shape.
+_ERASE = """
+    UPDATE memories SET content = '', value = NULL, details = '{}', tags = '{}', entities = '{}', sources = '{}', source = NULL,
+        session_id = NULL, content_hash = '', fuzzy_hash = '', folded_hash = '', value_hash = NULL, embedding = NULL,
+        derived_entity = NULL, derived_key = NULL, derived_value = NULL, derived_hash = NULL, look_again = NULL,
+        erased_at = :now, revision = revision + 1
+    WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
+"""
+
+# The words of a slot are those of the whole chain: they go with its last version.
+_FORGET_SLOTS = """
+    UPDATE memories m SET entity = '', category = '', key = NULL, single_valued = NULL,
+        slot_entity = '', slot_category = '', slot_key = NULL, slot_hash = :nowhere
+    WHERE m.agent_id = :agent AND m.chain_id IN (SELECT chain_id FROM memories WHERE agent_id = :agent AND erased_at = :now)
+      AND NOT EXISTS (SELECT 1 FROM memories o WHERE o.agent_id = :agent AND o.chain_id = m.chain_id AND o.erased_at IS NULL)
+    RETURNING m.id
+"""
+
+# The rows of the log that tell of what was erased: they wrote or touched it, linked to it, or proposed something of it; what
+# was said in an erased session; and those whose words quote an erased text.
+_TOLD_OF = """
+    SELECT l.id FROM consolidation_log l WHERE l.agent_id = :agent AND (l.target_memory_id = ANY(:ids) OR l.source_memory_ids && :ids)
+    UNION
+    SELECT r.log_id FROM memory_relationships r
+    WHERE r.agent_id = :agent AND (r.source_id = ANY(:ids) OR r.target_id = ANY(:ids)) AND r.log_id IS NOT NULL
+    UNION
+    SELECT v.log_id FROM reviews v
+    WHERE v.agent_id = :agent AND (v.memory_id = ANY(:ids) OR v.relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]))
+    UNION
+    SELECT l.id FROM consolidation_log l WHERE l.agent_id = :agent AND l.session_id = :session
+    UNION
+    SELECT l.id FROM consolidation_log l
+    WHERE l.agent_id = :agent AND EXISTS (
+        SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
+        WHERE strpos(lower(l.reasoning || CAST(l.signals AS text) || coalesce(CAST(l.usage AS text), '')), lower(quote)) > 0
+    )
+    UNION
+    SELECT l.id FROM consolidation_log l WHERE l.agent_id = :agent AND :everything
+"""
+
+
+def _redacted(states: str) -> str:
+    """The states of a log row without what they say of erased memories and without the judgments of reviews."""
+    return f"""
+        (SELECT coalesce(jsonb_agg(CASE
+            WHEN s ? 'review' THEN jsonb_set(s, '{{review}}', (s -> 'review') - 'judgments' - 'incoming')
+            WHEN NOT s ? 'id' OR m.erased_at IS NULL THEN s
+            ELSE (CASE WHEN s ? 'metadata' THEN jsonb_set(s, '{{metadata}}', (s -> 'metadata') - CAST(:texts AS text[])) ELSE s END)
+                 - CAST(:texts AS text[]) - CASE WHEN m.slot_hash = :nowhere THEN CAST(:slot_words AS text[]) ELSE '{{}}' END
+            END ORDER BY place), '[]')
+         FROM jsonb_array_elements({states}) WITH ORDINALITY AS e (s, place)
+         LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid))
+    """  # noqa: S608 - the name of a column
+
+
+# What was said in the call stays only where it is the text of a memory that still stands: the text of a duplicate or a retraction
+# goes with what it hit.
+_REDACT_LOG = f"""
+    WITH told AS ({_TOLD_OF}), stands AS (
+        SELECT l.id, EXISTS (
+            SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
+            JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid) AND m.erased_at IS NULL
+            WHERE s ? 'belief' AND NOT s ? 'content'
+              AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements(l.before_state) AS b WHERE b ->> 'id' = s ->> 'id')
+        ) AS incoming
+        FROM consolidation_log l JOIN told USING (id) WHERE l.agent_id = :agent
+    )
+    UPDATE consolidation_log l SET
+        before_state = {_redacted("l.before_state")},
+        after_state = {_redacted("l.after_state")},
+        incoming = CASE WHEN stands.incoming THEN l.incoming END,
+        session_id = CASE WHEN stands.incoming THEN l.session_id END,
+        reasoning = CASE WHEN l.operation = 'ERASE' THEN l.reasoning ELSE 'Its wording was erased with what it spoke of.' END,
+        signals = (SELECT coalesce(jsonb_agg(f || '{{"explanation": ""}}'), '[]') FROM jsonb_array_elements(l.signals) AS f)
+    FROM stands WHERE l.agent_id = :agent AND l.id = stands.id
+"""  # noqa: S608 - fragments from constants, values are bound
+
+# What a model answered wrongly is quoted there, and it saw the text of every candidate.
+_REDACT_TROUBLE = """
+    UPDATE consolidation_log SET usage = jsonb_set(usage, '{trouble}', '"erased"')
+    WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL
+"""
+
+# A proposal about what was erased can be neither made nor read any more.
+_REDACT_REVIEWS = f"""
+    WITH told AS ({_TOLD_OF})
+    UPDATE reviews SET status = CASE WHEN status = 'pending' THEN 'expired' ELSE status END,
+        judgments = (SELECT coalesce(jsonb_agg(j || '{{"reasoning": "", "findings": [], "vetoes": []}}'), '[]')
+                     FROM jsonb_array_elements(judgments) AS j)
+    WHERE agent_id = :agent
+      AND (memory_id = ANY(:ids) OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]) OR log_id IN (SELECT id FROM told))
+"""  # noqa: S608 - fragments from constants, values are bound
+
+
+async def erase(
+    connection: AsyncConnection,
+    agent: AgentId,
+    quoted: Mapping[UUID, str],
+    *,
+    now: datetime,
+    session_id: str | None = None,
+    everything: bool = False,
+) -> None:
+    """Removes the text, hashes and vectors of these memories (`quoted`: id and text), and what the log and reviews tell of them.
+
+    `session_id`: also what was said in that session without becoming a memory; `everything`: all that the agent's log and reviews say.
+    """
+    given: dict[str, Any] = {
+        "agent": agent,
+        "now": now,
+        "ids": list(quoted),
+        "nowhere": _NOWHERE.digest,
+        "texts": _TEXTS,
+        "slot_words": _SLOT_WORDS,
+        "quotes": [] if everything else list(quoted.values()),
+        "session": session_id,
+        "everything": everything,
+    }
+    await fetch(connection, _ERASE, given)
+    slotless = [row["id"] for row in await fetch(connection, _FORGET_SLOTS, given)]
+    given["ids"] = list({*quoted, *slotless})
+    for statement in (_REDACT_REVIEWS, _REDACT_LOG, _REDACT_TROUBLE):
+        await fetch(connection, statement, given)
+
+
+_LOG = b"""
+    WITH known AS (UPDATE agents SET last_known_at = %(now)s, last_erased_at = %(now)s WHERE agent_id = %(agent)s)
+    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
+        decided_by, before_state, after_state, request_id, created_at)
+    VALUES (%(agent)s, %(id)s, 'ERASE', %(ids)s, %(target)s, 'NONE', 1, 'Erased by the caller.', '[]', 'caller', '[]', %(after)s,
+        %(request)s, %(now)s)
+"""
+
+
+async def log_erasure(
+    connection: AsyncConnection, agent: AgentId, log_id: UUID, digests: Mapping[UUID, str], *, now: datetime, request_id: str | None
+) -> None:
+    """One log row, with the receipt's digest of each text, and the known time of it on the agent."""
+    after = [{"id": str(memory_id), "erased_at": now.isoformat(), "hmac": digest} for memory_id, digest in digests.items()]
+    target = next(iter(digests)) if len(digests) == 1 else None
+    driver = await driver_connection(connection)
+    await driver.execute(
+        _LOG,
+        {"agent": agent, "id": log_id, "ids": list(digests), "target": target, "after": Jsonb(after), "request": request_id, "now": now},
+    )
+
+
+async def erased_among(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> set[UUID]:
+    """Which of these memories are erased."""
+    statement = "SELECT id FROM memories WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NOT NULL"
+    return {row["id"] for row in await fetch(connection, statement, {"agent": agent, "ids": list(ids)})}

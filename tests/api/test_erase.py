@@ -1,0 +1,285 @@
+"""Erase: the bytes go everywhere, the place in time stays (DESIGN §4, invariant 5)."""
+
+import hashlib
+import hmac
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+from builders import store
+from conftest import running
+from judges.scripted import Answer, Request, ScriptedModel, every, judges, judgment
+from psycopg import sql
+
+from app.domain.text import digest, fold, loose_digest
+from app.settings import load_settings
+
+SECRET = "My passport number is Q7-Zebra-4711 of Atlantis"
+
+
+def everything(url: str) -> str:
+    """All rows of all tables as text, large objects included."""
+    with psycopg.connect(url) as connection:
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1").fetchall()
+        rows = [
+            str(row)
+            for (table,) in tables
+            for row in connection.execute(sql.SQL("SELECT t.*::text FROM {} AS t").format(sql.Identifier(table))).fetchall()
+        ]
+        large = [str(row) for row in connection.execute("SELECT encode(lo_get(oid), 'escape') FROM pg_largeobject_metadata").fetchall()]
+    return "\n".join([*rows, *large])
+
+
+def assert_gone(url: str, *words: str, hashes_of: str | None = None, vector: str | None = None) -> None:
+    dump = everything(url).casefold()
+    for word in words:
+        assert word.casefold() not in dump, word
+    if hashes_of:
+        for hashed in (digest(hashes_of), digest(fold(hashes_of)), loose_digest(hashes_of)):
+            assert hashed.hex() not in dump
+    if vector:
+        assert vector not in dump
+
+
+def vector_of(url: str, memory_id: str) -> str:
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SELECT embedding::text FROM memories WHERE id = %s", [memory_id]).fetchone()
+    assert row
+    return str(row[0])
+
+
+@pytest.fixture
+def own(database_url: str) -> Iterator[tuple[httpx.Client, str]]:
+    """A client of a service over a database of the test's own, to be dumped."""
+    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client, database_url
+
+
+def erase(client: httpx.Client, memory_id: str, **params: Any) -> httpx.Response:
+    return client.delete(f"/v1/memories/{memory_id}", params={"erase": True, **params})
+
+
+def test_an_erased_memory_leaves_no_text_no_hash_and_no_vector_anywhere(own: tuple[httpx.Client, str]) -> None:
+    client, url = own
+    told = {
+        "tags": ["zebra-tag"],
+        "details": {"note": "zebra-note"},
+        "entities": ["Zebra Ent"],
+        "sources": ["zebra-src"],
+        "source": "zebra.md",
+    }
+    memory = store(client, SECRET, value="Q7-Zebra", key="passport", session_id="zebra-session", **told)["memory"]
+    store(client, SECRET.upper(), key="passport", value="Q7-Zebra")  # a duplicate, kept in the log
+    client.patch(f"/v1/memories/{memory['id']}", json={"tags": ["zebra-patched"]})
+    store(client, "My passport is lost", key="passport", value="none")
+    client.post("/v1/memories", json={"content": SECRET, "dry_run": True})
+    vector = vector_of(url, memory["id"])
+    assert "zebra" in everything(url).casefold()
+    answer = erase(client, memory["id"])
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["erased"] == [memory["id"]]
+    assert_gone(url, "zebra", "q7-", "atlantis", hashes_of=SECRET, vector=vector)
+
+
+def test_the_receipt_proves_the_text_to_whoever_kept_it_and_its_key_is_not_stored(own: tuple[httpx.Client, str]) -> None:
+    client, url = own
+    memory = store(client, SECRET)["memory"]
+    receipt = erase(client, memory["id"]).json()["receipt"]
+    assert receipt["digests"] == {memory["id"]: hmac.new(bytes.fromhex(receipt["key"]), SECRET.encode(), hashlib.sha256).hexdigest()}
+    assert receipt["key"] not in everything(url)
+    assert receipt["digests"][memory["id"]] in everything(url)
+
+
+def test_reads_over_the_hole_say_erased_and_the_chain_keeps_its_shape(client: httpx.Client) -> None:
+    first = store(client, "Lives in Porto", key="home", value="Porto", valid_from="2020-01-01")["memory"]
+    second = store(client, "Lives in Lisbon", key="home", value="Lisbon", valid_from="2022-01-01")["memory"]
+    third = store(client, "Lives in Faro", key="home", value="Faro", valid_from="2024-01-01")["memory"]
+    before = {m["id"]: (m["valid_from"], m["valid_until"]) for m in client.get(f"/v1/memories/{first['id']}/history").json()["versions"]}
+    known_before = third["created_at"]
+    assert erase(client, second["id"]).status_code == 200
+    history = client.get(f"/v1/memories/{first['id']}/history").json()
+    assert {m["id"]: (m["valid_from"], m["valid_until"]) for m in history["versions"]} == before
+    for params in ({"as_of": "2023-01-01"}, {"as_of": "2023-01-01", "known_at": known_before}):
+        [hole] = client.get("/v1/memories", params=params).json()["items"]
+        assert (hole["id"], hole["status"], hole["content"], hole["value"]) == (second["id"], "erased", None, None)
+        assert client.get(f"/v1/memories/{second['id']}", params=params).json()["status"] == "erased"
+    assert [m["content"] for m in client.get("/v1/memories").json()["items"]] == ["Lives in Faro"]
+    assert [m["content"] for m in client.get("/v1/memories", params={"as_of": "2021-01-01"}).json()["items"]] == ["Lives in Porto"]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
+def test_a_search_never_finds_what_was_erased(client: httpx.Client, mode: str) -> None:
+    memory = store(client, SECRET)["memory"]
+    other = store(client, "The weather is fine")["memory"]
+    erase(client, memory["id"])
+    for everywhere in (True, False):
+        asked = {"query": SECRET, "mode": mode, "include_superseded": everywhere}
+        found = client.post("/v1/search", json=asked).json()["results"]
+        assert [r["memory"]["id"] for r in found] == [other["id"]]
+
+
+def test_the_slot_goes_on_after_an_erased_value(client: httpx.Client) -> None:
+    first = store(client, "Lives in Porto", key="home", value="Porto")["memory"]
+    second = store(client, "Lives in Lisbon", key="home", value="Lisbon")["memory"]
+    erase(client, second["id"])
+    answer = store(client, "Lives in Lisbon", key="home", value="Lisbon")
+    assert (answer["operation"], answer["superseded"]) == ("UPDATE", [second["id"]])
+    assert answer["memory"]["chain_id"] == first["id"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PATCH", "", {"tags": ["back"]}),
+        ("POST", "/retract", {}),
+        ("POST", "/supersede", {"content": "new"}),
+        ("DELETE", "?erase=true", None),
+        ("DELETE", "", None),
+    ],
+)
+def test_nothing_can_be_done_to_an_erased_memory(client: httpx.Client, method: str, path: str, body: dict[str, Any] | None) -> None:
+    memory = store(client, SECRET)["memory"]
+    erase(client, memory["id"])
+    answer = client.request(method, f"/v1/memories/{memory['id']}{path}", json=body)
+    assert (answer.status_code, answer.json()["type"]) == (410, "urn:palimpsest:problem:erased")
+
+
+def test_a_memory_that_is_unknown_or_anothers_cannot_be_erased(client: httpx.Client) -> None:
+    memory = store(client, SECRET)["memory"]
+    unknown = erase(client, str(uuid4()))
+    foreign = client.delete(f"/v1/memories/{memory['id']}", params={"erase": True}, headers={"X-Agent-Id": "someone-else"})
+    assert (unknown.status_code, foreign.status_code) == (404, 404)
+    assert client.get(f"/v1/memories/{memory['id']}").json()["content"] == SECRET
+
+
+def test_an_erase_decided_on_another_version_is_refused(client: httpx.Client) -> None:
+    memory = store(client, SECRET)["memory"]
+    client.patch(f"/v1/memories/{memory['id']}", json={"importance": 0.9})
+    answer = client.delete(f"/v1/memories/{memory['id']}", params={"erase": True}, headers={"If-Match": memory["etag"]})
+    assert answer.status_code == 412
+    assert client.get(f"/v1/memories/{memory['id']}").json()["content"] == SECRET
+
+
+def test_a_chain_is_erased_with_every_version_and_the_words_of_its_slot(own: tuple[httpx.Client, str]) -> None:
+    client, url = own
+    store(client, "Zebra lives in Porto", entity="Zebra", category="zebra-places", key="zebra-home", value="Porto")
+    member = store(client, "Zebra lives in Lisbon", entity="Zebra", category="zebra-places", key="zebra-home", value="Lisbon")["memory"]
+    client.post(f"/v1/memories/{member['id']}/retract", json={"reason": "zebra said so"})
+    store(client, "Something else")
+    answer = client.post("/v1/erasures", json={"chain_id": member["id"]})
+    assert len(answer.json()["erased"]) == 2
+    assert_gone(url, "zebra", "porto", "lisbon", hashes_of="Zebra lives in Porto")
+    assert client.post("/v1/erasures", json={"chain_id": member["id"]}).status_code == 410
+    assert len(client.get(f"/v1/memories/{member['id']}/history").json()["versions"]) == 2
+
+
+def test_a_session_is_erased_with_what_was_only_said_in_it(own: tuple[httpx.Client, str]) -> None:
+    client, url = own
+    kept = store(client, "I play tennis")["memory"]
+    store(client, "I like zebras", session_id="zebra-1")
+    store(client, "I no longer play tennis, zebra", session_id="zebra-1")
+    store(client, "I like zebras", session_id="zebra-1")
+    answer = client.post("/v1/erasures", json={"session_id": "zebra-1"})
+    assert answer.status_code == 200, answer.text
+    assert_gone(url, "zebra")
+    assert client.get(f"/v1/memories/{kept['id']}").json()["content"] == "I play tennis"
+    assert client.post("/v1/erasures", json={"session_id": "zebra-1"}).status_code == 404
+
+
+def test_a_whole_agent_is_erased_only_when_its_id_is_repeated(own: tuple[httpx.Client, str]) -> None:
+    client, url = own
+    for text in (
+        "I live in Zebraville",
+        "I moved to Zebratown",
+        "I no longer live in Zebratown",
+        "I like zebra cheese",
+        "I hate zebra cheese",
+    ):
+        store(client, text, session_id="zebra")
+    client.post("/v1/memories", json={"content": "Another agent keeps this"}, headers={"X-Agent-Id": "other"})
+    assert client.post("/v1/erasures", json={"agent_id": "defualt"}).status_code == 422
+    assert client.post("/v1/erasures", json={"agent_id": "default"}).status_code == 200
+    assert_gone(url, "zebra")
+    assert "Another agent keeps this" in everything(url)
+    assert {m["status"] for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]} == {"erased"}
+
+
+@pytest.mark.parametrize("body", [{}, {"chain_id": str(uuid4()), "session_id": "a"}, {"everything": True}])
+def test_an_erasure_names_exactly_one_scope(client: httpx.Client, body: dict[str, Any]) -> None:
+    assert client.post("/v1/erasures", json=body).status_code == 422
+
+
+@pytest.fixture
+def judged(database_url: str) -> Iterator[tuple[httpx.Client, ScriptedModel]]:
+    """A client of a service with a scripted model, over a database of the test's own."""
+    with (
+        ScriptedModel(every("NONE")) as model,
+        running(load_settings(database_url=database_url, llm_base_url=model.url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        yield client, model
+
+
+def test_what_was_merged_elsewhere_is_erased_there_only_with_cascade(judged: tuple[httpx.Client, ScriptedModel], database_url: str) -> None:
+    client, model = judged
+    first = store(client, "The Falcon app was written by Zebra")["memory"]
+    model.then(every("COMPLEMENT"))
+    united = store(client, "The Falcon app has 12000 users")["memory"]
+    assert "Zebra" in united["content"]
+    refused = erase(client, first["id"])
+    assert (refused.status_code, refused.json()["memory_ids"]) == (409, [united["id"]])
+    assert client.get(f"/v1/memories/{first['id']}").json()["content"] == first["content"]
+    assert set(erase(client, first["id"], cascade=True).json()["erased"]) == {first["id"], united["id"]}
+    everyone = client.get("/v1/memories", params={"include_superseded": True}).json()["items"]
+    assert [m["content"] for m in everyone if m["content"]] == ["The Falcon app has 12000 users"]
+    assert_gone(database_url, "zebra")
+
+
+def quoting(relation: str, confidence: float, *, delay: float = 0.0) -> Callable[[Request], Answer]:
+    """A model that quotes the candidates in its reasons."""
+    return lambda request: replace(
+        judges(*(judgment(number, relation, confidence, request.texts[number]) for number in request.numbers)), delay=delay
+    )
+
+
+def test_what_judges_said_of_it_goes_too(judged: tuple[httpx.Client, ScriptedModel], database_url: str) -> None:
+    """Reviews, reasons that quote it, and a model's unusable words."""
+    client, model = judged
+    memory = store(client, "The Falcon app was written by Zebra")["memory"]
+    model.then(quoting("CONTRADICTION", 0.5))
+    assert store(client, "The Falcon app was written by Anna")["review_id"]
+    model.then(every("zebra-relation"))
+    store(client, "The Falcon app was written in Rust")
+    assert "zebra-relation" in everything(database_url)
+    assert erase(client, memory["id"]).status_code == 200
+    assert_gone(database_url, "zebra")
+
+
+def test_an_erase_during_the_models_call_leaves_nothing_of_it_in_the_answer_or_the_tables(
+    judged: tuple[httpx.Client, ScriptedModel], database_url: str
+) -> None:
+    client, model = judged
+    memory = store(client, "The Falcon app was written by Zebra", classify=False)["memory"]
+    model.then(quoting("CONTRADICTION", 0.95, delay=1.5))
+    asked_before = len(model.requests)
+    answers: list[dict[str, Any]] = []
+    storing = threading.Thread(target=lambda: answers.append(store(client, "The Falcon app was written by Anna")))
+    storing.start()
+    while len(model.requests) == asked_before:
+        time.sleep(0.01)
+    assert erase(client, memory["id"]).status_code == 200
+    storing.join()
+    [answer] = answers
+    assert (answer["operation"], answer["superseded"], answer["candidates"]) == ("ADD", [], [])
+    assert "zebra" not in json.dumps(answer).casefold()
+    assert_gone(database_url, "zebra")
+    with psycopg.connect(database_url) as connection:
+        marks = connection.execute("SELECT look_again FROM memories WHERE content <> ''").fetchall()
+    assert marks == [("memories were erased while it was judged",)]
