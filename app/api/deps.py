@@ -19,6 +19,7 @@ from app.api.times import Time, format_time, parse_time
 from app.domain.errors import InvalidFact
 from app.domain.memory import AgentId, Moment
 from app.services.importing import Importing
+from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
 from app.services.supersede import Supersede
@@ -38,6 +39,7 @@ class Parts:
     supersede: Supersede
     recall: Recall
     importing: Importing
+    turns: Turns
 
 
 async def get_parts(request: HttpRequest) -> Parts:

@@ -27,6 +27,7 @@ from app.embedding import Embedder
 from app.judges import rules
 from app.judges.cascade import MAX_READ, Cascade, Verdict, considered
 from app.services import metrics
+from app.services.once import UNKEYED, Once
 from app.store import reads, writes
 from app.store.reads import Filters, Hit, Point, Query
 from app.store.rows import Request
@@ -64,6 +65,9 @@ class Outcome:
     written: Written | None
     memory: Memory | None
     candidates: tuple[Candidate, ...] = ()
+
+
+Outcomes = list[Outcome | PalimpsestError]
 
 
 class BatchRefused(PalimpsestError):
@@ -128,23 +132,31 @@ class Remember:
         self._cascade = cascade
         self._rules = settings
 
-    async def store(self, agent: AgentId, command: Command, *, request: Request, dry_run: bool = False) -> Outcome:
+    async def store(
+        self, agent: AgentId, command: Command, *, request: Request, dry_run: bool = False, once: Once[Outcome] = UNKEYED
+    ) -> Outcome:
         """Stores one fact. Raises what planning it raises."""
-        [outcome] = await self.store_all(agent, [command], request=request, dry_run=dry_run)
-        if isinstance(outcome, PalimpsestError):
-            raise outcome
-        return outcome
+        return _only(await self.store_all(agent, [command], request=request, dry_run=dry_run, once=once.after(_only)))
 
     async def store_all(
-        self, agent: AgentId, commands: Sequence[Command], *, request: Request, atomic: bool = False, dry_run: bool = False
-    ) -> list[Outcome | PalimpsestError]:
+        self,
+        agent: AgentId,
+        commands: Sequence[Command],
+        *,
+        request: Request,
+        atomic: bool = False,
+        dry_run: bool = False,
+        once: Once[Outcomes] = UNKEYED,
+    ) -> Outcomes:
         """Stores facts in order, in one transaction, each with its own known time. One that cannot be stored fails alone,
-        or with all others where `atomic` (BatchRefused)."""
+        or with all others where `atomic` (BatchRefused). A dry run is not kept under its key."""
         started = time.perf_counter()
         items = await self._snapshot(agent, await self._encode(commands))
         items = await self._judge(agent, items)
         async with self._engine.connect() as connection, connection.begin() as transaction:
-            drafts, picture = await self._plan(connection, agent, items)
+            last = await writes.lock_agent(connection, agent)
+            await once.check(connection)
+            drafts, picture = await self._plan(connection, agent, items, last)
             failed = {i: d for i, d in enumerate(drafts) if isinstance(d, PalimpsestError)}
             if failed and atomic:
                 raise BatchRefused(failed)
@@ -152,13 +164,16 @@ class Remember:
             request = replace(request, duration_ms=(time.perf_counter() - started) * 1e3)
             written = iter(await self._apply(connection, agent, plans, items, request))
             stored = await self._read_back(connection, agent, plans, picture, items)
+            outcomes: Outcomes = [
+                draft if isinstance(draft, PalimpsestError) else _outcome(draft, next(written), item, stored, dry_run=dry_run)
+                for draft, item in zip(drafts, items, strict=True)
+            ]
             if dry_run:
                 await transaction.rollback()
+            else:
+                await once.keep(connection, outcomes)
         metrics.count([] if dry_run else plans)
-        return [
-            draft if isinstance(draft, PalimpsestError) else _outcome(draft, next(written), item, stored, dry_run=dry_run)
-            for draft, item in zip(drafts, items, strict=True)
-        ]
+        return outcomes
 
     # --- encode, snapshot, judge: nothing is locked ---
 
@@ -244,10 +259,9 @@ class Remember:
     # --- plan and apply: under the agent's lock ---
 
     async def _plan(
-        self, connection: AsyncConnection, agent: AgentId, items: Sequence[_Item]
+        self, connection: AsyncConnection, agent: AgentId, items: Sequence[_Item], last: datetime | None
     ) -> tuple[list[Plan | PalimpsestError], Picture]:
-        """Takes the lock, reads what the facts may touch, and plans each over what the ones before will have written."""
-        last = await writes.lock_agent(connection, agent)
+        """Reads what the facts may touch, and plans each over what the ones before will have written, after the last known time."""
         named = {i for item in items for i in (*item.command.supersedes, *item.acting, *item.linked)}
         withdrawable = [i for item in items for i in item.command.supersedes]
         picture, clock = await writes.read_picture(
@@ -307,6 +321,13 @@ class Remember:
             return inserted
         page = await reads.find_memories(connection, agent, list(wanted), Point())
         return inserted | {memory.id: memory for memory in page.memories}
+
+
+def _only(outcomes: Outcomes) -> Outcome:
+    [outcome] = outcomes
+    if isinstance(outcome, PalimpsestError):
+        raise outcome
+    return outcome
 
 
 def _mates(items: Sequence[_Item], place: int) -> list[Hit]:
