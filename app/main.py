@@ -9,7 +9,7 @@ import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
-from app.api import erasures, health, log, memories, problems, search, transfer
+from app.api import erasures, health, log, memories, once, problems, search, transfer
 from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
@@ -23,6 +23,7 @@ from app.judges.model import ModelJudge
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.judging import Rules
+from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
 from app.services.supersede import Supersede
@@ -52,6 +53,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     app.include_router(guarded)
     app.include_router(health.router)
     problems.install(app)
+    once.install(app)
     app.add_middleware(BoundedBody, limit=settings.max_body_bytes)
     app.add_middleware(RequestId)
     return app
@@ -90,6 +92,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
             recall=Recall(engine, embedder, language=settings.text_language),
             importing=Importing(engine, embedder, language_oid=language_oid),
+            turns=Turns(),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

@@ -323,7 +323,7 @@ class ReceiptOut(_Answer):
     """Proof of what was erased, for whoever kept the text: HMAC-SHA256 of it (UTF-8) under `key`, in hexadecimal."""
 
     algorithm: str
-    key: str = Field(description="Told once and kept nowhere.")
+    key: str | None = Field(description="Told once and kept nowhere: null where a retry gets this answer again.")
     digests: dict[UUID, str]
 
 
@@ -337,8 +337,10 @@ class ErasureAnswer(_Answer):
     log_id: UUID
 
     @classmethod
-    def of(cls, receipt: Receipt) -> Self:
-        proof = ReceiptOut.model_construct(algorithm="HMAC-SHA256", key=receipt.key.hex(), digests=dict(receipt.digests))
+    def of(cls, receipt: Receipt, *, tell_key: bool = True) -> Self:
+        proof = ReceiptOut.model_construct(
+            algorithm="HMAC-SHA256", key=receipt.key.hex() if tell_key else None, digests=dict(receipt.digests)
+        )
         return cls.model_construct(
             operation=Operation.ERASE, erased=list(receipt.digests), receipt=proof, known_at=receipt.known_at, log_id=receipt.log_id
         )

@@ -20,6 +20,7 @@ from app.domain.errors import InvalidFact
 from app.domain.memory import AgentId, Moment
 from app.services.erase import Erase
 from app.services.importing import Importing
+from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
 from app.services.supersede import Supersede
@@ -40,6 +41,7 @@ class Parts:
     erase: Erase
     recall: Recall
     importing: Importing
+    turns: Turns
 
 
 async def get_parts(request: HttpRequest) -> Parts:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import ErasureAnswer
 from app.api.deps import AgentDep, OriginDep, PartsDep
+from app.api.once import KeyedDep
 from app.api.reply import reply
 from app.api.schemas import ErasureRequest
 from app.domain.errors import InvalidFact
@@ -18,7 +19,11 @@ router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 
 @router.post("", responses={200: {"model": ErasureAnswer}}, response_model=None)
 async def erase(
-    parts: PartsDep, agent: AgentDep, origin: OriginDep, body: Annotated[ErasureRequest, Body(openapi_examples=examples.ERASE)]
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    keyed: KeyedDep,
+    body: Annotated[ErasureRequest, Body(openapi_examples=examples.ERASE)],
 ) -> Response:
     """Erase every version of a fact, a session, or everything of the agent: texts, vectors, hashes, in the tables and in the log.
 
@@ -27,8 +32,14 @@ async def erase(
     if body.agent_id is not None and body.agent_id != agent:
         raise InvalidFact(f"agent_id ({body.agent_id}) is not the agent of this call ({agent}); repeat it to confirm.")
     scope = Scope(chain_id=body.chain_id, session_id=body.session_id, whole_agent=body.agent_id is not None)
-    return erased(await parts.erase.run(agent, scope, cascade=body.cascade, expected=None, request=origin))
+    once = keyed.keeping(erased_before)
+    return erased(await parts.erase.run(agent, scope, cascade=body.cascade, expected=None, request=origin, once=once))
 
 
 def erased(receipt: Receipt) -> Response:
     return reply(ErasureAnswer.of(receipt))
+
+
+def erased_before(receipt: Receipt) -> Response:
+    """What a retry gets: the key of the receipt is told once."""
+    return reply(ErasureAnswer.of(receipt, tell_key=False))

@@ -29,6 +29,7 @@ STORE: Examples = {
             "details": {"rationale": "One zone, no doubt", "alternatives": ["local time"], "related_files": ["clock.py"]},
         },
     ),
+    "session": _example("Said in a session", {"content": "Will be away on Friday", "session_id": "first-session"}),
     "dry_run": _example(
         "What would happen",
         {"content": "Uses Nano as editor", "kind": "preference", "category": "tooling", "key": "editor", "dry_run": True},

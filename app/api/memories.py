@@ -10,7 +10,8 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import BatchAnswer, ErasureAnswer, HistoryAnswer, ListAnswer, MemoryOut, OperationOut, Problem, WriteAnswer, etag_of
 from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, OriginDep, PartsDep, PointQuery
-from app.api.erasures import erased
+from app.api.erasures import erased, erased_before
+from app.api.once import KeyedDep
 from app.api.problems import invalid_input, problem_of
 from app.api.reply import reply
 from app.api.schemas import BatchRequest, DeleteQuery, PatchRequest, RetractRequest, StoreRequest, SupersedeRequest
@@ -18,7 +19,7 @@ from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
 from app.domain.memory import Status
 from app.services.erase import Scope
 from app.services.judging import Command
-from app.services.remember import BatchRefused, Outcome
+from app.services.remember import BatchRefused, Outcome, Outcomes
 from app.store import reads
 from app.store.reads import After
 
@@ -40,10 +41,15 @@ WRITTEN: dict[int | str, dict[str, Any]] = {
 
 @router.post("", responses=WRITTEN, status_code=201, response_model=None, openapi_extra={"x-order": 1})
 async def store(
-    parts: PartsDep, agent: AgentDep, origin: OriginDep, body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)]
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    keyed: KeyedDep,
+    body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)],
 ) -> Response:
     """Store one fact. What it says already is a NOOP; another value of the same key supersedes the old one."""
-    return written(await parts.remember.store(agent, _command(body), request=origin, dry_run=body.dry_run))
+    once = keyed.keeping(written)
+    return written(await parts.remember.store(agent, _command(body), request=origin, dry_run=body.dry_run, once=once))
 
 
 def _command(body: StoreRequest) -> Command:
@@ -52,17 +58,26 @@ def _command(body: StoreRequest) -> Command:
 
 @router.post("/batch", responses={200: {"model": BatchAnswer}}, response_model=None)
 async def store_batch(
-    parts: PartsDep, agent: AgentDep, origin: OriginDep, body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)]
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    keyed: KeyedDep,
+    body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)],
 ) -> Response:
     """Store up to 1,000 facts in order, in one transaction. A bad item fails alone, or all do with `atomic`."""
     parsed = [_parsed(item) for item in body.items]
     refused = {i: p for i, p in enumerate(parsed) if isinstance(p, _BadItem)}
     if refused and body.atomic:
         raise BatchRefused(refused)
+
+    def answered(outcomes: Outcomes) -> Response:
+        stored = iter(outcomes)
+        results = [p.problem if isinstance(p, _BadItem) else _result(next(stored)) for p in parsed]
+        return reply(BatchAnswer.model_construct(results=results))
+
     commands = [p for p in parsed if isinstance(p, Command)]
-    outcomes = iter(await parts.remember.store_all(agent, commands, request=origin, atomic=body.atomic) if commands else [])
-    results = [p.problem if isinstance(p, _BadItem) else _result(next(outcomes)) for p in parsed]
-    return reply(BatchAnswer.model_construct(results=results))
+    once = keyed.keeping(answered)
+    return answered(await parts.remember.store_all(agent, commands, request=origin, atomic=body.atomic, once=once) if commands else [])
 
 
 class _BadItem(InvalidFact):
@@ -144,12 +159,21 @@ async def amend(
     parts: PartsDep,
     agent: AgentDep,
     origin: OriginDep,
+    keyed: KeyedDep,
     expected: ExpectedDep,
     memory_id: UUID,
     body: Annotated[PatchRequest, Body(openapi_examples=examples.PATCH)],
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
-    outcome = await parts.supersede.amend(agent, memory_id, said=body.said(), metadata=body.metadata(), expected=expected, request=origin)
+    outcome = await parts.supersede.amend(
+        agent,
+        memory_id,
+        said=body.said(),
+        metadata=body.metadata(),
+        expected=expected,
+        request=origin,
+        once=keyed.keeping(written),
+    )
     return written(outcome)
 
 
@@ -158,14 +182,16 @@ async def supersede(
     parts: PartsDep,
     agent: AgentDep,
     origin: OriginDep,
+    keyed: KeyedDep,
     expected: ExpectedDep,
     memory_id: UUID,
     body: Annotated[SupersedeRequest, Body(openapi_examples=examples.SUPERSEDE)],
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
+    once = keyed.keeping(written)
     if body.by is not None:
-        return written(await parts.supersede.by_stored(agent, memory_id, body.by, expected=expected, request=origin))
-    return written(await parts.supersede.by_content(agent, memory_id, body.fact(), expected=expected, request=origin))
+        return written(await parts.supersede.by_stored(agent, memory_id, body.by, expected=expected, request=origin, once=once))
+    return written(await parts.supersede.by_content(agent, memory_id, body.fact(), expected=expected, request=origin, once=once))
 
 
 @router.post("/{memory_id}/retract", responses={200: {"model": WriteAnswer}}, response_model=None)
@@ -173,6 +199,7 @@ async def retract(
     parts: PartsDep,
     agent: AgentDep,
     origin: OriginDep,
+    keyed: KeyedDep,
     expected: ExpectedDep,
     memory_id: UUID,
     body: Annotated[RetractRequest | None, Body(openapi_examples=examples.RETRACT)] = None,
@@ -180,18 +207,33 @@ async def retract(
     """End a memory without a successor: at a moment (default now), or as never true. Its history stays."""
     body = body or RetractRequest()
     outcome = await parts.supersede.retract(
-        agent, memory_id, at=body.at, never_true=body.never_true, reason=body.reason, expected=expected, request=origin
+        agent,
+        memory_id,
+        at=body.at,
+        never_true=body.never_true,
+        reason=body.reason,
+        expected=expected,
+        request=origin,
+        once=keyed.keeping(written),
     )
     return written(outcome)
 
 
 @router.delete("/{memory_id}", responses={200: {"model": WriteAnswer | ErasureAnswer}}, response_model=None)
 async def delete(
-    parts: PartsDep, agent: AgentDep, origin: OriginDep, expected: ExpectedDep, memory_id: UUID, query: Annotated[DeleteQuery, Query()]
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    keyed: KeyedDep,
+    expected: ExpectedDep,
+    memory_id: UUID,
+    query: Annotated[DeleteQuery, Query()],
 ) -> Response:
     """The same as retract, as of now: history and as-of reads still show it. With `erase=true` its bytes go, and a receipt answers."""
     if query.erase:
-        scope = Scope(memory_id=memory_id)
-        return erased(await parts.erase.run(agent, scope, cascade=query.cascade, expected=expected, request=origin))
-    outcome = await parts.supersede.retract(agent, memory_id, at=None, never_true=False, reason=None, expected=expected, request=origin)
+        scope, once = Scope(memory_id=memory_id), keyed.keeping(erased_before)
+        return erased(await parts.erase.run(agent, scope, cascade=query.cascade, expected=expected, request=origin, once=once))
+    outcome = await parts.supersede.retract(
+        agent, memory_id, at=None, never_true=False, reason=None, expected=expected, request=origin, once=keyed.keeping(written)
+    )
     return written(outcome)

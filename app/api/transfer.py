@@ -11,16 +11,18 @@ from starlette.responses import Response, StreamingResponse
 
 from app.api import examples
 from app.api.deps import AgentDep, OriginDep, PartsDep
-from app.api.problems import invalid_input
+from app.api.once import KeyedStreamDep
+from app.api.problems import invalid_input, problem_of, respond
 from app.api.schemas import ImportLine
 from app.api.times import format_time
-from app.domain.errors import BadImportLine
+from app.domain.errors import AnswerNotKept, BadImportLine
 from app.services.importing import Imported, Line, Spool
 
 router = APIRouter(prefix="/v1", tags=["transfer"])
 
 NDJSON = "application/x-ndjson"
 MAX_LINE_BYTES = 2**20
+MAX_KEPT_BYTES = 8 * 2**20
 
 _BODY = {
     "requestBody": {
@@ -46,9 +48,12 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("/import", responses=_ANSWER, response_model=None, openapi_extra=_BODY)
-async def import_history(parts: PartsDep, agent: AgentDep, origin: OriginDep, request: Request) -> Response:
-    """Import versions with their own dates on both axes. A bad line is named by its number and nothing of the import is kept."""
-    results = await parts.importing.run(agent, _lines(request.stream()), request=origin)
+async def import_history(parts: PartsDep, agent: AgentDep, origin: OriginDep, keyed: KeyedStreamDep, request: Request) -> Response:
+    """Import versions with their own dates on both axes. A bad line is named by its number and nothing of the import is kept.
+
+    Of an answer over 8 MB nothing is kept for a retry under the same Idempotency-Key: it is told that all was imported (410)."""
+    lines = _lines(keyed.reading(request.stream()))
+    results = await parts.importing.run(agent, lines, request=origin, once=keyed.keeping(_kept))
     return StreamingResponse(_answers(results), media_type=NDJSON)
 
 
@@ -86,16 +91,28 @@ def _line(number: int, raw: bytes) -> Line:
 
 
 def _answers(results: Spool) -> Iterator[str]:
-    imported: Imported
     try:
-        for imported in results:
-            line = {
-                "line": imported.line,
-                "id": str(imported.id),
-                "chain_id": str(imported.chain_id),
-                "client_ref": imported.client_ref,
-                "known_at": format_time(imported.known_at),
-            }
-            yield json.dumps(line, ensure_ascii=False) + "\n"
+        yield from map(_answer, results)
     finally:
         results.close()
+
+
+def _answer(imported: Imported) -> str:
+    line = {
+        "line": imported.line,
+        "id": str(imported.id),
+        "chain_id": str(imported.chain_id),
+        "client_ref": imported.client_ref,
+        "known_at": format_time(imported.known_at),
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
+def _kept(results: Spool) -> Response:
+    """The answer that a retry gets: the whole of it while it fits in memory, else that the import was executed and where to look."""
+    body = bytearray()
+    for imported in results:
+        body += _answer(imported).encode()
+        if len(body) > MAX_KEPT_BYTES:
+            return respond(problem_of(AnswerNotKept(since=next(iter(results)).known_at)))
+    return Response(bytes(body), media_type=NDJSON)

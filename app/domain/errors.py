@@ -1,7 +1,7 @@
 """What can go wrong, as facts. `api/problems.py` gives each a status and a problem type."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 
@@ -95,6 +95,35 @@ class StaleVersion(PalimpsestError):
     def __init__(self, memory_id: UUID) -> None:
         super().__init__(f"Memory {memory_id} has changed since that ETag was read. GET it again and decide anew.")
         self.memory_id = memory_id
+
+
+class KeyReused(PalimpsestError):
+    """An idempotency key came with another call than the one that it was first given to."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"Idempotency-Key {key!r} was used for another call. Repeat that one exactly, or send this one under a key of its own."
+        )
+
+
+class AnswerErased(PalimpsestError):
+    """The call was executed, and what it answered was erased since."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"The call under Idempotency-Key {key!r} was executed; its answer told of what was erased since, and is gone with it."
+        )
+
+
+class AnswerNotKept(PalimpsestError):
+    """What a large import is answered with from the second time on."""
+
+    def __init__(self, *, since: datetime) -> None:
+        told = since.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        super().__init__(
+            "The whole import under this Idempotency-Key was executed, and is not repeated. Its answer is too large to be kept: "
+            f"GET /v1/log?since={told} shows what it stored."
+        )
 
 
 class BadImportLine(PalimpsestError):

@@ -13,6 +13,7 @@ from uuid_utils.compat import uuid7
 from app.domain.errors import Erased, MergedElsewhere, NothingToErase, StaleVersion, UnknownMemory
 from app.domain.memory import AgentId
 from app.services import metrics
+from app.services.once import UNKEYED, Once
 from app.store import erasing, writes
 from app.store.rows import Request
 
@@ -48,7 +49,9 @@ class Erase:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
-    async def run(self, agent: AgentId, scope: Scope, *, cascade: bool, expected: int | None, request: Request) -> Receipt:
+    async def run(
+        self, agent: AgentId, scope: Scope, *, cascade: bool, expected: int | None, request: Request, once: Once[Receipt] = UNKEYED
+    ) -> Receipt:
         """Erases the scope; with `cascade`, also what its texts were merged into.
 
         Raises UnknownMemory, NothingToErase, Erased, StaleVersion, MergedElsewhere.
@@ -56,6 +59,7 @@ class Erase:
         key, log_id = secrets.token_bytes(32), uuid7()
         async with self._engine.begin() as connection:
             lock = await writes.lock_agent(connection, agent)
+            await once.check(connection)
             named = await _named(connection, agent, scope)
             picture, clock = await writes.read_picture(connection, agent, ids=named[:1])
             if expected is not None and picture.version(named[0]).revision != expected:
@@ -68,8 +72,10 @@ class Erase:
             digests = {memory_id: hmac.digest(key, text.encode(), "sha256").hex() for memory_id, text in texts.items()}
             await erasing.erase(connection, agent, texts, now=now, session_id=scope.session_id, everything=scope.whole_agent)
             await erasing.log_erasure(connection, agent, log_id, digests, now=now, request_id=request.request_id)
+            receipt = Receipt(log_id, now, key, digests)
+            await once.keep(connection, receipt)
         metrics.count_erasure()
-        return Receipt(log_id, now, key, digests)
+        return receipt
 
 
 async def _named(connection: AsyncConnection, agent: AgentId, scope: Scope) -> Sequence[UUID]:

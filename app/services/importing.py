@@ -19,6 +19,7 @@ from app.domain.picture import Picture
 from app.domain.plan import Plan
 from app.domain.storing import plan_import
 from app.embedding import Embedder
+from app.services.once import UNKEYED, Once
 from app.store import writes
 from app.store.rows import Request
 
@@ -77,13 +78,16 @@ class Importing:
         self._embedder = embedder
         self._language_oid = language_oid
 
-    async def run(self, agent: AgentId, lines: AsyncIterator[Line], *, request: Request) -> Spool:
+    async def run(self, agent: AgentId, lines: AsyncIterator[Line], *, request: Request, once: Once[Spool] = UNKEYED) -> Spool:
         """Stores every line in one transaction and returns what each became. Raises BadImportLine, having kept nothing."""
         encoded, results = Spool(), Spool()
         try:
             await self._encode(lines, encoded)
             async with self._engine.begin() as connection:
-                await self._write(connection, agent, encoded, results, request)
+                clock = _KnownTimes((await writes.lock_agent(connection, agent)).last_known_at)
+                await once.check(connection)
+                await self._write(connection, agent, clock, encoded, results, request)
+                await once.keep(connection, results)
         except BaseException:
             results.close()
             raise
@@ -95,8 +99,9 @@ class Importing:
         async for chunk in _chunks(lines):
             spool.add((chunk, await self._embedder.encode([line.fact.content for line in chunk])))
 
-    async def _write(self, connection: AsyncConnection, agent: AgentId, encoded: Spool, results: Spool, request: Request) -> None:
-        clock = _KnownTimes((await writes.lock_agent(connection, agent)).last_known_at)
+    async def _write(
+        self, connection: AsyncConnection, agent: AgentId, clock: "_KnownTimes", encoded: Spool, results: Spool, request: Request
+    ) -> None:
         chunk: list[Line]
         vectors: NDArray[np.float32]
         for chunk, vectors in encoded:

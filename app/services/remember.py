@@ -21,6 +21,7 @@ from app.judges import rules
 from app.judges.cascade import Cascade
 from app.services import metrics
 from app.services.judging import Command, Judged, Judging, Rules
+from app.services.once import UNKEYED, Once
 from app.store import erasing, reads, writes
 from app.store.reads import Point
 from app.store.rows import Request
@@ -46,6 +47,9 @@ class Outcome:
     candidates: tuple[Candidate, ...] = ()
 
 
+Outcomes = list[Outcome | PalimpsestError]
+
+
 class BatchRefused(PalimpsestError):
     """An atomic batch in which an item cannot be stored; nothing was."""
 
@@ -63,22 +67,29 @@ class Remember:
         self._judging = Judging(engine, embedder, cascade, settings)
         self._rules = settings
 
-    async def store(self, agent: AgentId, command: Command, *, request: Request, dry_run: bool = False) -> Outcome:
+    async def store(
+        self, agent: AgentId, command: Command, *, request: Request, dry_run: bool = False, once: Once[Outcome] = UNKEYED
+    ) -> Outcome:
         """Stores one fact. Raises what planning it raises."""
-        [outcome] = await self.store_all(agent, [command], request=request, dry_run=dry_run)
-        if isinstance(outcome, PalimpsestError):
-            raise outcome
-        return outcome
+        return _only(await self.store_all(agent, [command], request=request, dry_run=dry_run, once=once.after(_only)))
 
     async def store_all(
-        self, agent: AgentId, commands: Sequence[Command], *, request: Request, atomic: bool = False, dry_run: bool = False
-    ) -> list[Outcome | PalimpsestError]:
+        self,
+        agent: AgentId,
+        commands: Sequence[Command],
+        *,
+        request: Request,
+        atomic: bool = False,
+        dry_run: bool = False,
+        once: Once[Outcomes] = UNKEYED,
+    ) -> Outcomes:
         """Stores facts in order, in one transaction, each with its own known time. One that cannot be stored fails alone,
-        or with all others where `atomic` (BatchRefused)."""
+        or with all others where `atomic` (BatchRefused). A dry run is not kept under its key."""
         started = time.perf_counter()
         items = await self._judging.judge(agent, commands)
         async with self._engine.connect() as connection, connection.begin() as transaction:
             lock = await writes.lock_agent(connection, agent)
+            await once.check(connection)
             items = await _without_erased(connection, agent, items, lock)
             drafts, picture = await self._plan(connection, agent, items, lock)
             failed = {i: d for i, d in enumerate(drafts) if isinstance(d, PalimpsestError)}
@@ -88,13 +99,16 @@ class Remember:
             request = replace(request, duration_ms=(time.perf_counter() - started) * 1e3)
             written = iter(await self._apply(connection, agent, plans, items, request))
             stored = await self._read_back(connection, agent, plans, picture, items)
+            outcomes: Outcomes = [
+                draft if isinstance(draft, PalimpsestError) else _outcome(draft, next(written), item, stored, dry_run=dry_run)
+                for draft, item in zip(drafts, items, strict=True)
+            ]
             if dry_run:
                 await transaction.rollback()
+            else:
+                await once.keep(connection, outcomes)
         metrics.count([] if dry_run else plans)
-        return [
-            draft if isinstance(draft, PalimpsestError) else _outcome(draft, next(written), item, stored, dry_run=dry_run)
-            for draft, item in zip(drafts, items, strict=True)
-        ]
+        return outcomes
 
     async def _plan(
         self, connection: AsyncConnection, agent: AgentId, items: Sequence[Judged], lock: Locked
@@ -160,6 +174,13 @@ class Remember:
             return inserted
         page = await reads.find_memories(connection, agent, list(wanted), Point())
         return inserted | {memory.id: memory for memory in page.memories}
+
+
+def _only(outcomes: Outcomes) -> Outcome:
+    [outcome] = outcomes
+    if isinstance(outcome, PalimpsestError):
+        raise outcome
+    return outcome
 
 
 async def _without_erased(connection: AsyncConnection, agent: AgentId, items: list[Judged], lock: Locked) -> list[Judged]:

@@ -18,6 +18,7 @@ from app.domain.plan import Plan, Policy
 from app.domain.verbs import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.embedding import Embedder
 from app.services import metrics
+from app.services.once import UNKEYED, Once
 from app.services.remember import Outcome
 from app.store import reads, writes
 from app.store.rows import Request
@@ -34,7 +35,9 @@ class Supersede:
         self._policy = policy
         self._language_oid = language_oid
 
-    async def by_content(self, agent: AgentId, memory_id: UUID, fact: Fact, *, expected: int | None, request: Request) -> Outcome:
+    async def by_content(
+        self, agent: AgentId, memory_id: UUID, fact: Fact, *, expected: int | None, request: Request, once: Once[Outcome] = UNKEYED
+    ) -> Outcome:
         """New content takes the memory's place."""
         vectors = await self._embedder.encode([fact.content])
         new_id = uuid7()
@@ -42,15 +45,17 @@ class Supersede:
         def plan(picture: Picture, now: datetime) -> Plan:
             return plan_supersede(fact, [memory_id], picture, self._policy, now=now, new_id=new_id)
 
-        return await self._change(agent, [memory_id], plan, expected=expected, request=request, vector=vectors[0])
+        return await self._change(agent, [memory_id], plan, expected=expected, request=request, once=once, vector=vectors[0])
 
-    async def by_stored(self, agent: AgentId, memory_id: UUID, by: UUID, *, expected: int | None, request: Request) -> Outcome:
+    async def by_stored(
+        self, agent: AgentId, memory_id: UUID, by: UUID, *, expected: int | None, request: Request, once: Once[Outcome] = UNKEYED
+    ) -> Outcome:
         """A stored memory is declared the successor."""
 
         def plan(picture: Picture, now: datetime) -> Plan:
             return plan_succeed(memory_id, by, picture, now=now)
 
-        return await self._change(agent, [memory_id, by], plan, expected=expected, request=request)
+        return await self._change(agent, [memory_id, by], plan, expected=expected, request=request, once=once)
 
     async def retract(
         self,
@@ -62,6 +67,7 @@ class Supersede:
         reason: str | None,
         expected: int | None,
         request: Request,
+        once: Once[Outcome] = UNKEYED,
     ) -> Outcome:
         """Ends a memory without a successor, or withdraws it."""
 
@@ -69,17 +75,25 @@ class Supersede:
             planned = plan_retract(memory_id, picture, now=now, at=at, never_true=never_true)
             return replace(planned, decision=replace(planned.decision, reasoning=reason or planned.decision.reasoning))
 
-        return await self._change(agent, [memory_id], plan, expected=expected, request=request)
+        return await self._change(agent, [memory_id], plan, expected=expected, request=request, once=once)
 
     async def amend(
-        self, agent: AgentId, memory_id: UUID, *, said: dict[str, Any], metadata: dict[str, Any], expected: int | None, request: Request
+        self,
+        agent: AgentId,
+        memory_id: UUID,
+        *,
+        said: dict[str, Any],
+        metadata: dict[str, Any],
+        expected: int | None,
+        request: Request,
+        once: Once[Outcome] = UNKEYED,
     ) -> Outcome:
         """Corrects validity and metadata, never content."""
 
         def plan(picture: Picture, now: datetime) -> Plan:
             return plan_amend(memory_id, picture, now=now, said=said, metadata=metadata)
 
-        return await self._change(agent, [memory_id], plan, expected=expected, request=request)
+        return await self._change(agent, [memory_id], plan, expected=expected, request=request, once=once)
 
     async def _change(
         self,
@@ -89,10 +103,12 @@ class Supersede:
         *,
         expected: int | None,
         request: Request,
+        once: Once[Outcome],
         vector: NDArray[np.float32] | None = None,
     ) -> Outcome:
         async with self._engine.begin() as connection:
             lock = await writes.lock_agent(connection, agent)
+            await once.check(connection)
             picture, clock = await writes.read_picture(connection, agent, ids=ids, withdrawable=ids)
             if expected is not None and picture.version(ids[0]).revision != expected:
                 raise StaleVersion(ids[0])
@@ -100,5 +116,7 @@ class Supersede:
             vectors = {planned.target: vector} if planned.inserted and planned.target and vector is not None else {}
             [written] = await writes.apply(connection, agent, [planned], vectors=vectors, language=self._language_oid, request=request)
             memory = (await reads.find_memory(connection, agent, planned.target, reads.Point()))[1] if planned.target else None
+            outcome = Outcome(planned, written, memory)
+            await once.keep(connection, outcome)
         metrics.count([planned])
-        return Outcome(planned, written, memory)
+        return outcome

@@ -162,6 +162,13 @@ _REDACT_REVIEWS = f"""
 """  # noqa: S608 - fragments from constants, values are bound
 
 
+# The fingerprint goes too: it is a hash of what was sent.
+_FORGET_ANSWERS = """
+    UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL
+    WHERE agent_id = :agent AND (:everything OR mentioned_ids && CAST(:ids AS uuid[]))
+"""
+
+
 async def erase(
     connection: AsyncConnection,
     agent: AgentId,
@@ -189,7 +196,7 @@ async def erase(
     await fetch(connection, _ERASE, given)
     slotless = [row["id"] for row in await fetch(connection, _FORGET_SLOTS, given)]
     given["ids"] = list({*quoted, *slotless})
-    for statement in (_REDACT_REVIEWS, _REDACT_LOG, _REDACT_TROUBLE):
+    for statement in (_FORGET_ANSWERS, _REDACT_REVIEWS, _REDACT_LOG, _REDACT_TROUBLE):
         await fetch(connection, statement, given)
 
 

@@ -180,6 +180,20 @@ reviews = sa.Table(
     sa.Index("reviews_created", "agent_id", "status", "created_at", "id"),
 )
 
+idempotency_keys = sa.Table(
+    "idempotency_keys",
+    metadata,
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="idempotency_keys_agent_fkey"), primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("fingerprint", BYTEA),
+    sa.Column("status", sa.SmallInteger, nullable=False),
+    sa.Column("headers", JSONB, nullable=False),
+    sa.Column("answer", BYTEA),
+    sa.Column("mentioned_ids", ARRAY(UUID), nullable=False),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Index("idempotency_keys_created", "agent_id", "created_at"),
+)
+
 encoder = sa.Table(
     "encoder",
     metadata,

@@ -211,6 +211,21 @@ def test_a_whole_agent_is_erased_only_when_its_id_is_repeated(own: tuple[httpx.C
     assert {m["status"] for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]} == {"erased"}
 
 
+def test_answers_kept_for_retries_lose_what_was_erased_and_a_retried_erase_does_not_tell_the_key_again(
+    own: tuple[httpx.Client, str],
+) -> None:
+    client, url = own
+    key = {"Idempotency-Key": "store-zebra"}
+    memory = client.post("/v1/memories", json={"content": "I like zebras"}, headers=key).json()["memory"]
+    client.post("/v1/memories", json={"content": "I like horses"}, headers={"Idempotency-Key": "other"})  # names the zebras as a candidate
+    first, again = (
+        client.delete(f"/v1/memories/{memory['id']}", params={"erase": True}, headers={"Idempotency-Key": "erase"}) for _ in range(2)
+    )
+    assert_gone(url, "zebras", first.json()["receipt"]["key"])
+    assert again.json() == first.json() | {"receipt": first.json()["receipt"] | {"key": None}}
+    assert client.post("/v1/memories", json={"content": "I like zebras"}, headers=key).status_code == 410
+
+
 @pytest.mark.parametrize("body", [{}, {"chain_id": str(uuid4()), "session_id": "a"}, {"everything": True}])
 def test_an_erasure_names_exactly_one_scope(client: httpx.Client, body: dict[str, Any]) -> None:
     assert client.post("/v1/erasures", json=body).status_code == 422

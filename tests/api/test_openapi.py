@@ -45,6 +45,20 @@ def test_every_route_says_what_it_does() -> None:
     assert all(route.get("description") for route in routes)
 
 
+READS_BY_POST = {"/v1/search"}
+
+
+def test_every_route_that_writes_takes_an_idempotency_key_and_no_other_does() -> None:
+    routes = {(path, method): route for path, methods in DOCUMENT["paths"].items() for method, route in methods.items()}
+    writing = {name for name in routes if name[1] != "get" and name[0] not in READS_BY_POST}
+    keys = {name: p for name, route in routes.items() for p in route.get("parameters", []) if p["name"] == "Idempotency-Key"}
+    assert keys.keys() == writing
+    assert len(writing) >= 7
+    for key in keys.values():
+        assert not key["required"]
+        assert all(word in key["description"] for word in ("Idempotency-Replayed", "422", "410", "24 hours"))
+
+
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = DOCUMENT["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
     return found
