@@ -34,7 +34,7 @@ def examples() -> list[Any]:
 @pytest.mark.parametrize(("method", "path", "media", "body"), examples())
 def test_every_example_works_as_pasted(client: httpx.Client, method: str, path: str, media: str, body: Any) -> None:
     imports = path.endswith("import")
-    memory_id = "" if imports else store(client, "Has a dog")["memory"]["id"]
+    memory_id = "" if imports else store(client, "Has a dog", session_id="first-session")["memory"]["id"]
     content = body if isinstance(body, str) else json.dumps(body)
     response = client.request(method, path.format(memory_id=memory_id), content=content, headers={"Content-Type": media})
     assert response.is_success, response.text
@@ -65,7 +65,7 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_answers_carry_exactly_what_the_document_says(client: httpx.Client) -> None:
-    memory_id = store(client, "Has a dog")["memory"]["id"]
+    memory_id = store(client, "Has a dog", session_id="first-session")["memory"]["id"]
     store(client, "Has a cat")
     answers = {
         "/v1/memories": client.get("/v1/memories"),
