@@ -14,6 +14,7 @@ from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
 from app.domain.plan import Policy
+from app.domain.strength import HalfLives
 from app.embedding import Embedder
 from app.embedding.local import LocalEmbedder
 from app.judges.budget import Budget
@@ -87,6 +88,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
             recall=Recall(engine, embedder, language=settings.text_language),
             importing=Importing(engine, embedder, language_oid=language_oid),
+            half_lives=HalfLives(settings.half_life_days_semantic, settings.half_life_days_core),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

@@ -9,14 +9,15 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers import BatchAnswer, HistoryAnswer, ListAnswer, MemoryOut, OperationOut, Problem, WriteAnswer, etag_of
-from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, OriginDep, PartsDep, PointQuery
+from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, OriginDep, Parts, PartsDep, PointQuery
 from app.api.problems import invalid_input, problem_of
 from app.api.schemas import BatchRequest, PatchRequest, RetractRequest, StoreRequest, SupersedeRequest
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
-from app.domain.memory import Status
+from app.domain.memory import AgentId, Status
+from app.domain.strength import HalfLives
 from app.services.remember import BatchRefused, Command, Outcome
 from app.store import reads
-from app.store.reads import After
+from app.store.reads import After, Page, Point, Ranked
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
@@ -25,11 +26,11 @@ def reply(answer: BaseModel, status: int = 200, headers: dict[str, str] | None =
     return Response(answer.model_dump_json(), status, headers, media_type="application/json")
 
 
-def written(outcome: Outcome) -> Response:
+def written(outcome: Outcome, half_lives: HalfLives) -> Response:
     """201 when something was inserted, else 200; the ETag is that of the memory answered with."""
     inserted = bool(outcome.plan.inserted) and outcome.written is not None
     headers = {"ETag": etag_of(outcome.memory.revision)} if outcome.memory else None
-    return reply(WriteAnswer.of(outcome), 201 if inserted else 200, headers)
+    return reply(WriteAnswer.of(outcome, half_lives), 201 if inserted else 200, headers)
 
 
 WRITTEN: dict[int | str, dict[str, Any]] = {
@@ -43,7 +44,7 @@ async def store(
     parts: PartsDep, agent: AgentDep, origin: OriginDep, body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)]
 ) -> Response:
     """Store one fact. What it says already is a NOOP; another value of the same key supersedes the old one."""
-    return written(await parts.remember.store(agent, _command(body), request=origin, dry_run=body.dry_run))
+    return written(await parts.remember.store(agent, _command(body), request=origin, dry_run=body.dry_run), parts.half_lives)
 
 
 def _command(body: StoreRequest) -> Command:
@@ -61,7 +62,7 @@ async def store_batch(
         raise BatchRefused(refused)
     commands = [p for p in parsed if isinstance(p, Command)]
     outcomes = iter(await parts.remember.store_all(agent, commands, request=origin, atomic=body.atomic) if commands else [])
-    results = [p.problem if isinstance(p, _BadItem) else _result(next(outcomes)) for p in parsed]
+    results = [p.problem if isinstance(p, _BadItem) else _result(next(outcomes), parts.half_lives) for p in parsed]
     return reply(BatchAnswer.model_construct(results=results))
 
 
@@ -87,26 +88,47 @@ def _parsed(item: Any) -> Command | _BadItem:
     return _command(body)
 
 
-def _result(outcome: Outcome | PalimpsestError) -> WriteAnswer | Problem:
-    return problem_of(outcome) if isinstance(outcome, PalimpsestError) else WriteAnswer.of(outcome)
+def _result(outcome: Outcome | PalimpsestError, half_lives: HalfLives) -> WriteAnswer | Problem:
+    return problem_of(outcome) if isinstance(outcome, PalimpsestError) else WriteAnswer.of(outcome, half_lives)
 
 
 @router.get("", responses={200: {"model": ListAnswer}}, response_model=None)
 async def list_memories(parts: PartsDep, agent: AgentDep, query: Annotated[ListQuery, Query()]) -> Response:
-    """What holds, newest known first; by kind, slot, tags or session, at any point on both axes."""
-    point, after = query.everywhere(), None
-    if query.cursor:
-        cursor = Cursor.decoded(query.cursor)
-        after = cursor.after
-        if cursor.moment:
-            point = reads.Point(cursor.moment.as_of, cursor.moment.known_at, point.include_superseded)
-    async with reads.reading(parts.engine) as connection:
-        page = await reads.list_memories(connection, agent, query.filters(), point, limit=query.limit + 1, after=after)
-    shown = page.memories[: query.limit]
+    """What holds, newest known or strongest first; by kind, slot, tags or session, at any point on both axes."""
+    point, after = _place(query)
+    page = await _page(parts, agent, query, point, after)
+    half_lives, moment = parts.half_lives, page.moment
+    items = [MemoryOut.of(memory, moment.as_of, half_lives) for memory in page.memories[: query.limit]]
     more = len(page.memories) > query.limit
-    next_cursor = Cursor(After(shown[-1].created_at, shown[-1].id), page.moment).encoded() if more else None
-    items = [MemoryOut.of(memory, page.moment.as_of) for memory in shown]
-    return reply(ListAnswer.model_construct(items=items, next_cursor=next_cursor, as_of=page.moment.as_of, known_at=page.moment.known_at))
+    next_cursor = Cursor(_end(page, query.limit - 1), moment).encoded() if more else None
+    return reply(ListAnswer.model_construct(items=items, next_cursor=next_cursor, as_of=moment.as_of, known_at=moment.known_at))
+
+
+def _place(query: ListQuery) -> tuple[Point, After | None]:
+    """Which picture to list from, and where to go on."""
+    point = query.everywhere()
+    if not query.cursor:
+        return point, None
+    cursor = Cursor.decoded(query.cursor)
+    if (cursor.after.strength is None) != (query.sort == "created"):
+        raise InvalidFact("cursor: it is of a list in another order. Give the same `sort` on every page, or leave it out to start again.")
+    if cursor.moment:
+        point = Point(cursor.moment.as_of, cursor.moment.known_at, point.include_superseded)
+    return point, cursor.after
+
+
+async def _page(parts: Parts, agent: AgentId, query: ListQuery, point: Point, after: After | None) -> Page:
+    """A page and one memory more, which says that there is a next."""
+    filters, limit = query.filters(), query.limit + 1
+    async with reads.reading(parts.engine) as connection:
+        if query.sort == "strength":
+            return await reads.strongest(connection, agent, filters, point, parts.half_lives, limit=limit, after=after)
+        return await reads.list_memories(connection, agent, filters, point, limit=limit, after=after)
+
+
+def _end(page: Page, last: int) -> After:
+    memory = page.memories[last]
+    return After(memory.created_at, memory.id, page.strengths[last] if isinstance(page, Ranked) else None)
 
 
 @router.get("/{memory_id}", responses={200: {"model": MemoryOut}}, response_model=None)
@@ -116,7 +138,7 @@ async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: UUID, query: A
         moment, memory = await reads.find_memory(connection, agent, memory_id, query.point())
     if memory is None:
         raise UnknownMemory(memory_id)
-    return reply(MemoryOut.of(memory, moment.as_of), headers={"ETag": etag_of(memory.revision)})
+    return reply(MemoryOut.of(memory, moment.as_of, parts.half_lives), headers={"ETag": etag_of(memory.revision)})
 
 
 @router.get("/{memory_id}/history", responses={200: {"model": HistoryAnswer}}, response_model=None)
@@ -127,7 +149,7 @@ async def history(parts: PartsDep, agent: AgentDep, memory_id: UUID, query: Anno
         if not any(memory.id == memory_id for memory in page.memories):
             raise UnknownMemory(memory_id)
         operations = await reads.operations_on(connection, agent, [memory.id for memory in page.memories], page.moment.known_at)
-    versions = [MemoryOut.of(memory, page.moment.as_of) for memory in page.memories]
+    versions = [MemoryOut.of(memory, page.moment.as_of, parts.half_lives) for memory in page.memories]
     answer = HistoryAnswer.model_construct(
         chain_id=versions[0].chain_id,
         current=next((version.id for version in versions if version.status is Status.CURRENT), None),
@@ -150,7 +172,7 @@ async def amend(
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
     outcome = await parts.supersede.amend(agent, memory_id, said=body.said(), metadata=body.metadata(), expected=expected, request=origin)
-    return written(outcome)
+    return written(outcome, parts.half_lives)
 
 
 @router.post("/{memory_id}/supersede", responses=WRITTEN, status_code=201, response_model=None)
@@ -164,8 +186,10 @@ async def supersede(
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
     if body.by is not None:
-        return written(await parts.supersede.by_stored(agent, memory_id, body.by, expected=expected, request=origin))
-    return written(await parts.supersede.by_content(agent, memory_id, body.fact(), expected=expected, request=origin))
+        outcome = await parts.supersede.by_stored(agent, memory_id, body.by, expected=expected, request=origin)
+    else:
+        outcome = await parts.supersede.by_content(agent, memory_id, body.fact(), expected=expected, request=origin)
+    return written(outcome, parts.half_lives)
 
 
 @router.post("/{memory_id}/retract", responses={200: {"model": WriteAnswer}}, response_model=None)
@@ -182,11 +206,11 @@ async def retract(
     outcome = await parts.supersede.retract(
         agent, memory_id, at=body.at, never_true=body.never_true, reason=body.reason, expected=expected, request=origin
     )
-    return written(outcome)
+    return written(outcome, parts.half_lives)
 
 
 @router.delete("/{memory_id}", responses={200: {"model": WriteAnswer}}, response_model=None)
 async def delete(parts: PartsDep, agent: AgentDep, origin: OriginDep, expected: ExpectedDep, memory_id: UUID) -> Response:
     """The same as retract, as of now. Nothing is lost: history and as-of reads still show it."""
     outcome = await parts.supersede.retract(agent, memory_id, at=None, never_true=False, reason=None, expected=expected, request=origin)
-    return written(outcome)
+    return written(outcome, parts.half_lives)
