@@ -9,7 +9,7 @@ import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
-from app.api import health, log, memories, problems, search, transfer
+from app.api import context, health, log, memories, problems, search, transfer
 from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
@@ -21,6 +21,7 @@ from app.judges.budget import Budget
 from app.judges.cascade import Cascade
 from app.judges.chat import ChatClient, ChatOptions
 from app.judges.model import ModelJudge
+from app.services.context import Composing
 from app.services.importing import Importing
 from app.services.recall import Recall
 from app.services.remember import Remember, Rules
@@ -46,7 +47,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     guarded = APIRouter(
         dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
     )
-    for part in (memories, search, transfer, log):
+    for part in (memories, search, context, transfer, log):
         guarded.include_router(part.router)
     app.include_router(guarded)
     app.include_router(health.router)
@@ -80,15 +81,18 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             language_oid=language_oid,
         )
         cascade = Cascade(policy, _model_judge(settings, http))
+        recall = Recall(engine, embedder, language=settings.text_language)
+        half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
         app.state.parts = Parts(
             settings=settings,
             engine=engine,
             encoder=embedder.name,
             remember=Remember(engine, embedder, cascade, rules),
             supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
-            recall=Recall(engine, embedder, language=settings.text_language),
+            recall=recall,
             importing=Importing(engine, embedder, language_oid=language_oid),
-            half_lives=HalfLives(settings.half_life_days_semantic, settings.half_life_days_core),
+            composing=Composing(engine, recall, half_lives),
+            half_lives=half_lives,
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

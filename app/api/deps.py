@@ -19,6 +19,7 @@ from app.api.times import Time, format_time, parse_time
 from app.domain.errors import InvalidFact
 from app.domain.memory import AgentId, Moment
 from app.domain.strength import HalfLives
+from app.services.context import Composing
 from app.services.importing import Importing
 from app.services.recall import Recall
 from app.services.remember import Remember
@@ -39,6 +40,7 @@ class Parts:
     supersede: Supersede
     recall: Recall
     importing: Importing
+    composing: Composing
     half_lives: HalfLives
 
 

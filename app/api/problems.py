@@ -63,7 +63,8 @@ def invalid_input(details: Sequence[Mapping[str, Any]]) -> Problem:
 
 
 def _place(location: Sequence[int | str]) -> str:
-    named = [str(part) for part in location if part not in ("body", "query", "path", "header")]
+    inner = location[1:] if location and location[0] in ("body", "query", "path", "header") else location
+    named = [str(part) for part in inner]
     return ".".join(named).encode("utf-8", "replace").decode()
 
 
