@@ -6,6 +6,7 @@ from fastapi import APIRouter, Header, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import PlainTextResponse, Response
 
+from app.api import examples
 from app.api.answers import MemoryOut
 from app.api.deps import AgentDep, PartsDep, PointQuery
 from app.api.memories import reply
@@ -24,7 +25,9 @@ MAX_BUDGET = 32_000
 class ContextQuery(PointQuery, FilterFields):
     """What the context is for, and how long it may be."""
 
-    query: Content | None = Field(None, description="What the prompt is about; without it, the strongest memories come first.")
+    query: Content | None = Field(
+        None, description="What the prompt is about; without it, the strongest memories come first.", json_schema_extra=examples.QUESTION
+    )
     budget_tokens: Annotated[int, Field(ge=1, le=MAX_BUDGET)] = Field(
         1000, description="Tokens that the text may take, headings included, by an estimate that is right to about a tenth."
     )

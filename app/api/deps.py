@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from fastapi import Depends, Header, HTTPException
+from fastapi import Depends, Header, HTTPException, Path
 from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.api import examples
 from app.api.schemas import MAX_LIMIT, Content, FilterFields, Sort
 from app.api.times import Time, format_time, parse_time
 from app.domain.errors import InvalidFact
@@ -83,6 +84,8 @@ async def get_agent(
 
 AgentDep = Annotated[AgentId, Depends(get_agent)]
 
+MemoryPath = Annotated[UUID, Path(description="`id` of a memory: paste one from the answer to a store, a list or a search.")]
+
 
 async def get_origin(request: HttpRequest) -> Request:
     """What the log says about this call."""
@@ -147,7 +150,7 @@ class ListQuery(FilterQuery):
 class SearchQuery(FilterQuery):
     """A search by GET."""
 
-    q: Annotated[Content, Field(description="What to search for.")]
+    q: Annotated[Content, Field(description="What to search for.", json_schema_extra=examples.QUESTION)]
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None

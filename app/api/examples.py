@@ -1,4 +1,4 @@
-"""Request bodies that work as pasted into Swagger UI."""
+"""Bodies and parameters that work as pasted into Swagger UI: right away, or after the examples of a store."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from fastapi.openapi.models import Example
 Examples = dict[str, Example]
 
 
-def _example(summary: str, value: dict[str, Any]) -> Example:
+def _example(summary: str, value: Any) -> Example:
     return Example(summary=summary, value=value)
 
 
@@ -57,3 +57,10 @@ IMPORT = (
     '{"content": "Lives in Porto", "key": "home", "value": "Porto", "valid_from": "2020-03-01", "created_at": "2020-03-02"}\n'
     '{"content": "Lives in Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2024-06-01", "created_at": "2024-06-03"}\n'
 )
+
+CATEGORY: Examples = {"tooling": _example("That of the stored example", "tooling")}
+
+KEY: Examples = {"editor": _example("That of the stored example", "editor")}
+
+# Of a query parameter; Swagger UI fills the field with it.
+QUESTION: dict[str, Any] = {"example": "which editor?"}

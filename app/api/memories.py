@@ -1,7 +1,6 @@
 """Storing, reading, correcting, superseding and retracting memories."""
 
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import APIRouter, Body, Query
 from pydantic import BaseModel, ValidationError
@@ -9,7 +8,7 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers import BatchAnswer, HistoryAnswer, ListAnswer, MemoryOut, OperationOut, Problem, WriteAnswer, etag_of
-from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, OriginDep, Parts, PartsDep, PointQuery
+from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, MemoryPath, OriginDep, Parts, PartsDep, PointQuery
 from app.api.problems import invalid_input, problem_of
 from app.api.schemas import BatchRequest, PatchRequest, RetractRequest, StoreRequest, SupersedeRequest
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
@@ -132,7 +131,7 @@ def _end(page: Page, last: int) -> After:
 
 
 @router.get("/{memory_id}", responses={200: {"model": MemoryOut}}, response_model=None)
-async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: UUID, query: Annotated[PointQuery, Query()]) -> Response:
+async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
     """One version with its status at that moment. 404 where it was not known yet."""
     async with reads.reading(parts.engine) as connection:
         moment, memory = await reads.find_memory(connection, agent, memory_id, query.point())
@@ -142,7 +141,7 @@ async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: UUID, query: A
 
 
 @router.get("/{memory_id}/history", responses={200: {"model": HistoryAnswer}}, response_model=None)
-async def history(parts: PartsDep, agent: AgentDep, memory_id: UUID, query: Annotated[PointQuery, Query()]) -> Response:
+async def history(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
     """The whole chain of a memory, from any of its versions: oldest first, which one is current, and the operations."""
     async with reads.reading(parts.engine) as connection:
         page = await reads.chain_of(connection, agent, memory_id, query.point())
@@ -167,7 +166,7 @@ async def amend(
     agent: AgentDep,
     origin: OriginDep,
     expected: ExpectedDep,
-    memory_id: UUID,
+    memory_id: MemoryPath,
     body: Annotated[PatchRequest, Body(openapi_examples=examples.PATCH)],
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
@@ -181,7 +180,7 @@ async def supersede(
     agent: AgentDep,
     origin: OriginDep,
     expected: ExpectedDep,
-    memory_id: UUID,
+    memory_id: MemoryPath,
     body: Annotated[SupersedeRequest, Body(openapi_examples=examples.SUPERSEDE)],
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
@@ -198,7 +197,7 @@ async def retract(
     agent: AgentDep,
     origin: OriginDep,
     expected: ExpectedDep,
-    memory_id: UUID,
+    memory_id: MemoryPath,
     body: Annotated[RetractRequest | None, Body(openapi_examples=examples.RETRACT)] = None,
 ) -> Response:
     """End a memory without a successor: at a moment (default now), or as never true. Its history stays."""
@@ -210,7 +209,7 @@ async def retract(
 
 
 @router.delete("/{memory_id}", responses={200: {"model": WriteAnswer}}, response_model=None)
-async def delete(parts: PartsDep, agent: AgentDep, origin: OriginDep, expected: ExpectedDep, memory_id: UUID) -> Response:
+async def delete(parts: PartsDep, agent: AgentDep, origin: OriginDep, expected: ExpectedDep, memory_id: MemoryPath) -> Response:
     """The same as retract, as of now. Nothing is lost: history and as-of reads still show it."""
     outcome = await parts.supersede.retract(agent, memory_id, at=None, never_true=False, reason=None, expected=expected, request=origin)
     return written(outcome, parts.half_lives)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
@@ -52,7 +52,13 @@ class PreferenceQuery(PointQuery):
 
 
 @router.get("/preferences/{category}/{key:path}", responses={200: {"model": MemoryOut}}, response_model=None)
-async def preference(parts: PartsDep, agent: AgentDep, category: Word, key: Word, query: Annotated[PreferenceQuery, Query()]) -> Response:
+async def preference(
+    parts: PartsDep,
+    agent: AgentDep,
+    category: Annotated[Word, Path(openapi_examples=examples.CATEGORY)],
+    key: Annotated[Word, Path(openapi_examples=examples.KEY)],
+    query: Annotated[PreferenceQuery, Query()],
+) -> Response:
     """The value of a preference that holds at that moment."""
     slot = Slot.of(query.entity, category, key)
     async with reads.reading(parts.engine) as connection:
