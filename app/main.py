@@ -9,7 +9,7 @@ import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
-from app.api import context, health, log, memories, problems, search, transfer
+from app.api import agents, context, health, log, memories, problems, search, transfer
 from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
@@ -47,7 +47,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     guarded = APIRouter(
         dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
     )
-    for part in (memories, search, context, transfer, log):
+    for part in (memories, search, context, transfer, log, agents):
         guarded.include_router(part.router)
     app.include_router(guarded)
     app.include_router(health.router)

@@ -23,6 +23,7 @@ MEDIA_TYPE = "application/problem+json"
 _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.UnknownMemory, 404, "unknown-memory", "No such memory"),
     (errors.UnknownLogEntry, 404, "unknown-operation", "No such operation"),
+    (errors.UnknownAgent, 404, "unknown-agent", "No such agent"),
     (errors.NoPreference, 404, "no-preference", "Nothing holds there"),
     (errors.Withdrawn, 409, "withdrawn", "The memory was withdrawn"),
     (errors.DoesNotHold, 409, "does-not-hold", "The memory does not hold then"),

@@ -19,7 +19,11 @@ Route = dict[str, Any]
 DOCUMENT: dict[str, Any] = create_app(load_settings(host="127.0.0.1")).openapi()
 
 # How one gets what a path asks for by id: a person copies it from the answer to a store.
-PASTED = {"memory_id": lambda answer: answer["memory"]["id"], "log_id": lambda answer: answer["log_id"]}
+PASTED = {
+    "memory_id": lambda answer: answer["memory"]["id"],
+    "log_id": lambda answer: answer["log_id"],
+    "agent_id": lambda answer: answer["agent_id"],
+}
 
 
 # An import brings history: it is for an agent that knows nothing later yet.
@@ -81,7 +85,7 @@ def test_every_body_and_every_required_parameter_has_an_example(method: str, pat
 def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> None:
     for example in STORE.values():
         client.post("/v1/memories", json=example["value"]).raise_for_status()
-    stored = store(client, "Has a dog")
+    stored = store(client, "Has a dog") | {"agent_id": client.headers["X-Agent-Id"]}
     ids = {name: found(stored) for name, found in PASTED.items()}
     places = {p["name"]: p["in"] for p in call.route.get("parameters", [])}
     query = {name: value for name, value in call.parameters.items() if places[name] == "query"}

@@ -38,6 +38,7 @@ def test_answers_carry_exactly_what_the_document_says(client: httpx.Client) -> N
         "/v1/memories/{memory_id}/history": client.get(f"/v1/memories/{memory_id}/history"),
         "/v1/search": client.get("/v1/search", params={"q": "pets"}),
         "/v1/log": client.get("/v1/log"),
+        "/v1/context": client.get("/v1/context"),
     }
     for path, answer in answers.items():
         described = resolved(DOCUMENT["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"])
