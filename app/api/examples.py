@@ -20,6 +20,9 @@ STORE: Examples = {
         "Its change, a moment later",
         {"content": "Switched to Emacs", "kind": "preference", "category": "tooling", "key": "editor", "value": "Emacs"},
     ),
+    "bare": _example(
+        "A preference without a category", {"content": "Prefers short answers", "kind": "preference", "key": "answers", "value": "short"}
+    ),
     "dated": _example("A fact with a date", {"content": "Moved to Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2026-01-05"}),
     "decision": _example(
         "A decision",
@@ -61,6 +64,8 @@ IMPORT = (
 CATEGORY: Examples = {"tooling": _example("That of the stored example", "tooling")}
 
 KEY: Examples = {"editor": _example("That of the stored example", "editor")}
+
+LONE_KEY: Examples = {"answers": _example("That of the stored example", "answers")}
 
 # Of a query parameter; Swagger UI fills the field with it.
 QUESTION: dict[str, Any] = {"example": "which editor?"}

@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers import MemoryOut, ResultOut, SearchAnswer, etag_of
-from app.api.deps import AgentDep, PartsDep, PointQuery, SearchQuery
+from app.api.deps import AgentDep, Parts, PartsDep, PointQuery, SearchQuery
 from app.api.memories import reply
 from app.api.schemas import SearchRequest, Sort, Word
 from app.domain.errors import NoPreference
-from app.domain.memory import Kind, Slot
+from app.domain.memory import AgentId, Kind, Slot
 from app.domain.strength import HalfLives
 from app.store import reads
 from app.store.reads import Hits
@@ -51,15 +51,30 @@ class PreferenceQuery(PointQuery):
     entity: Word = "user"
 
 
+PreferenceDep = Annotated[PreferenceQuery, Query()]
+
+
 @router.get("/preferences/{category}/{key:path}", responses={200: {"model": MemoryOut}}, response_model=None)
 async def preference(
     parts: PartsDep,
     agent: AgentDep,
     category: Annotated[Word, Path(openapi_examples=examples.CATEGORY)],
     key: Annotated[Word, Path(openapi_examples=examples.KEY)],
-    query: Annotated[PreferenceQuery, Query()],
+    query: PreferenceDep,
 ) -> Response:
     """The value of a preference that holds at that moment."""
+    return await _preference(parts, agent, category, key, query)
+
+
+@router.get("/preferences/{key}", responses={200: {"model": MemoryOut}}, response_model=None)
+async def preference_without_category(
+    parts: PartsDep, agent: AgentDep, key: Annotated[Word, Path(openapi_examples=examples.LONE_KEY)], query: PreferenceDep
+) -> Response:
+    """The same of a preference that was stored without a category."""
+    return await _preference(parts, agent, "", key, query)
+
+
+async def _preference(parts: Parts, agent: AgentId, category: str, key: str, query: PreferenceQuery) -> Response:
     slot = Slot.of(query.entity, category, key)
     async with reads.reading(parts.engine) as connection:
         page = await reads.holding_in_slot(connection, agent, slot, query.point(), kind=Kind.PREFERENCE)

@@ -38,7 +38,8 @@ class NoPreference(PalimpsestError):
     """Nothing holds for that category and key at that moment."""
 
     def __init__(self, entity: str, category: str, key: str) -> None:
-        super().__init__(f"No preference of {entity!r} is known for {category!r}/{key!r} at that moment.")
+        place = f"{category!r}/{key!r}" if category else f"{key!r} without a category"
+        super().__init__(f"No preference of {entity!r} is known for {place} at that moment.")
 
 
 class Conflict(PalimpsestError):

@@ -103,6 +103,6 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
 
 def test_the_examples_of_a_store_tell_a_story_in_their_order(client: httpx.Client) -> None:
     answers = [client.post("/v1/memories", json=example["value"]).json() for example in STORE.values()]
-    assert [answer["operation"] for answer in answers] == ["ADD", "UPDATE", "ADD", "ADD", "UPDATE"]
+    assert [answer["operation"] for answer in answers] == ["ADD", "UPDATE", "ADD", "ADD", "ADD", "UPDATE"]
     assert answers[1]["superseded"] == [answers[0]["memory"]["id"]]
-    assert [answer["dry_run"] for answer in answers] == [False, False, False, False, True]
+    assert [answer["dry_run"] for answer in answers] == [False] * 5 + [True]
