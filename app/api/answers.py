@@ -85,7 +85,7 @@ class MemoryOut(_Answer):
             "id": memory.id,
             "chain_id": memory.chain_id,
             "status": status(belief, as_of),
-            "strength": strength(memory, as_of, half_lives),
+            "strength": round(strength(memory, as_of, half_lives), 6),
             "access_count": memory.usage.access_count,
             "last_reinforced_at": memory.usage.last_reinforced_at,
             "created_at": memory.created_at,

@@ -43,7 +43,7 @@ class ContextItemOut(BaseModel):
     @classmethod
     def of(cls, item: Item, composed: Composed, half_lives: HalfLives) -> Self:
         memory = MemoryOut.of(item.memory, composed.moment.as_of, half_lives)
-        return cls.model_construct(memory=memory, line=item.line.rstrip("\n"), usefulness=item.usefulness)
+        return cls.model_construct(memory=memory, line=item.line.rstrip("\n"), usefulness=round(item.usefulness, 6))
 
 
 class ContextAnswer(BaseModel):
