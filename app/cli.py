@@ -1,34 +1,22 @@
 """The command line: run the service, migrate its database, and talk to a running one."""
 
-import json
 import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Annotated, Any
+from typing import Annotated
 
-import httpx
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from app import __version__
+from app.commands import changing, reading
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
+from app.commands.printing import print_change, print_json, print_memories
 from app.settings import InvalidSettings, Settings, load_settings
 
 cli = typer.Typer(help="The memory service for agents that knows when facts change.", no_args_is_help=True, pretty_exceptions_enable=False)
-
-Url = Annotated[str, typer.Option(envvar="PALIMPSEST_URL", help="Address of the running service.")]
-Agent = Annotated[str, typer.Option(envvar="PALIMPSEST_AGENT", help="Whose memory.")]
-ApiKey = Annotated[str | None, typer.Option(envvar="PALIMPSEST_API_KEY", help="Key of the service.", show_default=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
-
-DEFAULT_URL = "http://127.0.0.1:8000"
-
-
-class Failure(Exception):
-    """What went wrong, in one line for the person at the terminal."""
 
 
 def main() -> None:
@@ -141,17 +129,11 @@ def store(
         "supersedes": supersedes or None,
         "dry_run": dry_run or None,
     }
-    with _client(url, agent, api_key) as client:
-        answer = _answer(client, "POST", "/v1/memories", json={name: word for name, word in said.items() if word is not None})
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", "/v1/memories", json={name: word for name, word in said.items() if word is not None})
     if as_json:
-        return _print_json(answer)
-    memory = answer["memory"]
-    _console().print(
-        f"[bold]{answer['operation']}[/bold] {escape(answer['decision']['reasoning'])}" + (" (dry run)" if answer["dry_run"] else "")
-    )
-    _print_memories([memory] if memory else [])
-    if answer["superseded"]:
-        _console().print("ended: " + ", ".join(answer["superseded"]))
+        return print_json(answer)
+    print_change(answer)
 
 
 @cli.command()
@@ -169,11 +151,11 @@ def search(
 ) -> None:
     """Search memories."""
     asked = {"query": query, "as_of": as_of, "known_at": known_at, "include_superseded": include_superseded, "limit": limit, "mode": mode}
-    with _client(url, agent, api_key) as client:
-        answer = _answer(client, "POST", "/v1/search", json={name: word for name, word in asked.items() if word is not None})
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", "/v1/search", json={name: word for name, word in asked.items() if word is not None})
     if as_json:
-        return _print_json(answer)
-    _print_memories([result["memory"] for result in answer["results"]], scores=[result["score"] for result in answer["results"]])
+        return print_json(answer)
+    print_memories([result["memory"] for result in answer["results"]], scores=[result["score"] for result in answer["results"]])
 
 
 @cli.command()
@@ -185,56 +167,15 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show the whole chain of a memory, oldest first."""
-    with _client(url, agent, api_key) as client:
-        answer = _answer(client, "GET", f"/v1/memories/{memory_id}/history")
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "GET", f"/v1/memories/{memory_id}/history")
     if as_json:
-        return _print_json(answer)
-    _print_memories(answer["versions"])
+        return print_json(answer)
+    print_memories(answer["versions"])
 
 
-def _client(url: str, agent: str, api_key: str | None) -> httpx.Client:
-    headers = {"X-Agent-Id": agent} | ({"X-API-Key": api_key} if api_key else {})
-    return httpx.Client(base_url=url, headers=headers, timeout=60)
-
-
-def _answer(client: httpx.Client, method: str, path: str, **sent: Any) -> dict[str, Any]:
-    """The body of a good answer. Raises Failure with what a problem says."""
-    try:
-        response = client.request(method, path, **sent)
-    except (httpx.HTTPError, httpx.InvalidURL) as problem:
-        raise Failure(f"no answer from {client.base_url}: {problem}. Is the service running (`palimpsest serve`)?") from None
-    try:
-        body: dict[str, Any] = response.json()
-    except ValueError:
-        raise Failure(f"{client.base_url} does not answer like Palimpsest (status {response.status_code}).") from None
-    if response.is_error:
-        raise Failure(str(body.get("detail", body)))
-    return body
-
-
-def _console() -> Console:
-    """As wide as the terminal; into a pipe, wide enough for a row to stay a line."""
-    return Console(width=None if sys.stdout.isatty() else 400, highlight=False)
-
-
-def _print_json(answer: dict[str, Any]) -> None:
-    print(json.dumps(answer, indent=2, ensure_ascii=False))
-
-
-def _print_memories(memories: list[dict[str, Any]], scores: list[float] | None = None) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in (*(["score"] if scores else []), "status", "valid from", "until", "content", "id"):
-        table.add_column(heading, overflow="fold", no_wrap=heading in ("score", "status", "id"))
-    for place, memory in enumerate(memories):
-        score = [f"{scores[place]:.3f}"] if scores else []
-        table.add_row(
-            *score, memory["status"], _minute(memory["valid_from"]), _minute(memory["valid_until"]), escape(memory["content"]), memory["id"]
-        )
-    _console().print(table)
-
-
-def _minute(time: str | None) -> str:
-    return time[:16].replace("T", " ") if time else ""
+for command in (changing.supersede, changing.retract, reading.context, reading.log, reading.agents):
+    cli.command()(command)
 
 
 if __name__ == "__main__":

@@ -9,17 +9,19 @@ import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
-from app.api import erasures, health, log, memories, once, problems, search, transfer
+from app.api import agents, context, erasures, health, log, memories, once, problems, search, transfer
 from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
 from app.domain.plan import Policy
+from app.domain.strength import HalfLives
 from app.embedding import Embedder
 from app.embedding.local import LocalEmbedder
 from app.judges.budget import Budget
 from app.judges.cascade import Cascade
 from app.judges.chat import ChatClient, ChatOptions
 from app.judges.model import ModelJudge
+from app.services.context import Composing
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.judging import Rules
@@ -48,7 +50,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     guarded = APIRouter(
         dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
     )
-    for part in (memories, search, transfer, log, erasures):
+    for part in (memories, search, context, transfer, log, erasures, agents):
         guarded.include_router(part.router)
     app.include_router(guarded)
     app.include_router(health.router)
@@ -83,6 +85,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             language_oid=language_oid,
         )
         cascade = Cascade(policy, _model_judge(settings, http))
+        recall = Recall(engine, embedder, language=settings.text_language)
+        half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
         app.state.parts = Parts(
             settings=settings,
             engine=engine,
@@ -90,9 +94,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             remember=Remember(engine, embedder, cascade, rules),
             erase=Erase(engine),
             supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
-            recall=Recall(engine, embedder, language=settings.text_language),
+            recall=recall,
             importing=Importing(engine, embedder, language_oid=language_oid),
             turns=Turns(),
+            composing=Composing(engine, recall, half_lives),
+            half_lives=half_lives,
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

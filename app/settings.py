@@ -1,13 +1,15 @@
 """The only reader of the environment. Every setting is `PALIMPSEST_<NAME>`; `docs/settings.md` is generated from here."""
 
 import ipaddress
+import json
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from app.domain.memory import Kind
 from app.domain.relation import Classify
 
 LOOPBACK_NAMES = {"localhost"}
@@ -15,6 +17,29 @@ LOOPBACK_NAMES = {"localhost"}
 
 class InvalidSettings(Exception):
     """A setting has a wrong value; the message is one line that names the variable."""
+
+
+_SEMANTIC_DAYS = '{"fact": 180, "preference": 365, "decision": 365, "constraint": 3650}'
+_CORE_DAYS = '{"fact": 365, "preference": 730, "decision": 730, "constraint": 3650}'
+
+
+def _days_per_kind(defaults: str) -> BeforeValidator:
+    """Takes a JSON object; kinds left out keep their default."""
+
+    def read(given: Any) -> Any:
+        try:
+            said = json.loads(given) if isinstance(given, str) else given
+        except ValueError:
+            said = None
+        if not isinstance(said, dict) or (unknown := said.keys() - set(Kind)):
+            named = f"; {', '.join(sorted(map(str, unknown)))} is none of {', '.join(Kind)}" if isinstance(said, dict) else ""
+            raise ValueError(f"must be a JSON object of days per kind, such as {defaults}{named}")
+        return json.loads(defaults) | said
+
+    return BeforeValidator(read)
+
+
+_Days = Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)]
 
 
 class Settings(BaseSettings):
@@ -92,6 +117,15 @@ class Settings(BaseSettings):
     )
     max_candidates: int = Field(
         10, ge=0, le=50, description="Near neighbours that an incoming fact is compared with and that answers list (reference 003: 5)."
+    )
+    half_life_days_semantic: Annotated[dict[Kind, _Days], NoDecode, _days_per_kind(_SEMANTIC_DAYS)] = Field(
+        _SEMANTIC_DAYS,
+        validate_default=True,
+        description="Days in which an unrepeated memory loses half its strength, per kind, as JSON: what people say of themselves changes "
+        "within months, habits and decisions within years, a constraint binds until it is ended. Kinds left out keep their default.",
+    )
+    half_life_days_core: Annotated[dict[Kind, _Days], NoDecode, _days_per_kind(_CORE_DAYS)] = Field(
+        _CORE_DAYS, validate_default=True, description="The same for core memories, which are kept longer and never fall below 0.60."
     )
     max_body_bytes: int = Field(16 * 2**20, ge=1024, description="Largest request body in bytes; imports stream and are bounded per line.")
 

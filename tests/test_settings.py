@@ -24,6 +24,11 @@ def test_the_page_of_settings_is_the_codes() -> None:
         ("API_KEY", "ä"),
         ("LLM_BASE_URL", "localhost:11434/v1"),
         ("LLM_BASE_URL", ""),
+        ("HALF_LIFE_DAYS_CORE", "30"),
+        ("HALF_LIFE_DAYS_CORE", "{fact: 30}"),
+        ("HALF_LIFE_DAYS_CORE", '{"facts": 30}'),
+        ("HALF_LIFE_DAYS_CORE", '{"fact": 0}'),
+        ("HALF_LIFE_DAYS_CORE", '{"fact": NaN}'),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_the_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -48,3 +53,10 @@ def test_loopback_needs_no_key(host: str) -> None:
 
 def test_every_setting_says_what_it_means() -> None:
     assert all(field.description for field in Settings.model_fields.values())
+
+
+def test_half_lives_left_out_keep_their_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_HALF_LIFE_DAYS_SEMANTIC", '{"fact": 30}')
+    settings = load_settings()
+    assert settings.half_life_days_semantic == {"fact": 30, "preference": 365, "decision": 365, "constraint": 3650}
+    assert settings.half_life_days_core["fact"] == 365

@@ -16,6 +16,7 @@ from sqlalchemy.engine import RowMapping
 from app.api.times import Time
 from app.domain.memory import Kind, Lifespan, Memory, Operation, Status, Tier
 from app.domain.relation import Asked, Decision, Finding, Relation
+from app.domain.strength import HalfLives, strength
 from app.domain.time import standing
 from app.services.erase import Receipt
 from app.services.remember import Candidate, Outcome
@@ -61,6 +62,11 @@ class MemoryOut(_Answer):
     derived: DerivedSlotOut | None = Field(description="What the text was read to be about, where that is safe.")
     tier: Tier
     importance: float
+    strength: float = Field(
+        description="0 to 1 at `as_of`: importance, halved once per half-life since it was last said; core keeps 0.60. It never hides."
+    )
+    access_count: int = Field(description="How often it was said again. A counter of now, no part of the ETag.")
+    last_reinforced_at: Time | None = Field(description="When it was last said again, if that was known at `known_at`.")
     confidence: float
     trust: int
     lifespan: Lifespan
@@ -73,7 +79,7 @@ class MemoryOut(_Answer):
     etag: str = Field(description="For If-Match.")
 
     @classmethod
-    def of(cls, memory: Memory, as_of: datetime) -> Self:
+    def of(cls, memory: Memory, as_of: datetime, half_lives: HalfLives) -> Self:
         fact, belief = memory.fact, memory.belief
         said = {f.name: getattr(fact, f.name) for f in fields(fact)}
         believed = {f.name: getattr(belief, f.name) for f in fields(belief)}
@@ -81,6 +87,9 @@ class MemoryOut(_Answer):
             "id": memory.id,
             "chain_id": memory.chain_id,
             "status": standing(memory, as_of),
+            "strength": round(strength(memory, as_of, half_lives), 6),
+            "access_count": memory.usage.access_count,
+            "last_reinforced_at": memory.usage.last_reinforced_at,
             "erased_at": memory.erased_at,
             "created_at": memory.created_at,
             "supersedes_id": memory.supersedes_id,
@@ -194,11 +203,11 @@ class WriteAnswer(_Answer):
     dry_run: bool
 
     @classmethod
-    def of(cls, outcome: Outcome) -> Self:
+    def of(cls, outcome: Outcome, half_lives: HalfLives) -> Self:
         plan, memory = outcome.plan, outcome.memory
         return cls.model_construct(
             operation=plan.operation,
-            memory=MemoryOut.of(memory, plan.now) if memory else None,
+            memory=MemoryOut.of(memory, plan.now, half_lives) if memory else None,
             superseded=list(plan.superseded),
             decision=DecisionOut.of(plan.decision),
             candidates=[CandidateOut.of(c) for c in outcome.candidates],
@@ -229,7 +238,7 @@ class BatchAnswer(_Answer):
 
 
 class ListAnswer(_Answer):
-    """Memories, newest known first. All pages of one list show the same picture."""
+    """Memories, newest known first or strongest first. All pages of one list show the same picture."""
 
     items: list[MemoryOut]
     next_cursor: str | None
@@ -246,8 +255,8 @@ class ResultOut(_Answer):
     why: str
 
     @classmethod
-    def of(cls, hit: Hit, as_of: datetime) -> Self:
-        memory = MemoryOut.of(hit.memory, as_of)
+    def of(cls, hit: Hit, as_of: datetime, half_lives: HalfLives) -> Self:
+        memory = MemoryOut.of(hit.memory, as_of, half_lives)
         return cls.model_construct(memory=memory, score=hit.score, scores=hit.scores, why=_why(hit.memory, memory.status))
 
 

@@ -8,16 +8,19 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from fastapi import Depends, Header, HTTPException
+from fastapi import Depends, Header, HTTPException, Path
 from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.api.schemas import MAX_LIMIT, Content, FilterFields
+from app.api import examples
+from app.api.schemas import MAX_LIMIT, Content, FilterFields, Sort
 from app.api.times import Time, format_time, parse_time
 from app.domain.errors import InvalidFact
 from app.domain.memory import AgentId, Moment
+from app.domain.strength import HalfLives
+from app.services.context import Composing
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.once import Turns
@@ -42,6 +45,8 @@ class Parts:
     recall: Recall
     importing: Importing
     turns: Turns
+    composing: Composing
+    half_lives: HalfLives
 
 
 async def get_parts(request: HttpRequest) -> Parts:
@@ -82,6 +87,8 @@ async def get_agent(
 
 
 AgentDep = Annotated[AgentId, Depends(get_agent)]
+
+MemoryPath = Annotated[UUID, Path(description="`id` of a memory: paste one from the answer to a store, a list or a search.")]
 
 
 async def get_origin(request: HttpRequest) -> Request:
@@ -139,17 +146,19 @@ class FilterQuery(PointQuery, FilterFields):
 class ListQuery(FilterQuery):
     """A page of a list."""
 
+    sort: Literal["created", "strength"] = Field("created", description="Newest known first, or strongest first.")
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
-    cursor: str | None = Field(None, description="`next_cursor` of the page before; filters must stay the same.")
+    cursor: str | None = Field(None, description="`next_cursor` of the page before; filters and `sort` must stay the same.")
 
 
 class SearchQuery(FilterQuery):
     """A search by GET."""
 
-    q: Annotated[Content, Field(description="What to search for.")]
+    q: Annotated[Content, Field(description="What to search for.", json_schema_extra=examples.QUESTION)]
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    sort: Sort = "score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +170,16 @@ class Cursor:
 
     def encoded(self) -> str:
         times = [self.after.created_at, *([self.moment.as_of, self.moment.known_at] if self.moment else [])]
-        raw = json.dumps([str(self.after.memory_id), *map(format_time, times)])
+        raw = json.dumps([str(self.after.memory_id), self.after.strength, *map(format_time, times)])
         return base64.urlsafe_b64encode(raw.encode()).decode()
 
     @classmethod
     def decoded(cls, given: str) -> "Cursor":
         try:
             parts: list[Any] = json.loads(base64.urlsafe_b64decode(given.encode()))
-            memory_id, created_at, *moment = UUID(parts[0]), *map(_cursor_time, parts[1:])
-            return cls(After(created_at, memory_id), Moment(*moment) if moment else None)
+            memory_id, strength = UUID(parts[0]), None if parts[1] is None else float(parts[1])
+            created_at, *moment = map(_cursor_time, parts[2:])
+            return cls(After(created_at, memory_id, strength), Moment(*moment) if moment else None)
         except (ValueError, TypeError, IndexError, KeyError, AttributeError, RecursionError):
             raise InvalidFact("cursor: use next_cursor of the page before as it is, or leave it out to start again.") from None
 

@@ -1,4 +1,4 @@
-"""Request bodies that work as pasted into Swagger UI."""
+"""Bodies and parameters that work as pasted into Swagger UI: right away, or after the examples of a store."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from fastapi.openapi.models import Example
 Examples = dict[str, Example]
 
 
-def _example(summary: str, value: dict[str, Any]) -> Example:
+def _example(summary: str, value: Any) -> Example:
     return Example(summary=summary, value=value)
 
 
@@ -19,6 +19,9 @@ STORE: Examples = {
     "change": _example(
         "Its change, a moment later",
         {"content": "Switched to Emacs", "kind": "preference", "category": "tooling", "key": "editor", "value": "Emacs"},
+    ),
+    "bare": _example(
+        "A preference without a category", {"content": "Prefers short answers", "kind": "preference", "key": "answers", "value": "short"}
     ),
     "dated": _example("A fact with a date", {"content": "Moved to Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2026-01-05"}),
     "decision": _example(
@@ -60,3 +63,12 @@ IMPORT = (
 )
 
 ERASE: Examples = {"session": _example("All that was said in a session", {"session_id": "first-session"})}
+
+CATEGORY: Examples = {"tooling": _example("That of the stored example", "tooling")}
+
+KEY: Examples = {"editor": _example("That of the stored example", "editor")}
+
+LONE_KEY: Examples = {"answers": _example("That of the stored example", "answers")}
+
+# Of a query parameter; Swagger UI fills the field with it.
+QUESTION: dict[str, Any] = {"example": "which editor?"}

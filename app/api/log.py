@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -17,6 +17,8 @@ from app.domain.memory import Operation
 from app.domain.relation import Judge
 from app.store import reads
 from app.store.reads import After, LogFilters
+
+LogPath = Annotated[UUID, Path(description="`id` of an operation: paste `log_id` from the answer to a write, or an `id` from the list.")]
 
 router = APIRouter(prefix="/v1/log", tags=["log"])
 
@@ -51,7 +53,7 @@ async def list_log(parts: PartsDep, agent: AgentDep, query: Annotated[LogQuery, 
 
 
 @router.get("/{log_id}", responses={200: {"model": LogEntryOut}}, response_model=None)
-async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: UUID) -> Response:
+async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: LogPath) -> Response:
     """One operation."""
     async with reads.reading(parts.engine) as connection:
         row = await reads.find_log_entry(connection, agent, log_id)

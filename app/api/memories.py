@@ -1,7 +1,8 @@
 """Storing, reading, correcting, superseding and retracting memories."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import APIRouter, Body, Query
 from pydantic import ValidationError
@@ -9,28 +10,34 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers import BatchAnswer, ErasureAnswer, HistoryAnswer, ListAnswer, MemoryOut, OperationOut, Problem, WriteAnswer, etag_of
-from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, OriginDep, PartsDep, PointQuery
+from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, MemoryPath, OriginDep, Parts, PartsDep, PointQuery
 from app.api.erasures import erased, erased_before
 from app.api.once import KeyedDep
 from app.api.problems import invalid_input, problem_of
 from app.api.reply import reply
 from app.api.schemas import BatchRequest, DeleteQuery, PatchRequest, RetractRequest, StoreRequest, SupersedeRequest
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
-from app.domain.memory import Status
+from app.domain.memory import AgentId, Status
+from app.domain.strength import HalfLives
 from app.services.erase import Scope
 from app.services.judging import Command
 from app.services.remember import BatchRefused, Outcome, Outcomes
 from app.store import reads
-from app.store.reads import After
+from app.store.reads import After, Page, Point, Ranked
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
 
-def written(outcome: Outcome) -> Response:
+def written(outcome: Outcome, half_lives: HalfLives) -> Response:
     """201 when something was inserted, else 200; the ETag is that of the memory answered with."""
     inserted = bool(outcome.plan.inserted) and outcome.written is not None
     headers = {"ETag": etag_of(outcome.memory.revision)} if outcome.memory else None
-    return reply(WriteAnswer.of(outcome), 201 if inserted else 200, headers)
+    return reply(WriteAnswer.of(outcome, half_lives), 201 if inserted else 200, headers)
+
+
+def writing(parts: Parts) -> Callable[[Outcome], Response]:
+    """How outcomes are answered with the half-lives of the settings."""
+    return partial(written, half_lives=parts.half_lives)
 
 
 WRITTEN: dict[int | str, dict[str, Any]] = {
@@ -48,8 +55,8 @@ async def store(
     body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)],
 ) -> Response:
     """Store one fact. What it says already is a NOOP; another value of the same key supersedes the old one."""
-    once = keyed.keeping(written)
-    return written(await parts.remember.store(agent, _command(body), request=origin, dry_run=body.dry_run, once=once))
+    answer = writing(parts)
+    return answer(await parts.remember.store(agent, _command(body), request=origin, dry_run=body.dry_run, once=keyed.keeping(answer)))
 
 
 def _command(body: StoreRequest) -> Command:
@@ -72,7 +79,7 @@ async def store_batch(
 
     def answered(outcomes: Outcomes) -> Response:
         stored = iter(outcomes)
-        results = [p.problem if isinstance(p, _BadItem) else _result(next(stored)) for p in parsed]
+        results = [p.problem if isinstance(p, _BadItem) else _result(next(stored), parts.half_lives) for p in parsed]
         return reply(BatchAnswer.model_construct(results=results))
 
     commands = [p for p in parsed if isinstance(p, Command)]
@@ -102,47 +109,68 @@ def _parsed(item: Any) -> Command | _BadItem:
     return _command(body)
 
 
-def _result(outcome: Outcome | PalimpsestError) -> WriteAnswer | Problem:
-    return problem_of(outcome) if isinstance(outcome, PalimpsestError) else WriteAnswer.of(outcome)
+def _result(outcome: Outcome | PalimpsestError, half_lives: HalfLives) -> WriteAnswer | Problem:
+    return problem_of(outcome) if isinstance(outcome, PalimpsestError) else WriteAnswer.of(outcome, half_lives)
 
 
 @router.get("", responses={200: {"model": ListAnswer}}, response_model=None)
 async def list_memories(parts: PartsDep, agent: AgentDep, query: Annotated[ListQuery, Query()]) -> Response:
-    """What holds, newest known first; by kind, slot, tags or session, at any point on both axes."""
-    point, after = query.everywhere(), None
-    if query.cursor:
-        cursor = Cursor.decoded(query.cursor)
-        after = cursor.after
-        if cursor.moment:
-            point = reads.Point(cursor.moment.as_of, cursor.moment.known_at, point.include_superseded)
-    async with reads.reading(parts.engine) as connection:
-        page = await reads.list_memories(connection, agent, query.filters(), point, limit=query.limit + 1, after=after)
-    shown = page.memories[: query.limit]
+    """What holds, newest known or strongest first; by kind, slot, tags or session, at any point on both axes."""
+    point, after = _place(query)
+    page = await _page(parts, agent, query, point, after)
+    half_lives, moment = parts.half_lives, page.moment
+    items = [MemoryOut.of(memory, moment.as_of, half_lives) for memory in page.memories[: query.limit]]
     more = len(page.memories) > query.limit
-    next_cursor = Cursor(After(shown[-1].created_at, shown[-1].id), page.moment).encoded() if more else None
-    items = [MemoryOut.of(memory, page.moment.as_of) for memory in shown]
-    return reply(ListAnswer.model_construct(items=items, next_cursor=next_cursor, as_of=page.moment.as_of, known_at=page.moment.known_at))
+    next_cursor = Cursor(_end(page, query.limit - 1), moment).encoded() if more else None
+    return reply(ListAnswer.model_construct(items=items, next_cursor=next_cursor, as_of=moment.as_of, known_at=moment.known_at))
+
+
+def _place(query: ListQuery) -> tuple[Point, After | None]:
+    """Which picture to list from, and where to go on."""
+    point = query.everywhere()
+    if not query.cursor:
+        return point, None
+    cursor = Cursor.decoded(query.cursor)
+    if (cursor.after.strength is None) != (query.sort == "created"):
+        raise InvalidFact("cursor: it is of a list in another order. Give the same `sort` on every page, or leave it out to start again.")
+    if cursor.moment:
+        point = Point(cursor.moment.as_of, cursor.moment.known_at, point.include_superseded)
+    return point, cursor.after
+
+
+async def _page(parts: Parts, agent: AgentId, query: ListQuery, point: Point, after: After | None) -> Page:
+    """A page and one memory more, which says that there is a next."""
+    filters, limit = query.filters(), query.limit + 1
+    async with reads.reading(parts.engine) as connection:
+        if query.sort == "strength":
+            return await reads.strongest(connection, agent, filters, point, parts.half_lives, limit=limit, after=after)
+        return await reads.list_memories(connection, agent, filters, point, limit=limit, after=after)
+
+
+def _end(page: Page, last: int) -> After:
+    memory = page.memories[last]
+    return After(memory.created_at, memory.id, page.strengths[last] if isinstance(page, Ranked) else None)
 
 
 @router.get("/{memory_id}", responses={200: {"model": MemoryOut}}, response_model=None)
-async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: UUID, query: Annotated[PointQuery, Query()]) -> Response:
+async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
     """One version with its status at that moment. 404 where it was not known yet."""
     async with reads.reading(parts.engine) as connection:
         moment, memory = await reads.find_memory(connection, agent, memory_id, query.point())
     if memory is None:
         raise UnknownMemory(memory_id)
-    return reply(MemoryOut.of(memory, moment.as_of), headers={"ETag": etag_of(memory.revision)})
+    return reply(MemoryOut.of(memory, moment.as_of, parts.half_lives), headers={"ETag": etag_of(memory.revision)})
 
 
 @router.get("/{memory_id}/history", responses={200: {"model": HistoryAnswer}}, response_model=None)
-async def history(parts: PartsDep, agent: AgentDep, memory_id: UUID, query: Annotated[PointQuery, Query()]) -> Response:
+async def history(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
     """The whole chain of a memory, from any of its versions: oldest first, which one is current, and the operations."""
     async with reads.reading(parts.engine) as connection:
         page = await reads.chain_of(connection, agent, memory_id, query.point())
         if not any(memory.id == memory_id for memory in page.memories):
             raise UnknownMemory(memory_id)
         operations = await reads.operations_on(connection, agent, [memory.id for memory in page.memories], page.moment.known_at)
-    versions = [MemoryOut.of(memory, page.moment.as_of) for memory in page.memories]
+    versions = [MemoryOut.of(memory, page.moment.as_of, parts.half_lives) for memory in page.memories]
     answer = HistoryAnswer.model_construct(
         chain_id=versions[0].chain_id,
         current=next((version.id for version in versions if version.status is Status.CURRENT), None),
@@ -161,10 +189,11 @@ async def amend(
     origin: OriginDep,
     keyed: KeyedDep,
     expected: ExpectedDep,
-    memory_id: UUID,
+    memory_id: MemoryPath,
     body: Annotated[PatchRequest, Body(openapi_examples=examples.PATCH)],
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
+    answer = writing(parts)
     outcome = await parts.supersede.amend(
         agent,
         memory_id,
@@ -172,9 +201,9 @@ async def amend(
         metadata=body.metadata(),
         expected=expected,
         request=origin,
-        once=keyed.keeping(written),
+        once=keyed.keeping(answer),
     )
-    return written(outcome)
+    return answer(outcome)
 
 
 @router.post("/{memory_id}/supersede", responses=WRITTEN, status_code=201, response_model=None)
@@ -184,14 +213,15 @@ async def supersede(
     origin: OriginDep,
     keyed: KeyedDep,
     expected: ExpectedDep,
-    memory_id: UUID,
+    memory_id: MemoryPath,
     body: Annotated[SupersedeRequest, Body(openapi_examples=examples.SUPERSEDE)],
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
-    once = keyed.keeping(written)
+    answer = writing(parts)
+    once = keyed.keeping(answer)
     if body.by is not None:
-        return written(await parts.supersede.by_stored(agent, memory_id, body.by, expected=expected, request=origin, once=once))
-    return written(await parts.supersede.by_content(agent, memory_id, body.fact(), expected=expected, request=origin, once=once))
+        return answer(await parts.supersede.by_stored(agent, memory_id, body.by, expected=expected, request=origin, once=once))
+    return answer(await parts.supersede.by_content(agent, memory_id, body.fact(), expected=expected, request=origin, once=once))
 
 
 @router.post("/{memory_id}/retract", responses={200: {"model": WriteAnswer}}, response_model=None)
@@ -201,11 +231,11 @@ async def retract(
     origin: OriginDep,
     keyed: KeyedDep,
     expected: ExpectedDep,
-    memory_id: UUID,
+    memory_id: MemoryPath,
     body: Annotated[RetractRequest | None, Body(openapi_examples=examples.RETRACT)] = None,
 ) -> Response:
     """End a memory without a successor: at a moment (default now), or as never true. Its history stays."""
-    body = body or RetractRequest()
+    body, answer = body or RetractRequest(), writing(parts)
     outcome = await parts.supersede.retract(
         agent,
         memory_id,
@@ -214,9 +244,9 @@ async def retract(
         reason=body.reason,
         expected=expected,
         request=origin,
-        once=keyed.keeping(written),
+        once=keyed.keeping(answer),
     )
-    return written(outcome)
+    return answer(outcome)
 
 
 @router.delete("/{memory_id}", responses={200: {"model": WriteAnswer | ErasureAnswer}}, response_model=None)
@@ -226,14 +256,15 @@ async def delete(
     origin: OriginDep,
     keyed: KeyedDep,
     expected: ExpectedDep,
-    memory_id: UUID,
+    memory_id: MemoryPath,
     query: Annotated[DeleteQuery, Query()],
 ) -> Response:
     """The same as retract, as of now: history and as-of reads still show it. With `erase=true` its bytes go, and a receipt answers."""
     if query.erase:
         scope, once = Scope(memory_id=memory_id), keyed.keeping(erased_before)
         return erased(await parts.erase.run(agent, scope, cascade=query.cascade, expected=expected, request=origin, once=once))
+    answer = writing(parts)
     outcome = await parts.supersede.retract(
-        agent, memory_id, at=None, never_true=False, reason=None, expected=expected, request=origin, once=keyed.keeping(written)
+        agent, memory_id, at=None, never_true=False, reason=None, expected=expected, request=origin, once=keyed.keeping(answer)
     )
-    return written(outcome)
+    return answer(outcome)

@@ -23,6 +23,7 @@ MEDIA_TYPE = "application/problem+json"
 _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.UnknownMemory, 404, "unknown-memory", "No such memory"),
     (errors.UnknownLogEntry, 404, "unknown-operation", "No such operation"),
+    (errors.UnknownAgent, 404, "unknown-agent", "No such agent"),
     (errors.NoPreference, 404, "no-preference", "Nothing holds there"),
     (errors.NothingToErase, 404, "nothing-to-erase", "Nothing to erase"),
     (errors.Erased, 410, "erased", "The memory was erased"),
@@ -69,7 +70,8 @@ def invalid_input(details: Sequence[Mapping[str, Any]]) -> Problem:
 
 
 def _place(location: Sequence[int | str]) -> str:
-    named = [str(part) for part in location if part not in ("body", "query", "path", "header")]
+    inner = location[1:] if location and location[0] in ("body", "query", "path", "header") else location
+    named = [str(part) for part in inner]
     return ".".join(named).encode("utf-8", "replace").decode()
 
 

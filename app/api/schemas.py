@@ -292,6 +292,12 @@ class FilterFields(_Strict):
         )
 
 
+Sort = Annotated[
+    Literal["score", "strength"],
+    Field(description="Order of the memories found: best match first, or strongest first. It never hides one."),
+]
+
+
 class SearchRequest(FilterFields):
     """A search. Without dates: what holds now, as far as is known."""
 
@@ -299,6 +305,7 @@ class SearchRequest(FilterFields):
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = Field(None, description="Leave out results that score lower.")
+    sort: Sort = "score"
     as_of: Time | None = Field(None, validation_alias=AliasChoices("as_of", "asOf"), description="What was true at that time.")
     known_at: Time | None = Field(
         None, validation_alias=AliasChoices("known_at", "knownAt"), description="As far as was known at that time."

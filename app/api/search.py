@@ -2,16 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers import MemoryOut, ResultOut, SearchAnswer, etag_of
-from app.api.deps import AgentDep, PartsDep, PointQuery, SearchQuery
+from app.api.deps import AgentDep, Parts, PartsDep, PointQuery, SearchQuery
 from app.api.reply import reply
-from app.api.schemas import SearchRequest, Word
+from app.api.schemas import SearchRequest, Sort, Word
 from app.domain.errors import NoPreference
-from app.domain.memory import Kind, Slot
+from app.domain.memory import AgentId, Kind, Slot
+from app.domain.strength import HalfLives
 from app.store import reads
 from app.store.reads import Hits
 
@@ -24,7 +25,7 @@ async def search(parts: PartsDep, agent: AgentDep, body: Annotated[SearchRequest
     hits = await parts.recall.search(
         agent, body.query, mode=body.mode, limit=body.limit, min_score=body.min_score, filters=body.filters(), point=body.point()
     )
-    return _found(hits)
+    return _found(hits, parts.half_lives, body.sort)
 
 
 @router.get("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
@@ -33,12 +34,14 @@ async def search_by_get(parts: PartsDep, agent: AgentDep, query: Annotated[Searc
     hits = await parts.recall.search(
         agent, query.q, mode=query.mode, limit=query.limit, min_score=query.min_score, filters=query.filters(), point=query.everywhere()
     )
-    return _found(hits)
+    return _found(hits, parts.half_lives, query.sort)
 
 
-def _found(hits: Hits) -> Response:
+def _found(hits: Hits, half_lives: HalfLives, sort: Sort) -> Response:
     moment = hits.moment
-    results = [ResultOut.of(hit, moment.as_of) for hit in hits.hits]
+    results = [ResultOut.of(hit, moment.as_of, half_lives) for hit in hits.hits]
+    if sort == "strength":
+        results.sort(key=lambda result: result.memory.strength, reverse=True)
     return reply(SearchAnswer.model_construct(results=results, as_of=moment.as_of, known_at=moment.known_at))
 
 
@@ -48,13 +51,34 @@ class PreferenceQuery(PointQuery):
     entity: Word = "user"
 
 
+PreferenceDep = Annotated[PreferenceQuery, Query()]
+
+
 @router.get("/preferences/{category}/{key:path}", responses={200: {"model": MemoryOut}}, response_model=None)
-async def preference(parts: PartsDep, agent: AgentDep, category: Word, key: Word, query: Annotated[PreferenceQuery, Query()]) -> Response:
+async def preference(
+    parts: PartsDep,
+    agent: AgentDep,
+    category: Annotated[Word, Path(openapi_examples=examples.CATEGORY)],
+    key: Annotated[Word, Path(openapi_examples=examples.KEY)],
+    query: PreferenceDep,
+) -> Response:
     """The value of a preference that holds at that moment."""
+    return await _preference(parts, agent, category, key, query)
+
+
+@router.get("/preferences/{key}", responses={200: {"model": MemoryOut}}, response_model=None)
+async def preference_without_category(
+    parts: PartsDep, agent: AgentDep, key: Annotated[Word, Path(openapi_examples=examples.LONE_KEY)], query: PreferenceDep
+) -> Response:
+    """The same of a preference that was stored without a category."""
+    return await _preference(parts, agent, "", key, query)
+
+
+async def _preference(parts: Parts, agent: AgentId, category: str, key: str, query: PreferenceQuery) -> Response:
     slot = Slot.of(query.entity, category, key)
     async with reads.reading(parts.engine) as connection:
         page = await reads.holding_in_slot(connection, agent, slot, query.point(), kind=Kind.PREFERENCE)
     if not page.memories:
         raise NoPreference(query.entity, category, key)
     memory = page.memories[0]
-    return reply(MemoryOut.of(memory, page.moment.as_of), headers={"ETag": etag_of(memory.revision)})
+    return reply(MemoryOut.of(memory, page.moment.as_of, parts.half_lives), headers={"ETag": etag_of(memory.revision)})

@@ -27,11 +27,19 @@ class UnknownLogEntry(PalimpsestError):
         super().__init__(f"There is no operation {log_id} here. GET /v1/log lists them.")
 
 
+class UnknownAgent(PalimpsestError):
+    """Nothing was ever stored for that agent."""
+
+    def __init__(self, agent: str) -> None:
+        super().__init__(f"Nothing was ever stored for an agent {agent!r}. GET /v1/agents lists those that are known.")
+
+
 class NoPreference(PalimpsestError):
     """Nothing holds for that category and key at that moment."""
 
     def __init__(self, entity: str, category: str, key: str) -> None:
-        super().__init__(f"No preference of {entity!r} is known for {category!r}/{key!r} at that moment.")
+        place = f"{category!r}/{key!r}" if category else f"{key!r} without a category"
+        super().__init__(f"No preference of {entity!r} is known for {place} at that moment.")
 
 
 class Conflict(PalimpsestError):

@@ -257,6 +257,14 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """How often a memory was said again, and when last. Counters are current-only: they are no part of a belief or an ETag."""
+
+    access_count: int = 0
+    last_reinforced_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """One version as a read answers it: its fact with every default filled in, and the belief held at the known time read.
 
@@ -270,6 +278,7 @@ class Memory:
     created_at: datetime
     revision: int
     supersedes_id: UUID | None
+    usage: Usage = Usage()
     erased_at: datetime | None = None
 
 

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from app.domain.memory import AgentId, DerivedSlot, Fact, Kind, Lifespan, Memory, Moment, Slot
+from app.domain.memory import AgentId, DerivedSlot, Fact, Kind, Lifespan, Memory, Moment, Slot, Usage
+from app.domain.strength import HalfLives
 from app.domain.text import fold
 from app.store.engine import fetch
 from app.store.rows import belief_of
+from app.store.strength import REINFORCED, STRENGTH, half_life_values
 from app.store.tables import BELIEF_COLUMNS
 
 # The point on both axes that a read is about. The default on valid time is never behind the agent's last write, so that a
@@ -67,10 +69,18 @@ _SUPERSEDES_PAST = """
      ) AS o ORDER BY o.valid_from DESC, o.id DESC LIMIT 1)
 """
 
+# Counters of the rows that are answered, looked up for these alone: Postgres fills select lists after LIMIT. A repetition later than
+# the known time read does not count, nor do the ones before it, which are not kept apart.
+_USAGE = ", ".join(
+    f"(SELECT u.{name} FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id"  # noqa: S608 - column names from constants
+    f" AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS {name}"
+    for name in ("access_count", "last_reinforced_at")
+)
+
 _FACT_COLUMNS = tuple(f.name for f in fields(Fact) if f.name not in ("tier", "valid_from", "valid_until", "derived"))
 _MEMORY = (
     "m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key, m.derived_value, "
-    f"{', '.join(f'm.{name}' for name in _FACT_COLUMNS)}, {_BELIEF}"
+    f"{', '.join(f'm.{name}' for name in _FACT_COLUMNS)}, {_BELIEF}, {_USAGE}"
 )
 
 
@@ -178,7 +188,9 @@ def _memory(row: Mapping[str, Any]) -> Memory:
     said["derived"] = DerivedSlot(row["derived_entity"], row["derived_key"], row["derived_value"]) if row["derived_key"] else None
     said |= {"kind": Kind(row["kind"]), "lifespan": Lifespan(row["lifespan"])}
     fact = Fact(**said, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
-    return Memory(row["id"], row["chain_id"], fact, belief, row["created_at"], row["revision"], row["supersedes_id"], row["erased_at"])
+    usage = Usage(row["access_count"] or 0, row["last_reinforced_at"])
+    beside = (row["created_at"], row["revision"], row["supersedes_id"], usage, row["erased_at"])
+    return Memory(row["id"], row["chain_id"], fact, belief, *beside)
 
 
 async def _select(
@@ -211,10 +223,11 @@ async def find_memories(connection: AsyncConnection, agent: AgentId, ids: Sequen
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """Where a page of a list ended."""
+    """Where a page of a list ended; `strength` where it is sorted by it."""
 
     created_at: datetime
     memory_id: UUID
+    strength: float | None = None
 
 
 async def list_memories(
@@ -227,6 +240,52 @@ async def list_memories(
         parameters |= {"after_created_at": after.created_at, "after_id": after.memory_id}
     tail = "ORDER BY m.created_at DESC, m.id DESC LIMIT :limit"
     return await _select(connection, agent, point, where=where, tail=tail, parameters={**parameters, "limit": limit})
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked(Page):
+    """Memories by strength, with the strength each was placed by and how many there are in all."""
+
+    strengths: list[float]
+    live: int
+
+
+async def strongest(
+    connection: AsyncConnection,
+    agent: AgentId,
+    filters: Filters,
+    point: Point,
+    half_lives: HalfLives,
+    *,
+    limit: int,
+    after: After | None = None,
+    first: Kind | None = None,
+) -> Ranked:
+    """Strongest first; those of the kind `first` before all others, erased ones left out. `after` is not for use with `first`."""
+    source, supersedes = _known(point)
+    where, parameters = _findable(filters, point) if first else _narrowed(filters, point)
+    parameters |= {"first": first, "limit": limit, **half_life_values(half_lives)}
+    beyond = ""
+    if after is not None:
+        beyond = "WHERE (strength, id) < (:after_strength, :after_id)"
+        parameters |= {"after_strength": after.strength, "after_id": after.memory_id}
+    statement = f"""
+        WITH {_MOMENT},
+        live AS MATERIALIZED (
+            SELECT m.id, {STRENGTH} AS strength, m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
+            FROM {source} {REINFORCED} WHERE {where}
+        ),
+        top AS (SELECT * FROM live {beyond} ORDER BY is_first DESC, strength DESC, id DESC LIMIT :limit)
+        SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT count(*) FROM live) AS live, hit.*
+        FROM moment LEFT JOIN (
+            SELECT top.strength, top.is_first, {_MEMORY}, {supersedes} AS supersedes_id
+            FROM top JOIN {source} ON m.agent_id = :agent AND m.id = top.id
+        ) AS hit ON true
+        ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC
+    """  # noqa: S608 - fragments from constants, values are bound
+    moment, rows = await _run(connection, statement, agent, point, parameters)
+    live = rows[0]["live"] if rows else 0
+    return Ranked(moment, [_memory(row) for row in rows], [row["strength"] for row in rows], live)
 
 
 async def chain_of(connection: AsyncConnection, agent: AgentId, memory_id: UUID, point: Point) -> Page:

@@ -114,6 +114,16 @@ def test_reads_over_the_hole_say_erased_and_the_chain_keeps_its_shape(client: ht
     assert [m["content"] for m in client.get("/v1/memories", params={"as_of": "2021-01-01"}).json()["items"]] == ["Lives in Porto"]
 
 
+def test_a_context_never_tells_of_what_was_erased(client: httpx.Client) -> None:
+    memory = store(client, SECRET)["memory"]
+    store(client, "The weather is fine")
+    erase(client, memory["id"])
+    context = client.get("/v1/context", params={"query": SECRET}).json()
+    assert "fine" in context["text"]
+    assert memory["id"] not in json.dumps(context)
+    assert context["left_out"] == 0
+
+
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
 def test_a_search_never_finds_what_was_erased(client: httpx.Client, mode: str) -> None:
     memory = store(client, SECRET)["memory"]

@@ -1,0 +1,71 @@
+"""Who has memories here."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from app.api.deps import PartsDep
+from app.api.reply import reply
+from app.api.schemas import MAX_LIMIT
+from app.api.times import Time
+from app.domain.errors import UnknownAgent
+from app.domain.memory import AgentId
+from app.store import agents, reads
+
+router = APIRouter(prefix="/v1/agents", tags=["agents"])
+
+_ID = r"^[\x21-\x7e]{1,128}$"
+
+
+class AgentsQuery(BaseModel):
+    """A page of agents."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
+    cursor: str | None = Field(None, pattern=_ID, description="`next_cursor` of the page before.")
+
+
+class AgentOut(BaseModel):
+    """An agent, and how much it knows."""
+
+    agent_id: str
+    created_at: Time = Field(description="When it was first written to.")
+    last_known_at: Time = Field(description="The known time of its last write.")
+    memories: int = Field(description="Versions stored, those that no longer hold included.")
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls.model_construct(**row)
+
+
+class AgentsAnswer(BaseModel):
+    """Agents in order of their ids."""
+
+    items: list[AgentOut]
+    next_cursor: str | None
+
+
+@router.get("", responses={200: {"model": AgentsAnswer}}, response_model=None)
+async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -> Response:
+    """Every agent that was ever written to, with how many memories it has and when it last learnt something."""
+    async with reads.reading(parts.engine) as connection:
+        rows = await agents.list_agents(connection, limit=query.limit + 1, after=query.cursor or "")
+    shown = rows[: query.limit]
+    next_cursor = shown[-1]["agent_id"] if len(rows) > query.limit else None
+    return reply(AgentsAnswer.model_construct(items=[AgentOut.of(row) for row in shown], next_cursor=next_cursor))
+
+
+@router.get("/{agent_id}", responses={200: {"model": AgentOut}}, response_model=None)
+async def get_agent(
+    parts: PartsDep, agent_id: Annotated[str, Path(pattern=_ID, description="An agent's id: paste one from the list.")]
+) -> Response:
+    """One agent."""
+    async with reads.reading(parts.engine) as connection:
+        row = await agents.find_agent(connection, AgentId(agent_id))
+    if row is None:
+        raise UnknownAgent(agent_id)
+    return reply(AgentOut.of(row))

@@ -1,0 +1,43 @@
+"""Asking a running service: the options that every such command takes, and its answer or what went wrong."""
+
+from typing import Annotated, Any
+
+import httpx
+import typer
+
+Url = Annotated[str, typer.Option(envvar="PALIMPSEST_URL", help="Address of the running service.")]
+Agent = Annotated[str, typer.Option(envvar="PALIMPSEST_AGENT", help="Whose memory.")]
+ApiKey = Annotated[str | None, typer.Option(envvar="PALIMPSEST_API_KEY", help="Key of the service.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+
+
+class Failure(Exception):
+    """What went wrong, in one line for the person at the terminal."""
+
+
+def client_of(url: str, agent: str, api_key: str | None) -> httpx.Client:
+    """A client that speaks for the agent."""
+    headers = {"X-Agent-Id": agent} | ({"X-API-Key": api_key} if api_key else {})
+    return httpx.Client(base_url=url, headers=headers, timeout=60)
+
+
+def answer_of(client: httpx.Client, method: str, path: str, **sent: Any) -> dict[str, Any]:
+    """The body of a good answer. Raises Failure with what a problem says."""
+    try:
+        response = client.request(method, path, **sent)
+    except (httpx.HTTPError, httpx.InvalidURL) as problem:
+        raise Failure(f"no answer from {client.base_url}: {problem}. Is the service running (`palimpsest serve`)?") from None
+    try:
+        body: dict[str, Any] = response.json()
+    except ValueError:
+        raise Failure(f"{client.base_url} does not answer like Palimpsest (status {response.status_code}).") from None
+    if response.is_error:
+        raise Failure(str(body.get("detail", body)))
+    return body
+
+
+def said(**options: Any) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}

@@ -1,0 +1,47 @@
+"""`palimpsest supersede` and `palimpsest retract`."""
+
+from typing import Annotated
+
+import typer
+
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of, said
+from app.commands.printing import print_change, print_json
+
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
+
+
+def supersede(
+    memory_id: MemoryId,
+    content: Annotated[str | None, typer.Argument(help="What is true instead, in a sentence.", show_default=False)] = None,
+    by: Annotated[str | None, typer.Option(metavar="ID", help="A stored memory that takes its place, instead of new content.")] = None,
+    value: Annotated[str | None, typer.Option(help="The new value of its key.")] = None,
+    valid_from: Annotated[str | None, typer.Option(help="Since when. Default: now.")] = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put new content, or a stored memory, in a memory's place."""
+    if (content is None) == (by is None):
+        raise Failure("say what is true instead, or name the stored memory that takes its place with --by ID.")
+    with client_of(url, agent, api_key) as client:
+        body = said(content=content, by=by, value=value, valid_from=valid_from)
+        answer = answer_of(client, "POST", f"/v1/memories/{memory_id}/supersede", json=body)
+    print_json(answer) if as_json else print_change(answer)
+
+
+def retract(
+    memory_id: MemoryId,
+    at: Annotated[str | None, typer.Option(help="When it stopped being true. Default: now.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why, for the log.")] = None,
+    never_true: Annotated[bool, typer.Option("--never-true", help="It was never true; what it replaced holds again.")] = False,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a memory without a successor. Its history stays."""
+    with client_of(url, agent, api_key) as client:
+        body = said(at=at, reason=reason, never_true=never_true or None)
+        answer = answer_of(client, "POST", f"/v1/memories/{memory_id}/retract", json=body)
+    print_json(answer) if as_json else print_change(answer)

@@ -1,0 +1,50 @@
+"""Answers for a person at the terminal."""
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+
+def console() -> Console:
+    """As wide as the terminal; into a pipe, wide enough for a row to stay a line."""
+    return Console(width=None if sys.stdout.isatty() else 400, highlight=False)
+
+
+def print_json(answer: dict[str, Any]) -> None:
+    print(json.dumps(answer, indent=2, ensure_ascii=False))
+
+
+def print_change(answer: dict[str, Any]) -> None:
+    """What a write did, and what it ended."""
+    tried = " (dry run)" if answer["dry_run"] else ""
+    console().print(f"[bold]{answer['operation']}[/bold] {escape(answer['decision']['reasoning'])}{tried}")
+    print_memories([answer["memory"]] if answer["memory"] else [])
+    if answer["superseded"]:
+        console().print("ended: " + ", ".join(answer["superseded"]))
+
+
+def print_memories(memories: list[dict[str, Any]], scores: list[float] | None = None) -> None:
+    """A row per memory; the heading alone for none."""
+    rows = [[m["status"], minute(m["valid_from"]), minute(m["valid_until"]), m["content"], m["id"]] for m in memories]
+    if scores:
+        rows = [[f"{score:.3f}", *row] for score, row in zip(scores, rows, strict=True)]
+    print_table([*(["score"] if scores else []), "status", "valid from", "until", "content", "id"], rows)
+
+
+def print_table(headings: list[str], rows: list[list[str]]) -> None:
+    """A table without lines; ids and words of the system are never broken."""
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("score", "status", "operation", "id"))
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console().print(table)
+
+
+def minute(time: str | None) -> str:
+    """A time of an answer to the minute, in UTC; nothing for none."""
+    return time[:16].replace("T", " ") if time else ""

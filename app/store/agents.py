@@ -1,0 +1,26 @@
+"""Reads about agents themselves."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.memory import AgentId
+from app.store.engine import fetch
+
+# Agents that know something: one whose first write failed may leave a row dated before everything.
+_AGENTS = """
+    SELECT a.agent_id, a.created_at, a.last_known_at, (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+    FROM agents a WHERE a.last_known_at >= '0002-01-01 00:00:00+00'
+"""
+
+
+async def list_agents(connection: AsyncConnection, *, limit: int, after: str) -> list[dict[str, Any]]:
+    """Agents in order of their ids, those after `after`."""
+    statement = f"{_AGENTS} AND a.agent_id > :after ORDER BY a.agent_id LIMIT :limit"
+    return await fetch(connection, statement, {"after": after, "limit": limit})
+
+
+async def find_agent(connection: AsyncConnection, agent: AgentId) -> Mapping[str, Any] | None:
+    rows = await fetch(connection, f"{_AGENTS} AND a.agent_id = :agent", {"agent": agent})
+    return rows[0] if rows else None

@@ -1,0 +1,108 @@
+"""Every route has an example that works as pasted into Swagger UI, for someone who has run the examples of a store."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from builders import store
+
+from app.api.examples import STORE
+from app.main import create_app
+from app.settings import load_settings
+
+Route = dict[str, Any]
+
+DOCUMENT: dict[str, Any] = create_app(load_settings(host="127.0.0.1")).openapi()
+
+# How one gets what a path asks for by id: a person copies it from the answer to a store.
+PASTED = {
+    "memory_id": lambda answer: answer["memory"]["id"],
+    "log_id": lambda answer: answer["log_id"],
+    "agent_id": lambda answer: answer["agent_id"],
+}
+
+
+# An import brings history: it is for an agent that knows nothing later yet.
+FOR_A_NEW_AGENT = {"/v1/import"}
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """A call with the examples of its parameters and one of the examples of its body."""
+
+    method: str
+    path: str
+    route: Route
+    media: str | None = None
+    body: Any = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+def routes() -> Iterator[tuple[str, str, Route]]:
+    for path, methods in DOCUMENT["paths"].items():
+        for method, route in methods.items():
+            yield method, path, route
+
+
+def bodies(route: Route) -> list[tuple[str | None, str, Any]]:
+    """Media type, name and value of every example of a body."""
+    content = route.get("requestBody", {}).get("content", {})
+    named = [(media, name, example["value"]) for media, body in content.items() for name, example in body.get("examples", {}).items()]
+    plain = [(media, "example", body["example"]) for media, body in content.items() if "example" in body]
+    return [*named, *plain] or [(None, "call", None)]
+
+
+def example_of(parameter: dict[str, Any]) -> Any:
+    """What Swagger UI fills the field of a parameter with; None for nothing."""
+    named = [example["value"] for example in parameter.get("examples", {}).values()]
+    return next(iter(named), parameter.get("example", parameter["schema"].get("example")))
+
+
+def calls() -> Iterator[Any]:
+    for method, path, route in routes():
+        filled = {p["name"]: example_of(p) for p in route.get("parameters", [])}
+        parameters = {name: value for name, value in filled.items() if value is not None}
+        for media, name, body in bodies(route):
+            yield pytest.param(Pasted(method, path, route, media, body, parameters), id=f"{method} {path} {name}")
+
+
+@pytest.mark.parametrize(("method", "path", "route"), [pytest.param(*route, id=" ".join(route[:2])) for route in routes()])
+def test_every_body_and_every_required_parameter_has_an_example(method: str, path: str, route: Route) -> None:
+    if "requestBody" in route:
+        assert bodies(route)[0][0], "the body has no example"
+    for parameter in (p for p in route.get("parameters", []) if p["required"]):
+        if parameter["name"] in PASTED:
+            assert "paste" in parameter["description"], f"{parameter['name']} does not say where one gets it"
+        else:
+            assert example_of(parameter) is not None, f"{parameter['name']} has no example, nor a way to get one in PASTED"
+
+
+@pytest.mark.parametrize("call", list(calls()))
+def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> None:
+    for example in STORE.values():
+        client.post("/v1/memories", json=example["value"]).raise_for_status()
+    stored = store(client, "Has a dog") | {"agent_id": client.headers["X-Agent-Id"]}
+    ids = {name: found(stored) for name, found in PASTED.items()}
+    places = {p["name"]: p["in"] for p in call.route.get("parameters", [])}
+    query = {name: value for name, value in call.parameters.items() if places[name] == "query"}
+    agent = {"X-Agent-Id": f"new-{uuid4().hex}"} if call.path in FOR_A_NEW_AGENT else {}
+    response = client.request(
+        call.method,
+        call.path.format(**ids | call.parameters),
+        params=query,
+        content=call.body if isinstance(call.body, str) else json.dumps(call.body) if call.media else None,
+        headers=({"Content-Type": call.media} if call.media else {}) | agent,
+    )
+    assert response.is_success, response.text
+    assert str(response.status_code) in call.route["responses"]
+
+
+def test_the_examples_of_a_store_tell_a_story_in_their_order(client: httpx.Client) -> None:
+    answers = [client.post("/v1/memories", json=example["value"]).json() for example in STORE.values()]
+    assert [answer["operation"] for answer in answers] == ["ADD", "UPDATE", "ADD", "ADD", "ADD", "ADD", "UPDATE"]
+    assert answers[1]["superseded"] == [answers[0]["memory"]["id"]]
+    assert [answer["dry_run"] for answer in answers] == [False] * 6 + [True]
