@@ -28,6 +28,7 @@ from app.services.judging import Rules
 from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
+from app.services.revert import Revert
 from app.services.supersede import Supersede
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
@@ -52,6 +53,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     )
     for part in (memories, search, context, transfer, log, erasures, agents):
         guarded.include_router(part.router)
+    guarded.include_router(log.reverts)
     app.include_router(guarded)
     app.include_router(health.router)
     problems.install(app)
@@ -93,6 +95,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             encoder=embedder.name,
             remember=Remember(engine, embedder, cascade, rules),
             erase=Erase(engine),
+            revert=Revert(engine, embedder, language_oid=language_oid),
             supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
             recall=recall,
             importing=Importing(engine, embedder, language_oid=language_oid),

@@ -1,7 +1,7 @@
 """What answers look like: the wire names of everything that goes out."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
@@ -20,6 +20,7 @@ from app.domain.strength import HalfLives, strength
 from app.domain.time import standing
 from app.services.erase import Receipt
 from app.services.remember import Candidate, Outcome
+from app.services.revert import Reverted
 from app.store.reads import Hit
 
 
@@ -308,6 +309,8 @@ class LogEntryOut(OperationOut):
     duration_ms: float | None
     session_id: str | None
     request_id: str | None
+    reverts: UUID | None = Field(description="The operation that this one undid.")
+    reverted_by: UUID | None = Field(description="The operation that undid this one.")
 
 
 class LogAnswer(_Answer):
@@ -353,3 +356,27 @@ class ErasureAnswer(_Answer):
         return cls.model_construct(
             operation=Operation.ERASE, erased=list(receipt.digests), receipt=proof, known_at=receipt.known_at, log_id=receipt.log_id
         )
+
+
+class RevertAnswer(WriteAnswer):
+    """What undoing did; `superseded` names what it withdrew."""
+
+    reverted: list[UUID] = Field(description="The operations undone, newest first: with cascade, those built on it too.")
+
+    @classmethod
+    def of_all(cls, undone: Sequence[Reverted], half_lives: HalfLives) -> Self:
+        last = WriteAnswer.of(undone[-1].outcome, half_lives)
+        return cls.model_construct(**dict(last), reverted=[r.log_id for r in undone])
+
+
+class RevertsAnswer(_Answer):
+    """What was undone, newest first; on a dry run, what would be."""
+
+    reverted: list[UUID]
+    results: list[WriteAnswer]
+    dry_run: bool
+
+    @classmethod
+    def of(cls, undone: Sequence[Reverted], half_lives: HalfLives, *, dry_run: bool) -> Self:
+        results = [WriteAnswer.of(replace(r.outcome, written=None) if dry_run else r.outcome, half_lives) for r in undone]
+        return cls.model_construct(reverted=[r.log_id for r in undone], results=results, dry_run=dry_run)

@@ -26,6 +26,7 @@ from app.services.importing import Importing
 from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
+from app.services.revert import Revert
 from app.services.supersede import Supersede
 from app.settings import Settings
 from app.store.reads import After, Point
@@ -42,6 +43,7 @@ class Parts:
     remember: Remember
     supersede: Supersede
     erase: Erase
+    revert: Revert
     recall: Recall
     importing: Importing
     turns: Turns

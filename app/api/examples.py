@@ -72,3 +72,7 @@ LONE_KEY: Examples = {"answers": _example("That of the stored example", "answers
 
 # Of a query parameter; Swagger UI fills the field with it.
 QUESTION: dict[str, Any] = {"example": "which editor?"}
+
+REVERT: Examples = {"one": _example("This operation alone", {"cascade": False})}
+
+REVERTS: Examples = {"session": _example("A session, shown first", {"session_id": "first-session", "dry_run": True})}

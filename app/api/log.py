@@ -1,20 +1,23 @@
-"""The audit log."""
+"""The audit log, and undoing what it tells."""
 
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Body, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from app.api.answers import LogAnswer, LogEntryOut
-from app.api.deps import AgentDep, Cursor, PartsDep
+from app.api import examples
+from app.api.answers import LogAnswer, LogEntryOut, RevertAnswer, RevertsAnswer
+from app.api.deps import AgentDep, Cursor, OriginDep, PartsDep
+from app.api.once import KeyedDep
 from app.api.reply import reply
-from app.api.schemas import MAX_LIMIT, Word
+from app.api.schemas import MAX_LIMIT, RevertRequest, RevertsRequest, Word
 from app.api.times import Time
 from app.domain.errors import UnknownLogEntry
 from app.domain.memory import Operation
 from app.domain.relation import Judge
+from app.services.revert import Reverted
 from app.store import reads
 from app.store.reads import After, LogFilters
 
@@ -60,3 +63,42 @@ async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: LogPath) -> Re
     if row is None:
         raise UnknownLogEntry(log_id)
     return reply(LogEntryOut.of(row))
+
+
+@router.post("/{log_id}/revert", responses={200: {"model": RevertAnswer}}, response_model=None)
+async def revert(
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    keyed: KeyedDep,
+    log_id: LogPath,
+    body: Annotated[RevertRequest | None, Body(openapi_examples=examples.REVERT)] = None,
+) -> Response:
+    """Undo an operation, a revert included. Reads at an earlier `known_at` stay as they were. 409 lists what was built on it."""
+    body = body or RevertRequest()
+
+    def answer(undone: list[Reverted]) -> Response:
+        return reply(RevertAnswer.of_all(undone, parts.half_lives))
+
+    once = keyed.keeping(answer)
+    return answer(await parts.revert.one(agent, log_id, cascade=body.cascade, store=body.store, request=origin, once=once))
+
+
+reverts = APIRouter(prefix="/v1/reverts", tags=["log"])
+
+
+@reverts.post("", responses={200: {"model": RevertsAnswer}}, response_model=None)
+async def revert_many(
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    keyed: KeyedDep,
+    body: Annotated[RevertsRequest, Body(openapi_examples=examples.REVERTS)],
+) -> Response:
+    """Undo every operation of a batch, an import, a session, a source, a judge or a time, newest first, all or none."""
+
+    def answer(undone: list[Reverted]) -> Response:
+        return reply(RevertsAnswer.of(undone, parts.half_lives, dry_run=body.dry_run))
+
+    selection, once = body.selection(), keyed.keeping(answer)
+    return answer(await parts.revert.many(agent, selection, cascade=body.cascade, dry_run=body.dry_run, request=origin, once=once))

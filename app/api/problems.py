@@ -27,6 +27,9 @@ _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.NoPreference, 404, "no-preference", "Nothing holds there"),
     (errors.NothingToErase, 404, "nothing-to-erase", "Nothing to erase"),
     (errors.Erased, 410, "erased", "The memory was erased"),
+    (errors.CannotRevert, 410, "erased", "What was erased is gone"),
+    (errors.BuiltOn, 409, "built-on", "Later operations built on it"),
+    (errors.AlreadyReverted, 409, "already-reverted", "It was undone before"),
     (errors.MergedElsewhere, 409, "merged-elsewhere", "Its text lives on in merged memories"),
     (errors.Withdrawn, 409, "withdrawn", "The memory was withdrawn"),
     (errors.DoesNotHold, 409, "does-not-hold", "The memory does not hold then"),
@@ -52,6 +55,8 @@ def problem_of(error: errors.PalimpsestError) -> Problem:
 
 def _members(error: errors.PalimpsestError) -> dict[str, Any]:
     match error:
+        case errors.BuiltOn() | errors.AlreadyReverted():
+            return {"log_ids": [str(i) for i in error.log_ids]}
         case errors.Conflict():
             return {"memory_ids": [str(i) for i in error.memory_ids]}
         case errors.BadImportLine():

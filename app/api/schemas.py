@@ -17,10 +17,11 @@ from pydantic import (
 )
 
 from app.api.times import Time
-from app.domain.memory import Fact, Kind, Lifespan, Tier
-from app.domain.relation import Classify
+from app.domain.memory import Fact, Kind, Lifespan, Operation, Tier
+from app.domain.relation import Classify, Judge
 from app.domain.text import storable
 from app.store.reads import Filters, Point
+from app.store.undoing import Selection
 
 MAX_CONTENT = 16_000
 MAX_ITEMS = 1_000
@@ -229,6 +230,36 @@ class ErasureRequest(_Strict):
         if sum(scope is not None for scope in (self.chain_id, self.session_id, self.agent_id)) != 1:
             raise ValueError("name exactly one of chain_id, session_id, agent_id")
         return self
+
+
+class RevertRequest(_Strict):
+    """How an operation is undone."""
+
+    cascade: bool = Field(default=False, description="Undo first what was built on it; without this, 409 lists that.")
+    store: bool = Field(default=False, description="Of a NOOP or DELETE: store what was said as a memory of its own too.")
+
+
+class RevertsRequest(_Strict):
+    """Which operations to undo, all criteria together; those that were undone before are left out."""
+
+    operation: Operation | None = None
+    request_id: Word | None = Field(None, description="X-Request-Id of the call that did them: a batch, an import.")
+    session_id: Word | None = None
+    source: Word | None = Field(None, description="`source` of the facts that were sent.")
+    decided_by: Judge | None = Field(None, description="Which judge decided.")
+    since: Time | None = None
+    until: Time | None = None
+    cascade: bool = Field(False, description="Undo also what was built on them; without this, 409 lists that.")
+    dry_run: bool = Field(False, description="true: answer with what would be undone and write nothing.")
+
+    @model_validator(mode="after")
+    def _narrowed(self) -> Self:
+        if not self.model_fields_set - {"cascade", "dry_run"}:
+            raise ValueError("name at least one criterion, such as request_id or since")
+        return self
+
+    def selection(self) -> Selection:
+        return Selection(**{name: getattr(self, name) for name in Selection.__dataclass_fields__})
 
 
 class PatchRequest(_Strict):

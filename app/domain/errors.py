@@ -80,6 +80,30 @@ class NothingToErase(PalimpsestError):
         super().__init__(f"There is nothing to erase for {scope} here. GET /v1/memories?include_superseded=true lists what is stored.")
 
 
+class BuiltOn(Conflict):
+    """Later operations built on the one to be undone; `log_ids` names them, newest first."""
+
+    def __init__(self, log_id: UUID, later: Sequence[UUID]) -> None:
+        named = f": {', '.join(map(str, later[:20]))}" if later else ""
+        super().__init__(f"Later operations built on {log_id}{named}. Undo those first, or send cascade=true to undo them with it.")
+        self.log_ids = tuple(later)
+
+
+class AlreadyReverted(Conflict):
+    """The operation was undone before; `log_ids` names the revert."""
+
+    def __init__(self, log_id: UUID, by: UUID) -> None:
+        super().__init__(f"Operation {log_id} was undone before, by {by}. Revert that one to do it again.")
+        self.log_ids = (by,)
+
+
+class CannotRevert(PalimpsestError):
+    """The operation cannot be undone: what was erased is gone."""
+
+    def __init__(self, log_id: UUID) -> None:
+        super().__init__(f"Operation {log_id} erased something; that cannot be undone.")
+
+
 class DoesNotHold(Conflict):
     """The version does not hold at the moment at which it should end; `memory_ids` names what does."""
 

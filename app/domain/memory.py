@@ -49,6 +49,7 @@ class Operation(StrEnum):
     SUPERSEDE = "SUPERSEDE"
     NOOP = "NOOP"
     AMEND = "AMEND"
+    REVERT = "REVERT"
     ERASE = "ERASE"
 
 

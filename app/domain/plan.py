@@ -84,26 +84,59 @@ class ReviewSource(StrEnum):
     """Why a person should look."""
 
     LOW_CONFIDENCE = "low_confidence"
+    SHADOW = "shadow"
+    FROZEN = "frozen"
     CONSTRAINT = "constraint"
     CAP = "cap"
     TRUST = "trust"
     FALLBACK = "fallback"
 
 
+class ReviewStatus(StrEnum):
+    """How a review stands."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+
+
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A change that was not made: what was proposed of which memories, the versions relied on, and what accepting will do."""
+    """A change that was not made: what was proposed of which memories, the versions relied on, and what accepting will do.
+
+    `said` holds the claims that accepting corrects on the one memory it is about.
+    """
 
     source: ReviewSource
     relation: Relation
     sentence: str
     judgments: tuple[Judgment, ...]
     relied_on: tuple[tuple[UUID, int], ...]
+    said: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """A review that an operation decides, and how it stood before."""
+
+    review_id: UUID
+    before: ReviewStatus
+    after: ReviewStatus
+    note: str | None = None
+
+    def undone(self) -> "Settlement":
+        """The review waits again, or stands as it was decided."""
+        return Settlement(self.review_id, self.after, self.before)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one operation does at known time `now`. `target` is the memory answered with, `superseded` what it ended."""
+    """What one operation does at known time `now`. `target` is the memory answered with, `superseded` what it ended.
+
+    Of a revert, `reverts` is the operation undone, `restores` the one that thereby stands again, `unconfirmed` the memory whose
+    reinforcement is taken back.
+    """
 
     operation: Operation
     now: datetime
@@ -117,9 +150,14 @@ class Plan:
     metadata: dict[str, Any] | None = None
     judgments: tuple[Judgment, ...] = ()
     links: tuple[Link, ...] = ()
+    unlinked: tuple[Link, ...] = ()
     review: Review | None = None
     look_again: str | None = None
     asked: Asked | None = None
+    settled: Settlement | None = None
+    reverts: UUID | None = None
+    restores: UUID | None = None
+    unconfirmed: UUID | None = None
 
     @property
     def adjusted(self) -> tuple[UUID, ...]:
@@ -131,8 +169,8 @@ class Plan:
     def touched(self) -> tuple[UUID, ...]:
         """Stored versions that it read to decide or changed."""
         beside = [i.version.id for i in self.inserted if i.version.id != self.target]
-        ids = [*self.superseded, *(c.after.id for c in self.changed), *([self.reinforced] if self.reinforced else []), *beside]
-        return tuple(dict.fromkeys(ids))
+        confirmed = [i for i in (self.reinforced, self.unconfirmed) if i]
+        return tuple(dict.fromkeys([*self.superseded, *(c.after.id for c in self.changed), *confirmed, *beside]))
 
     @property
     def versions(self) -> tuple[Version, ...]:

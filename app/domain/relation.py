@@ -30,6 +30,7 @@ class Judge(StrEnum):
     SIGNALS = "signals"
     MODEL = "model"
     FALLBACK = "fallback"
+    REVIEWER = "reviewer"
 
 
 class Classify(StrEnum):

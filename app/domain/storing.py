@@ -116,7 +116,9 @@ def _renew(held: Version, fact: Fact, picture: Picture, now: datetime) -> Plan |
     if sooner and (source := _protected(held, fact)):
         judgment = Judgment(held.id, Relation.UPDATE, 1.0, "The same with an earlier end.", Judge.RULE)
         sentence = f"Accepting ends {held.id} at {fact.valid_until.isoformat()}."
-        return replace(_noop(held, now), review=Review(source, Relation.UPDATE, sentence, (judgment,), ((held.id, held.revision),)))
+        said = {"said_until": fact.valid_until}
+        review = Review(source, Relation.UPDATE, sentence, (judgment,), ((held.id, held.revision),), said)
+        return replace(_noop(held, now), review=review)
     decision = Decision(Relation.DUPLICATE, 1.0, Judge.RULE, "The same is stored already; its stated end is corrected.")
     return amendment(held.asserting(said_until=fact.valid_until), picture, now, decision)
 

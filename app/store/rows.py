@@ -113,6 +113,7 @@ LOG_TYPES: dict[str, str | int] = {
     "session_id": "text",
     "request_id": "text",
     "created_at": "timestamptz",
+    "reverts": "uuid",
 }
 
 LINK_TYPES: dict[str, str | int] = {
@@ -136,6 +137,7 @@ REVIEW_TYPES: dict[str, str | int] = {
     "judgments": "jsonb",
     "relied_on": "jsonb",
     "created_at": "timestamptz",
+    "said": "jsonb",
 }
 
 
@@ -216,6 +218,7 @@ def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_
         _json(judgments),
         _json(relied_on),
         plan.now,
+        _json(review.said) if review.said else None,
     )
 
 
@@ -228,11 +231,15 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
     before = [_state(c.before) for c in plan.changed]
     if corrected is not None:
         before.append({"id": str(plan.target), "metadata": corrected})
+    if plan.unlinked:
+        before.append({"links": [asdict(link) for link in plan.unlinked]})
     after = [*(_state(i.version) | _stored(i.fact, plan) for i in plan.inserted), *(_state(c.after) for c in plan.changed)]
     if plan.links:
         after.append({"links": [asdict(link) for link in plan.links]})
     if plan.review:
         after.append({"review": asdict(plan.review)})
+    if plan.settled:
+        after.append({"settled": asdict(plan.settled)})
     if plan.metadata:
         after.append({"id": str(plan.target), "metadata": plan.metadata})
     return (
@@ -256,6 +263,7 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
         (plan.incoming.session_id if plan.incoming else None) or request.session_id,
         request.request_id,
         plan.now,
+        plan.reverts,
     )
 
 

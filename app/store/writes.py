@@ -14,7 +14,7 @@ from uuid_utils.compat import uuid7
 
 from app.domain.memory import AgentId, Fact, Kind, Slot, Version
 from app.domain.picture import Picture
-from app.domain.plan import Insertion, Plan
+from app.domain.plan import Insertion, Plan, ReviewStatus
 from app.store.engine import driver_connection, fetch
 from app.store.rows import (
     BELIEF_TYPES,
@@ -166,6 +166,8 @@ async def apply(
     small = len(plans) == 1 and len(rows.updated) <= _FEW
     await (_write_one if small else _write_many)(connection, agent, plans, rows)
     await _update_metadata(connection, agent, plans)
+    await _settle_reviews(connection, agent, plans, written)
+    await _undo(connection, agent, plans, written)
     return written
 
 
@@ -187,7 +189,7 @@ def _rows(
     vectors: Mapping[UUID, NDArray[np.float32]],
     language: int,
     request: Request,
-    corrected: Mapping[UUID | None, dict[str, Any]],
+    corrected: Sequence[dict[str, Any] | None],
 ) -> _Rows:
     tally = _Tally()
     for plan, _ in plans:
@@ -199,7 +201,7 @@ def _rows(
         beliefs=[belief_row(agent, version, until) for version, until in tally.archived],
         links=[link_row(agent, link, at.log_id, plan.now) for plan, at in plans for link in dict.fromkeys(plan.links)],
         reviews=[review_row(agent, at.review_id, plan.review, plan, at.log_id) for plan, at in plans if plan.review and at.review_id],
-        log=[log_row(agent, at.log_id, plan, request, corrected.get(plan.target)) for plan, at in plans],
+        log=[log_row(agent, at.log_id, plan, request, before) for (plan, at), before in zip(plans, corrected, strict=True)],
     )
 
 
@@ -287,14 +289,20 @@ async def _copy(connection: AsyncConnection, table: str, types: Mapping[str, str
             await copy.write_row(row)
 
 
-async def _metadata_before(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]) -> dict[UUID | None, dict[str, Any]]:
-    """What the metadata to be corrected says now, for the log."""
-    found: dict[UUID | None, dict[str, Any]] = {}
+async def _metadata_before(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]) -> list[dict[str, Any] | None]:
+    """What the metadata that each plan corrects says before it, for the log."""
+    now: dict[UUID | None, dict[str, Any]] = {}
+    found: list[dict[str, Any] | None] = []
     for plan in plans:
-        if plan.metadata:
-            columns = [memories.c[name] for name in plan.metadata]
-            here = sa.and_(memories.c.agent_id == agent, memories.c.id == plan.target)
-            found[plan.target] = dict((await connection.execute(sa.select(*columns).where(here))).mappings().one())
+        if not plan.metadata:
+            found.append(None)
+            continue
+        missing = [memories.c[name] for name in plan.metadata if name not in now.get(plan.target, {})]
+        here = sa.and_(memories.c.agent_id == agent, memories.c.id == plan.target)
+        stored = dict((await connection.execute(sa.select(*missing).where(here))).mappings().one()) if missing else {}
+        known = now.get(plan.target, {}) | stored
+        found.append({name: known[name] for name in plan.metadata})
+        now[plan.target] = known | plan.metadata
     return found
 
 
@@ -304,3 +312,39 @@ async def _update_metadata(connection: AsyncConnection, agent: AgentId, plans: S
         if plan.metadata:
             here = sa.and_(memories.c.agent_id == agent, memories.c.id == plan.target)
             await connection.execute(memories.update().where(here).values(**plan.metadata, revision=memories.c.revision + 1))
+
+
+_SETTLE = b"""
+    UPDATE reviews SET status = %s, note = %s, decided_at = %s, decision_log_id = %s WHERE agent_id = %s AND id = %s
+"""
+
+
+async def _settle_reviews(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], written: Sequence[Written]) -> None:
+    driver = await driver_connection(connection)
+    for plan, at in zip(plans, written, strict=True):
+        if settled := plan.settled:
+            waits = settled.after is ReviewStatus.PENDING
+            decided = (None, None) if waits else (plan.now, at.log_id)
+            await driver.execute(_SETTLE, (settled.after, settled.note, *decided, agent, settled.review_id))
+
+
+# What an operation left beside memories and beliefs goes with it: its mark in the log, links, reviews that wait, reinforcement.
+_UNDO = (
+    b"UPDATE consolidation_log SET reverted_by = %(by)s WHERE agent_id = %(agent)s AND id = %(reverts)s",
+    b"UPDATE consolidation_log SET reverted_by = NULL WHERE agent_id = %(agent)s AND id = %(restores)s",
+    b"UPDATE reviews SET status = 'expired' WHERE agent_id = %(agent)s AND log_id = %(reverts)s AND status = 'pending'",
+    b"UPDATE memory_usage SET access_count = access_count - 1 WHERE agent_id = %(agent)s AND memory_id = %(unconfirmed)s",
+)
+_UNLINK = b"DELETE FROM memory_relationships WHERE agent_id = %s AND source_id = %s AND target_id = %s AND type = %s"
+
+
+async def _undo(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], written: Sequence[Written]) -> None:
+    driver = await driver_connection(connection)
+    for plan, at in zip(plans, written, strict=True):
+        if plan.reverts is None:
+            continue
+        given = {"agent": agent, "by": at.log_id, "reverts": plan.reverts, "restores": plan.restores, "unconfirmed": plan.unconfirmed}
+        for statement in _UNDO:
+            await driver.execute(statement, given)
+        for link in plan.unlinked:
+            await driver.execute(_UNLINK, (agent, link.source, link.target, link.type))

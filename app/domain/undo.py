@@ -1,0 +1,107 @@
+"""Undoing an operation: what it inserted is withdrawn, what it claimed of stored versions is claimed as before. Known time keeps both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.domain.errors import BuiltOn, Erased
+from app.domain.memory import Fact, Operation
+from app.domain.picture import Picture
+from app.domain.plan import Link, Plan, Settlement, addition, rewrite
+from app.domain.relation import Decision, Judge, Relation
+
+# What a belief asserts; the rest of it is computed from the chain.
+CLAIMS = ("valid_from", "asserted_at", "said_until", "retracted_at", "void", "ended_by", "contradicted_by", "merged", "tier")
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What an operation made of a stored version's claims."""
+
+    memory_id: UUID
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """What an operation made of a memory's metadata."""
+
+    memory_id: UUID
+    before: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An operation as the log tells it. `undid` is the operation that it reverted itself; it tied `links` and untied `unlinked`."""
+
+    log_id: UUID
+    operation: Operation
+    relation: Relation
+    at: datetime
+    inserted: tuple[UUID, ...] = ()
+    claimed: tuple[Claimed, ...] = ()
+    corrected: Corrected | None = None
+    reinforced: UUID | None = None
+    links: tuple[Link, ...] = ()
+    unlinked: tuple[Link, ...] = ()
+    incoming: Fact | None = None
+    undid: UUID | None = None
+    undone_by: UUID | None = None
+    settled: Settlement | None = None
+
+    @property
+    def ids(self) -> tuple[UUID, ...]:
+        """The memories that undoing it changes."""
+        beside = [i for i in (self.corrected and self.corrected.memory_id, self.reinforced) if i]
+        return tuple(dict.fromkeys([*self.inserted, *(c.memory_id for c in self.claimed), *beside]))
+
+
+def plan_revert(done: Done, picture: Picture, *, now: datetime, store_as: UUID | None = None) -> Plan:
+    """What undoing does. `store_as` is the id under which the text of a NOOP or DELETE is stored too.
+
+    Raises Erased where what it speaks of is gone, BuiltOn where its claims are no longer the ones that hold.
+    """
+    for memory_id in done.ids:
+        if picture.version(memory_id).erased_at:
+            raise Erased(memory_id)
+    if any(_differs(picture, claimed) for claimed in done.claimed):
+        raise BuiltOn(done.log_id, [])
+    withdrawn = [picture.version(i).asserting(void=True) for i in done.inserted]
+    restored = [picture.version(c.memory_id).asserting(**c.before) for c in done.claimed]
+    _, changed = rewrite(picture, now, [*withdrawn, *restored])
+    plan = Plan(
+        Operation.REVERT,
+        now,
+        Decision(done.relation, 1.0, Judge.CALLER, f"Undoes the {done.operation} of {done.at.isoformat()}."),
+        target=_answered_with(done),
+        superseded=done.inserted,
+        changed=changed,
+        metadata=dict(done.corrected.before) if done.corrected else None,
+        unconfirmed=done.reinforced,
+        reverts=done.log_id,
+        restores=done.undid,
+        links=done.unlinked,
+        unlinked=done.links,
+        settled=done.settled and done.settled.undone(),
+    )
+    return _storing_too(plan, done.incoming, picture, store_as) if store_as and done.incoming else plan
+
+
+def _differs(picture: Picture, claimed: Claimed) -> bool:
+    belief = picture.version(claimed.memory_id).belief
+    return any(getattr(belief, name) != claimed.after[name] for name in CLAIMS)
+
+
+def _answered_with(done: Done) -> UUID | None:
+    """The memory that stands again, else the one that was withdrawn."""
+    return next(iter([*(c.memory_id for c in done.claimed), *done.ids]), None)
+
+
+def _storing_too(plan: Plan, fact: Fact, picture: Picture, store_as: UUID) -> Plan:
+    """The text that was a duplicate or a retraction becomes a memory of its own."""
+    start = plan.now if fact.valid_from is None else fact.valid_from
+    added = addition(fact, picture, new_id=store_as, chain_id=store_as, start=start, now=plan.now)
+    return replace(plan, target=store_as, inserted=added.inserted, incoming=fact)

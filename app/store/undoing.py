@@ -1,0 +1,141 @@
+"""Reads for undoing: operations of the log as values, and what was built on them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.memory import AgentId, Fact, Kind, Lifespan, Operation, Tier
+from app.domain.plan import Link, LinkType, ReviewStatus, Settlement
+from app.domain.relation import Relation
+from app.domain.undo import CLAIMS, Claimed, Corrected, Done
+from app.store.engine import fetch
+
+_COLUMNS = "id, operation, relation, created_at, target_memory_id, incoming, before_state, after_state, reverts, reverted_by"
+
+
+async def find_done(connection: AsyncConnection, agent: AgentId, ids: Iterable[UUID]) -> list[Done]:
+    """These operations, newest first; those that are not there are left out."""
+    statement = f"SELECT {_COLUMNS} FROM consolidation_log WHERE agent_id = :agent AND id = ANY(:ids) ORDER BY created_at DESC, id DESC"  # noqa: S608
+    return [_done(row) for row in await fetch(connection, statement, {"agent": agent, "ids": list(ids)})]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which operations to undo; None = whichever. `request_id` is that of the call: a batch, an import."""
+
+    operation: Operation | None = None
+    request_id: str | None = None
+    session_id: str | None = None
+    source: str | None = None
+    decided_by: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+_CONDITIONS = {
+    "operation": "operation = :operation",
+    "request_id": "request_id = :request_id",
+    "session_id": "session_id = :session_id",
+    "source": "incoming ->> 'source' = :source",
+    "decided_by": "decided_by = :decided_by",
+    "since": "created_at >= :since",
+    "until": "created_at < :until",
+}
+
+
+async def select_standing(connection: AsyncConnection, agent: AgentId, selection: Selection, *, limit: int) -> list[UUID]:
+    """The operations of the selection that still stand, newest first, `limit` at most."""
+    given = {f.name: value for f in fields(selection) if (value := getattr(selection, f.name)) is not None}
+    conditions = [
+        "agent_id = :agent",
+        "reverted_by IS NULL",
+        "operation NOT IN ('REVERT', 'ERASE')",
+        *(_CONDITIONS[name] for name in given),
+    ]
+    statement = f"SELECT id FROM consolidation_log WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, id DESC LIMIT :limit"  # noqa: S608
+    return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "limit": limit, **given})]
+
+
+# Operations after one that touched what it wrote and still stand. A revert cancels what it undid, and itself.
+_BUILT_ON = """
+    SELECT id FROM consolidation_log
+    WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL AND operation NOT IN ('REVERT', 'ERASE')
+      AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+    ORDER BY created_at DESC, id DESC
+"""
+
+
+async def built_on(connection: AsyncConnection, agent: AgentId, done: Done) -> list[UUID]:
+    """The later operations that touched what this one wrote and were not undone, newest first."""
+    rows = await fetch(connection, _BUILT_ON, {"agent": agent, "after": done.at, "ids": list(done.ids)})
+    return [row["id"] for row in rows]
+
+
+# --- a row of the log as a value ----------------------------------------------------------------------------------------
+
+
+def _done(row: Mapping[str, Any]) -> Done:
+    before = {s["id"]: s for s in row["before_state"] if "belief" in s}
+    after = {s["id"]: s for s in row["after_state"] if "belief" in s}
+    operation, relation = Operation(row["operation"]), Relation(row["relation"])
+    confirmed = operation is Operation.NOOP and relation is Relation.DUPLICATE
+    return Done(
+        row["id"],
+        operation,
+        relation,
+        row["created_at"],
+        inserted=tuple(UUID(i) for i in after if i not in before),
+        claimed=tuple(_claimed(i, before[i], after[i]) for i in after if i in before and _claims(before[i]) != _claims(after[i])),
+        corrected=next((Corrected(UUID(s["id"]), s["metadata"]) for s in row["before_state"] if "metadata" in s), None),
+        reinforced=row["target_memory_id"] if confirmed else None,
+        links=_links(row["after_state"]),
+        unlinked=_links(row["before_state"]),
+        incoming=fact_of(row["incoming"]) if row["incoming"] else None,
+        undid=row["reverts"],
+        undone_by=row["reverted_by"],
+        settled=next((_settlement(s["settled"]) for s in row["after_state"] if "settled" in s), None),
+    )
+
+
+def _claimed(memory_id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Claimed:
+    return Claimed(UUID(memory_id), _claims(before), _claims(after))
+
+
+def _claims(state: Mapping[str, Any]) -> dict[str, Any]:
+    belief = state["belief"]
+    times = {name: _time(belief[name]) for name in ("valid_from", "asserted_at", "said_until", "retracted_at")}
+    ids = {name: belief[name] and UUID(belief[name]) for name in ("ended_by", "contradicted_by")}
+    claims = {**times, **ids, "void": belief["void"], "merged": belief["merged"], "tier": Tier(belief["tier"])}
+    return {name: claims[name] for name in CLAIMS}
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _links(states: Sequence[Mapping[str, Any]]) -> tuple[Link, ...]:
+    told = [link for state in states if "links" in state for link in state["links"]]
+    return tuple(Link(UUID(link["source"]), UUID(link["target"]), LinkType(link["type"])) for link in told)
+
+
+def _settlement(state: Mapping[str, Any]) -> Settlement:
+    return Settlement(UUID(state["review_id"]), ReviewStatus(state["before"]), ReviewStatus(state["after"]), state["note"])
+
+
+_WORDS = {"kind": Kind, "tier": Tier, "lifespan": Lifespan, "valid_from": _time, "valid_until": _time}
+_LISTS = ("tags", "entities", "sources")
+
+
+def fact_of(said: Mapping[str, Any]) -> Fact:
+    """A fact as the log or a review keeps it."""
+    given = {name: value for name, value in said.items() if name in _FACT_FIELDS}
+    given |= {name: read(given[name]) for name, read in _WORDS.items() if name in given}
+    given |= {name: tuple(given[name]) for name in _LISTS if name in given}
+    return Fact(**given)
+
+
+_FACT_FIELDS = {f.name for f in fields(Fact)} - {"derived", "merged_from"}

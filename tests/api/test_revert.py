@@ -1,0 +1,180 @@
+"""Undo: any operation of the log, one or many, without touching what was known before."""
+
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from builders import contents, editor, problem, send, store
+
+
+def revert(client: httpx.Client, log_id: str, **how: Any) -> dict[str, Any]:
+    response = client.post(f"/v1/log/{log_id}/revert", json=how)
+    assert response.is_success, response.text
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def picture(client: httpx.Client, known_at: str | None = None) -> list[tuple[Any, ...]]:
+    """What holds or held, on valid time: every version with its interval and claims, withdrawn ones left out."""
+    params = {"include_superseded": True, "limit": 1000} | ({"known_at": known_at} if known_at else {})
+    items = client.get("/v1/memories", params=params).json()["items"]
+    names = ("content", "valid_from", "valid_until", "said_until", "retracted_at", "superseded_by", "tier", "importance", "tags")
+    return sorted([tuple(str(m[n]) for n in names) for m in items if m["status"] != "reverted"])
+
+
+def test_an_add_is_undone_by_withdrawing_it(client: httpx.Client) -> None:
+    stored = store(client, "Has a dog")
+    answer = revert(client, stored["log_id"])
+    assert (answer["operation"], answer["memory"]["status"], answer["superseded"]) == ("REVERT", "reverted", [stored["memory"]["id"]])
+    assert answer["reverted"] == [stored["log_id"]]
+    assert contents(client) == set()
+    assert client.get("/v1/memories", params={"known_at": stored["known_at"]}).json()["items"][0]["content"] == "Has a dog"
+
+
+def test_an_update_is_undone_and_what_it_ended_holds_again(client: httpx.Client) -> None:
+    first = send(client, editor("Vim", tier="core"))
+    before = picture(client)
+    second = send(client, editor("Emacs"))
+    answer = revert(client, second["log_id"])
+    assert answer["memory"]["id"] == first["memory"]["id"]
+    assert answer["memory"]["status"] == "current"
+    assert picture(client) == before
+    assert picture(client, second["known_at"]) != before
+
+
+def test_a_revert_can_be_undone_too(client: httpx.Client) -> None:
+    send(client, editor("Vim"))
+    second = send(client, editor("Emacs"))
+    after = picture(client)
+    undone = revert(client, second["log_id"])
+    again = revert(client, undone["log_id"])
+    assert picture(client) == after
+    assert again["memory"]["id"] in {m["id"] for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]}
+    assert revert(client, second["log_id"])["operation"] == "REVERT"
+
+
+def test_a_retraction_is_undone_and_its_text_stored_where_asked(client: httpx.Client) -> None:
+    store(client, "I play tennis")
+    before = picture(client)
+    ended = store(client, "I no longer play tennis")
+    assert ended["operation"] == "DELETE"
+    answer = revert(client, ended["log_id"], store=True)
+    assert contents(client) == {"I play tennis", "I no longer play tennis"}
+    assert answer["memory"]["content"] == "I no longer play tennis"
+    revert(client, answer["log_id"])
+    assert contents(client) == set()
+    revert(client, client.get("/v1/log").json()["items"][0]["id"], cascade=True)
+    assert before != []
+
+
+def test_a_duplicate_is_undone_and_its_text_stored_where_asked(client: httpx.Client) -> None:
+    memory = store(client, "Has a dog")["memory"]
+    known = store(client, "Has a dog")
+    assert client.get(f"/v1/memories/{memory['id']}").json()["access_count"] == 1
+    answer = revert(client, known["log_id"], store=True)
+    assert client.get(f"/v1/memories/{memory['id']}").json()["access_count"] == 0
+    assert answer["memory"]["id"] != memory["id"]
+    assert len(client.get("/v1/memories").json()["items"]) == 2
+
+
+def test_storing_too_is_for_what_said_something_and_stored_nothing(client: httpx.Client) -> None:
+    stored = store(client, "Has a dog")
+    problem(client.post(f"/v1/log/{stored['log_id']}/revert", json={"store": True}), 422)
+
+
+def test_a_correction_is_undone_with_its_metadata(client: httpx.Client) -> None:
+    memory = store(client, "Has a dog", importance=0.2, tags=["pets"], valid_from="2020-01-01")["memory"]
+    before = picture(client)
+    path = f"/v1/memories/{memory['id']}"
+    amended = [
+        client.patch(path, json=body).json()
+        for body in ({"importance": 0.9, "tags": ["x"]}, {"valid_from": "2021-01-01", "valid_until": "2022-01-01", "importance": 0.7})
+    ]
+    assert picture(client) != before
+    for answer in reversed(amended):
+        revert(client, answer["log_id"])
+    assert picture(client) == before
+
+
+def test_explicit_verbs_are_undone(client: httpx.Client) -> None:
+    one, other = store(client, "Has a dog")["memory"], store(client, "Collects stamps")["memory"]
+    before = picture(client)
+    for path, body in (
+        ("supersede", {"by": other["id"]}),
+        ("supersede", {"content": "Has a cat"}),
+        ("retract", {}),
+        ("retract", {"never_true": True}),
+    ):
+        answer = client.post(f"/v1/memories/{one['id']}/{path}", json=body).json()
+        assert picture(client) != before
+        revert(client, answer["log_id"])
+        assert picture(client) == before
+
+
+def test_what_later_operations_built_on_is_undone_only_with_them(client: httpx.Client) -> None:
+    first = send(client, editor("Vim"))
+    second = send(client, editor("Emacs"))
+    third = send(client, editor("Helix"))
+    refused = problem(client.post(f"/v1/log/{first['log_id']}/revert"), 409)
+    assert refused["log_ids"] == [third["log_id"], second["log_id"]]
+    answer = revert(client, first["log_id"], cascade=True)
+    assert answer["reverted"] == [third["log_id"], second["log_id"], first["log_id"]]
+    assert contents(client) == set()
+
+
+def test_undoing_twice_names_the_first_time(client: httpx.Client) -> None:
+    stored = store(client, "Has a dog")
+    undone = revert(client, stored["log_id"])
+    refused = problem(client.post(f"/v1/log/{stored['log_id']}/revert"), 409)
+    assert refused["log_ids"] == [undone["log_id"]]
+    assert client.get(f"/v1/log/{stored['log_id']}").json()["reverted_by"] == undone["log_id"]
+    assert client.get(f"/v1/log/{undone['log_id']}").json()["reverts"] == stored["log_id"]
+
+
+def test_nothing_is_undone_across_an_erase(client: httpx.Client) -> None:
+    stored = store(client, "Has a dog")
+    erased = client.delete(f"/v1/memories/{stored['memory']['id']}", params={"erase": True}).json()
+    assert client.post(f"/v1/log/{stored['log_id']}/revert").status_code == 410
+    assert client.post(f"/v1/log/{erased['log_id']}/revert").status_code == 410
+
+
+def test_an_unknown_or_foreign_operation_cannot_be_undone(client: httpx.Client) -> None:
+    stored = store(client, "Has a dog")
+    problem(client.post(f"/v1/log/{uuid4()}/revert"), 404)
+    foreign = client.post(f"/v1/log/{stored['log_id']}/revert", headers={"X-Agent-Id": f"other-{uuid4().hex}"})
+    problem(foreign, 404)
+    assert contents(client) == {"Has a dog"}
+
+
+def test_a_batch_is_undone_at_once_and_shown_before(client: httpx.Client) -> None:
+    send(client, editor("Vim"))
+    before = picture(client)
+    items = [editor("Emacs"), {"content": "Has a dog"}, {"content": "Has a dog"}, editor("Helix")]
+    batch = client.post("/v1/memories/batch", json={"items": items})
+    call = {"request_id": batch.headers["X-Request-Id"]}
+    after = picture(client)
+    shown = client.post("/v1/reverts", json={**call, "dry_run": True}).json()
+    assert (shown["dry_run"], len(shown["reverted"]), {r["log_id"] for r in shown["results"]}) == (True, 4, {None})
+    assert picture(client) == after
+    undone = client.post("/v1/reverts", json=call).json()
+    assert undone["reverted"] == [r["log_id"] for r in reversed(batch.json()["results"])]
+    assert picture(client) == before
+    assert client.post("/v1/reverts", json=call).json()["reverted"] == []
+
+
+@pytest.mark.parametrize("body", [{}, {"dry_run": True}, {"request_id": ""}, {"decided_by": "nobody"}])
+def test_undoing_many_needs_a_criterion(client: httpx.Client, body: dict[str, Any]) -> None:
+    assert client.post("/v1/reverts", json=body).status_code == 422
+
+
+def test_many_are_undone_by_session_source_judge_and_time(client: httpx.Client) -> None:
+    kept = store(client, "Has a dog")
+    for criterion, fact in (
+        ({"session_id": "monday"}, {"session_id": "monday"}),
+        ({"source": "notes.md"}, {"source": "notes.md"}),
+        ({"since": kept["known_at"], "operation": "ADD", "until": "2999-01-01", "decided_by": "rule"}, {}),
+    ):
+        stored = store(client, f"Something about {criterion}", classify=False, **fact)
+        assert stored["log_id"] in client.post("/v1/reverts", json=criterion).json()["reverted"]
+    assert client.get(f"/v1/memories/{stored['memory']['id']}").json()["status"] == "reverted"
