@@ -53,7 +53,7 @@ def serve(
     """Serve. Without PALIMPSEST_DATABASE_URL, over an embedded Postgres in the data folder, migrated by itself."""
     import uvicorn
 
-    from app.embedding.local import LocalEmbedder
+    from app.embedding.choice import encoder_of
     from app.store import schema
 
     given = {"host": host, "port": port, "workers": workers}
@@ -64,7 +64,7 @@ def serve(
         if migrate or settings.database_url is None:
             schema.migrate(url)
         schema.check(url)
-        schema.claim_encoder(url, LocalEmbedder.name, LocalEmbedder.dimensions)  # told here in a line; a worker would tell it in a trace
+        schema.claim_encoder(url, *encoder_of(settings))  # told here in a line; a worker would tell it in a trace
         schema.language_oid(url, settings.text_language)
         os.environ["PALIMPSEST_DATABASE_URL"] = url  # the workers' settings are read from the environment
         os.environ["PALIMPSEST_HOST"] = settings.host

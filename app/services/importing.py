@@ -96,7 +96,7 @@ class Importing:
             spool.add((chunk, await self._embedder.encode([line.fact.content for line in chunk])))
 
     async def _write(self, connection: AsyncConnection, agent: AgentId, encoded: Spool, results: Spool, request: Request) -> None:
-        clock = _KnownTimes(await writes.lock_agent(connection, agent))
+        clock = _KnownTimes(await writes.lock_agent(connection, agent, encoder=self._embedder.name))
         chunk: list[Line]
         vectors: NDArray[np.float32]
         for chunk, vectors in encoded:

@@ -188,7 +188,16 @@ class Remember:
             return [item if item.tier is Classify.OFF else replace(item, hits=await self._near(connection, agent, item)) for item in items]
 
     async def _near(self, connection: AsyncConnection, agent: AgentId, item: _Item) -> tuple[Hit, ...]:
-        query = Query(item.fact.content, item.vector, "hybrid", self._rules.language, self._rules.max_candidates, reads.ANY_SCORE)
+        settings = self._rules
+        query = Query(
+            item.fact.content,
+            item.vector,
+            self._embedder.name,
+            "hybrid",
+            settings.language,
+            settings.max_candidates,
+            reads.ANY_SCORE,
+        )
         hits = (await reads.search(connection, agent, query, Filters(), Point())).hits
         met = {hit.memory.fact.derived.digest for hit in hits if hit.memory.fact.derived}
         if item.fact.category or (item.fact.derived and item.fact.derived.digest not in met):
@@ -247,7 +256,7 @@ class Remember:
         self, connection: AsyncConnection, agent: AgentId, items: Sequence[_Item]
     ) -> tuple[list[Plan | PalimpsestError], Picture]:
         """Takes the lock, reads what the facts may touch, and plans each over what the ones before will have written."""
-        last = await writes.lock_agent(connection, agent)
+        last = await writes.lock_agent(connection, agent, encoder=self._embedder.name)
         named = {i for item in items for i in (*item.command.supersedes, *item.acting, *item.linked)}
         withdrawable = [i for item in items for i in item.command.supersedes]
         picture, clock = await writes.read_picture(

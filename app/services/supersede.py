@@ -92,7 +92,7 @@ class Supersede:
         vector: NDArray[np.float32] | None = None,
     ) -> Outcome:
         async with self._engine.begin() as connection:
-            last = await writes.lock_agent(connection, agent)
+            last = await writes.lock_agent(connection, agent, encoder=None if vector is None else self._embedder.name)
             picture, clock = await writes.read_picture(connection, agent, ids=ids, withdrawable=ids)
             if expected is not None and picture.version(ids[0]).revision != expected:
                 raise StaleVersion(ids[0])

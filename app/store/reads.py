@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from app.domain.errors import EmbeddingsChanged
 from app.domain.memory import AgentId, DerivedSlot, Fact, Kind, Lifespan, Memory, Moment, Slot
 from app.domain.text import fold
 from app.store.engine import fetch
@@ -161,11 +162,16 @@ async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 
 async def _run(
-    connection: AsyncConnection, statement: str, agent: AgentId, point: Point, parameters: Mapping[str, Any]
+    connection: AsyncConnection, statement: str, agent: AgentId, point: Point, parameters: Mapping[str, Any], *, encoder: str | None = None
 ) -> tuple[Moment, list[Any]]:
-    """Runs a statement whose rows carry the moment; a row without an id says that nothing was found."""
+    """Runs a statement whose rows carry the moment; a row without an id says that nothing was found.
+
+    Where an encoder is named they carry the database's too. Raises EmbeddingsChanged where it is another one.
+    """
     given = {"agent": agent, "as_of": point.as_of, "known_at": point.known_at, **parameters}
     rows = await fetch(connection, statement, given)
+    if encoder is not None and rows[0]["encoder"] != encoder:
+        raise EmbeddingsChanged(rows[0]["encoder"], encoder)
     return Moment(rows[0]["moment_as_of"], rows[0]["moment_known_at"]), [row for row in rows if row["id"] is not None]
 
 
@@ -297,6 +303,9 @@ _FOUND = {
     """,
 }
 
+# Asked once, before any row is read: vectors of another model may look alike and must not be compared.
+_SAME_ENCODER = "(SELECT name FROM encoder) = :encoder"
+
 # Below every score there is, cosines included.
 ANY_SCORE = -2.0
 
@@ -305,10 +314,14 @@ _LIVE = "live AS MATERIALIZED (SELECT m.id, {distance} AS distance, {rank} AS ra
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to search for; `vector` is None in text mode. Hybrid fuses the best `depth` of both rankings."""
+    """What to search for; `vector` is None in text mode, `encoder` names the model that makes them.
+
+    Hybrid fuses the best `depth` of both rankings.
+    """
 
     text: str
     vector: NDArray[np.float32] | None
+    encoder: str
     mode: str
     language: str
     limit: int
@@ -323,11 +336,13 @@ def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, di
     """The statement of a search and the values of its filters."""
     source, supersedes = _known(point)
     where, parameters = _narrowed(filters, point)
+    if mode != "text":
+        where += f" AND {_SAME_ENCODER}"
     parts = {"source": source, "where": where, "distance": _DISTANCE, "rank": _RANK, "fused": _FUSED}
     live = _LIVE.format(**parts) if mode == "hybrid" else ""
     statement = f"""
         WITH {_MOMENT}, {_ASKED}, {live} found AS MATERIALIZED ({_FOUND[mode].format(**parts)})
-        SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, hit.*
+        SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder) AS encoder, hit.*
         FROM moment LEFT JOIN (
             SELECT found.score, found.vector AS vector_score, found.text AS text_score, {_MEMORY}, {supersedes} AS supersedes_id
             FROM found JOIN {source} ON m.agent_id = :agent AND m.id = found.id
@@ -338,7 +353,10 @@ def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, di
 
 
 async def search(connection: AsyncConnection, agent: AgentId, query: Query, filters: Filters, point: Point) -> Hits:
-    """The nearest live memories, best first: min(limit, live) of them unless `min_score` cuts some off."""
+    """The nearest live memories, best first: min(limit, live) of them unless `min_score` cuts some off.
+
+    Raises EmbeddingsChanged where the database's vectors are another model's than the query's.
+    """
     statement, parameters = search_statement(query.mode, filters, point)
     bound = {
         **parameters,
@@ -350,7 +368,8 @@ async def search(connection: AsyncConnection, agent: AgentId, query: Query, filt
     }
     if query.mode == "hybrid":
         bound["depth"] = query.depth
-    moment, rows = await _run(connection, statement, agent, point, bound)
+    encoder = None if query.vector is None else query.encoder
+    moment, rows = await _run(connection, statement, agent, point, {**bound, "encoder": encoder}, encoder=encoder)
     return Hits(moment, [_hit(row) for row in rows])
 
 
