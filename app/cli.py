@@ -83,6 +83,18 @@ def migrate() -> None:
     print("The database is at the schema of this version.")
 
 
+@cli.command()
+def reembed() -> None:
+    """Make every vector anew with the embedding model of the settings. Running services keep the old one until the end."""
+    from app.cli_reembed import reembed_database
+    from app.store import schema
+
+    settings = load_settings()
+    with _explained(), _database(settings) as url:
+        schema.check(url)
+        reembed_database(settings, url)
+
+
 @contextmanager
 def _database(settings: Settings) -> Iterator[str]:
     """The configured database, or the embedded one for as long as it is needed."""
@@ -94,11 +106,12 @@ def _database(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def _explained() -> Iterator[None]:
+    from app.domain.errors import PalimpsestError
     from app.store.schema import UnfitDatabase
 
     try:
         yield
-    except UnfitDatabase as problem:
+    except (UnfitDatabase, PalimpsestError) as problem:
         raise Failure(str(problem)) from None
 
 

@@ -50,13 +50,13 @@ def _normalised(lists: list[list[Any]]) -> Vectors | Trouble:
         return _unusable("answered with embeddings that are not lists of numbers")
     if rows.dtype.kind not in "if" or rows.ndim != 2:
         return _unusable("answered with embeddings that are not lists of numbers")
-    with np.errstate(over="ignore"):
-        lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-    if not np.isfinite(lengths).all():
+    if not np.isfinite(rows).all():
         return _unusable("answered with an embedding that is not finite (NaN or infinity)")
-    if not lengths.all():
+    largest = np.abs(rows.astype(np.float64)).max(axis=1, keepdims=True)
+    if not largest.all():
         return _unusable("answered with an embedding of nothing but zeros, which points nowhere")
-    return Vectors((rows / lengths).astype(np.float32))
+    scaled = rows / largest  # else the squares of very large or small numbers would leave the range
+    return Vectors((scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32))
 
 
 def _unusable(what: str) -> Trouble:

@@ -259,6 +259,13 @@ async def of_slot_or_category(connection: AsyncConnection, agent: AgentId, fact:
     return page.memories
 
 
+async def check_encoder(connection: AsyncConnection, encoder: str) -> None:
+    """Raises EmbeddingsChanged unless the database's vectors are this model's."""
+    [row] = await fetch(connection, "SELECT (SELECT name FROM encoder) AS encoder", {})
+    if row["encoder"] != encoder:
+        raise EmbeddingsChanged(row["encoder"], encoder)
+
+
 # --- search ------------------------------------------------------------------------------------------------------------
 
 # The words of the query, any of which may match: a question shares few words with its answer (DESIGN §8). A CTE, because the
