@@ -41,7 +41,7 @@ def serve(
     """Serve. Without PALIMPSEST_DATABASE_URL, over an embedded Postgres in the data folder, migrated by itself."""
     import uvicorn
 
-    from app.embedding.local import LocalEmbedder
+    from app.embedding.choice import encoder_of
     from app.store import schema
 
     given = {"host": host, "port": port, "workers": workers}
@@ -52,7 +52,7 @@ def serve(
         if migrate or settings.database_url is None:
             schema.migrate(url)
         schema.check(url)
-        schema.claim_encoder(url, LocalEmbedder.name, LocalEmbedder.dimensions)  # told here in a line; a worker would tell it in a trace
+        schema.claim_encoder(url, *encoder_of(settings))  # told here in a line; a worker would tell it in a trace
         schema.language_oid(url, settings.text_language)
         os.environ["PALIMPSEST_DATABASE_URL"] = url  # the workers' settings are read from the environment
         os.environ["PALIMPSEST_HOST"] = settings.host
@@ -71,6 +71,18 @@ def migrate() -> None:
     print("The database is at the schema of this version.")
 
 
+@cli.command()
+def reembed() -> None:
+    """Make every vector anew with the embedding model of the settings. Running services keep the old one until the end."""
+    from app.cli_reembed import reembed_database
+    from app.store import schema
+
+    settings = load_settings()
+    with _explained(), _database(settings) as url:
+        schema.check(url)
+        reembed_database(settings, url)
+
+
 @contextmanager
 def _database(settings: Settings) -> Iterator[str]:
     """The configured database, or the embedded one for as long as it is needed."""
@@ -82,11 +94,12 @@ def _database(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def _explained() -> Iterator[None]:
+    from app.domain.errors import PalimpsestError
     from app.store.schema import UnfitDatabase
 
     try:
         yield
-    except UnfitDatabase as problem:
+    except (UnfitDatabase, PalimpsestError) as problem:
         raise Failure(str(problem)) from None
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
 from fastapi import APIRouter, Depends, FastAPI
@@ -16,7 +16,7 @@ from app.api.middleware import BoundedBody, RequestId
 from app.domain.plan import Policy
 from app.domain.strength import HalfLives
 from app.embedding import Embedder
-from app.embedding.local import LocalEmbedder
+from app.embedding.choice import open_embedder
 from app.judges.budget import Budget
 from app.judges.cascade import Cascade
 from app.judges.chat import ChatClient, ChatOptions
@@ -41,7 +41,7 @@ what was true then (`as_of`), and what was believed at any earlier moment (`know
 def create_app(settings: Settings | None = None, embedder: Embedder | None = None) -> FastAPI:
     """The service over the database of the settings (default: of the environment), which must be migrated.
 
-    Without an embedder of the caller's, who then closes it, the local one is loaded.
+    Without an embedder of the caller's, who then closes it, that of the settings is opened.
     """
     settings = settings or load_settings()
     app = FastAPI(
@@ -69,8 +69,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     if settings.database_url is None:
         raise InvalidSettings("PALIMPSEST_DATABASE_URL: not set. `palimpsest serve` starts an embedded Postgres by itself.")
     engine = create_engine(settings.database_url, pool_size=settings.pool_size, pool_timeout=settings.pool_timeout)
-    local = None if app.state.embedder else LocalEmbedder(threads=settings.embedding_threads)
-    embedder: Embedder = local or app.state.embedder
+    opened = AsyncExitStack()
+    embedder: Embedder = app.state.embedder or await opened.enter_async_context(open_embedder(settings))
     http = httpx.AsyncClient()
     try:
         await asyncio.to_thread(schema.claim_encoder, settings.database_url, embedder.name, embedder.dimensions)
@@ -108,8 +108,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
     finally:
         gc.unfreeze()
-        if local:
-            local.close()
+        await opened.aclose()
         await http.aclose()
         await engine.dispose()
 

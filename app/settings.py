@@ -64,6 +64,25 @@ class Settings(BaseSettings):
     )
     allow_unauthenticated: bool = Field(False, description="Listen on any address without a key. Only behind something that authenticates.")
     embedding_threads: int = Field(1, ge=1, le=64, description="Threads of the local encoder, per process.")
+    embedding_base_url: str | None = Field(
+        None, description="OpenAI-compatible endpoint that makes the vectors, up to /v1. Unset: the local encoder."
+    )
+    embedding_model: str = Field(
+        "text-embedding-3-small", min_length=1, description="Embedding model to ask. Another one needs `palimpsest reembed`."
+    )
+    embedding_dimensions: int | None = Field(
+        None,
+        ge=1,
+        le=16_000,
+        description="Numbers in each vector of that model; needed with the endpoint. Another size needs `palimpsest reembed`.",
+    )
+    embedding_api_key: str | None = Field(None, min_length=1, description="Key of the embedding endpoint.")
+    embedding_connect_timeout: float = Field(5.0, gt=0, le=300, description="Seconds to wait for a connection to the embedding endpoint.")
+    embedding_read_timeout: float = Field(20.0, gt=0, le=600, description="Seconds to wait for more of the embedding endpoint's answer.")
+    embedding_total_timeout: float = Field(30.0, gt=0, le=600, description="Seconds that one embedding request may take, retries included.")
+    embedding_tries: int = Field(3, ge=1, le=10, description="Tries of one embedding request.")
+    embedding_batch: int = Field(32, ge=1, le=2048, description="Texts in one embedding request, at most.")
+    embedding_concurrency: int = Field(8, ge=1, le=256, description="Embedding requests at once, per process.")
     text_language: str = Field(
         "english", pattern=r"^[a-z_]+$", description="Postgres text search configuration for new memories and queries."
     )
@@ -136,14 +155,14 @@ class Settings(BaseSettings):
             raise ValueError("must start with postgresql://")
         return url
 
-    @field_validator("llm_base_url")
+    @field_validator("llm_base_url", "embedding_base_url")
     @classmethod
     def _web_address(cls, url: str | None) -> str | None:
         if url is not None and not url.startswith(("http://", "https://")):
             raise ValueError("must start with http:// or https:// and name a host, up to /v1")
         return url
 
-    @field_validator("llm_api_key", "api_key")
+    @field_validator("llm_api_key", "api_key", "embedding_api_key")
     @classmethod
     def _fits_a_header(cls, key: str | None) -> str | None:
         if key is not None and not (key.isascii() and key.isprintable()):
@@ -171,6 +190,10 @@ def load_settings(**overrides: object) -> Settings:
     if settings.listens_beyond_loopback and not settings.api_key and not settings.allow_unauthenticated:
         raise InvalidSettings(
             f"PALIMPSEST_API_KEY: needed to listen on {settings.host}, beyond loopback. Set it, or PALIMPSEST_ALLOW_UNAUTHENTICATED=true."
+        )
+    if settings.embedding_base_url and settings.embedding_dimensions is None:
+        raise InvalidSettings(
+            "PALIMPSEST_EMBEDDING_DIMENSIONS: needed with PALIMPSEST_EMBEDDING_BASE_URL. Set it to the size of the model's vectors."
         )
     return settings
 

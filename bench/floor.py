@@ -71,7 +71,13 @@ class _Floor:
         asked = json.loads(await request.body())
         vector = self._encode([asked["query"]])[0]
         bound = {"agent": request.headers["x-agent-id"], "as_of": None, "known_at": None, "query": asked["query"], "vector": vector}
-        bound |= {"language": "english", "limit": asked["limit"], "min_score": reads.ANY_SCORE, "depth": max(50, asked["limit"])}
+        bound |= {
+            "encoder": LocalEmbedder.name,
+            "language": "english",
+            "limit": asked["limit"],
+            "min_score": reads.ANY_SCORE,
+            "depth": max(50, asked["limit"]),
+        }
         self._reader.execute(self._searches[asked["mode"]], bound, prepare=True).fetchall()
         return self._answer()
 

@@ -16,6 +16,8 @@ import psutil
 import psycopg
 import pytest
 from conftest import fresh_database
+from embedding.scripted_vectors import embeds
+from judges.scripted import ScriptedModel
 
 from app.store import schema
 
@@ -189,4 +191,19 @@ def test_workers_share_the_port_and_the_database_and_stay_small(tmp_path: Path) 
         services = [p for p in psutil.Process(process.pid).children(recursive=True) if "python" in p.name()]
         resident = [p.memory_info().rss / 2**20 for p in services]
         assert max(resident) <= 300, "an idle service process stays under 300 MB"
+    assert postmaster(tmp_path) is None
+
+
+def test_reembed_joins_the_postgres_of_a_running_service_and_leaves_it_running(tmp_path: Path) -> None:
+    with ScriptedModel(embeds(8)) as server, serving(tmp_path) as (_, address):
+        assert httpx.post(f"{address}/v1/memories", json={"content": "Has a dog"}).status_code == 201
+        remote = {
+            "PALIMPSEST_EMBEDDING_BASE_URL": server.url,
+            "PALIMPSEST_EMBEDDING_MODEL": "scripted",
+            "PALIMPSEST_EMBEDDING_DIMENSIONS": "8",
+        }
+        changed = palimpsest("reembed", PALIMPSEST_DATA_DIR=str(tmp_path), **remote)
+        assert "made by scripted/8 (8 dimensions) now" in changed.stdout, changed.stderr
+        assert httpx.post(f"{address}/v1/search", json={"query": "dog"}).status_code == 503
+        assert httpx.get(f"{address}/v1/memories").json()["items"][0]["content"] == "Has a dog"
     assert postmaster(tmp_path) is None

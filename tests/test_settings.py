@@ -29,6 +29,9 @@ def test_the_page_of_settings_is_the_codes() -> None:
         ("HALF_LIFE_DAYS_CORE", '{"facts": 30}'),
         ("HALF_LIFE_DAYS_CORE", '{"fact": 0}'),
         ("HALF_LIFE_DAYS_CORE", '{"fact": NaN}'),
+        ("EMBEDDING_BASE_URL", "localhost:11434/v1"),
+        ("EMBEDDING_API_KEY", "ä"),
+        ("EMBEDDING_DIMENSIONS", "16001"),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_the_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -49,6 +52,11 @@ def test_beyond_loopback_a_key_is_needed(host: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.3.2.1", "::1", "localhost"])
 def test_loopback_needs_no_key(host: str) -> None:
     assert not load_settings(host=host).listens_beyond_loopback
+
+
+def test_an_embedding_endpoint_needs_the_size_of_its_vectors() -> None:
+    with pytest.raises(InvalidSettings, match="PALIMPSEST_EMBEDDING_DIMENSIONS: needed"):
+        load_settings(embedding_base_url="http://127.0.0.1:1/v1")
 
 
 def test_every_setting_says_what_it_means() -> None:

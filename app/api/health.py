@@ -1,6 +1,5 @@
 """Whether the process lives, whether it can serve, and which version it is."""
 
-import sqlalchemy as sa
 from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
@@ -35,9 +34,9 @@ async def livez() -> Health:
 
 @router.get("/readyz")
 async def readyz(parts: PartsDep) -> Health:
-    """The database answers too."""
+    """The database answers too, and its vectors are of this service's model."""
     async with reads.reading(parts.engine) as connection:
-        await connection.execute(sa.text("SELECT 1"))
+        await reads.check_encoder(connection, parts.encoder)
     return Health(status="ready")
 
 

@@ -41,6 +41,8 @@ _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.AnswerNotKept, 410, "answer-not-kept", "The answer was not kept"),
     (errors.BadImportLine, 422, "bad-line", "A line cannot be imported"),
     (errors.InvalidFact, 422, "invalid", "The request contradicts itself"),
+    (errors.EmbedderUnavailable, 503, "embedder-unavailable", "The embeddings cannot be made"),
+    (errors.EmbeddingsChanged, 503, "embeddings-changed", "The embeddings are another model's"),
     (BatchRefused, 422, "batch-refused", "The batch was refused"),
 ]
 
@@ -108,7 +110,8 @@ def install(app: FastAPI) -> None:
 
 async def _domain_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, errors.PalimpsestError)
-    return respond(problem_of(error))
+    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, errors.Unavailable) else None
+    return respond(problem_of(error), headers)
 
 
 async def _validation_error(_request: Request, error: Exception) -> Response:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from math import ceil
 from uuid import UUID
 
 
@@ -164,3 +165,33 @@ class BadImportLine(PalimpsestError):
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"Line {line}: {reason} Nothing of this import was kept; correct the line and send it again.")
         self.line = line
+
+
+class Unavailable(PalimpsestError):
+    """Nothing was written, for a reason that passes; `retry_after` says in how many seconds to try again."""
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class EmbedderUnavailable(Unavailable):
+    """No vectors could be made; `reason` says in a sentence why. `wait`: the seconds that the encoder's server asked for."""
+
+    def __init__(self, reason: str, *, wait: float | None = None) -> None:
+        super().__init__(
+            f"{reason} Nothing was written. Try again later; searches in mode `text` need no embeddings.",
+            max(1, ceil(min(wait if wait is not None else 5.0, 3600.0))),
+        )
+        self.reason = reason
+
+
+class EmbeddingsChanged(Unavailable):
+    """The database's vectors are another model's than this service's."""
+
+    def __init__(self, stored: str | None, own: str) -> None:
+        super().__init__(
+            f"The embeddings were changed to {stored}, and this service makes those of {own}. Nothing was written. "
+            "Restart the service with the settings of the new model; searches in mode `text` work meanwhile.",
+            60,
+        )

@@ -10,9 +10,10 @@ from app.judges import prompt
 from app.judges.answer import SCHEMA, Answer, SlotHint, Unreadable, read_answer
 from app.judges.budget import Budget
 from app.judges.chat import ChatClient
-from app.judges.completion import Reply, Trouble
+from app.judges.completion import Reply
 from app.judges.prompt import Prompt
 from app.judges.question import Question
+from app.remote.trouble import Trouble
 
 MAX_TROUBLE = 1_000
 

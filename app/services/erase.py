@@ -58,7 +58,7 @@ class Erase:
         """
         key, log_id = secrets.token_bytes(32), uuid7()
         async with self._engine.begin() as connection:
-            lock = await writes.lock_agent(connection, agent)
+            lock = await writes.lock_agent(connection, agent, encoder=None)
             await once.check(connection)
             named = await _named(connection, agent, scope)
             picture, clock = await writes.read_picture(connection, agent, ids=named[:1])

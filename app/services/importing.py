@@ -84,7 +84,7 @@ class Importing:
         try:
             await self._encode(lines, encoded)
             async with self._engine.begin() as connection:
-                clock = _KnownTimes((await writes.lock_agent(connection, agent)).last_known_at)
+                clock = _KnownTimes((await writes.lock_agent(connection, agent, encoder=self._embedder.name)).last_known_at)
                 await once.check(connection)
                 await self._write(connection, agent, clock, encoded, results, request)
                 await once.keep(connection, results)

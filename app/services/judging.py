@@ -142,7 +142,8 @@ class Judging:
             return [item if item.tier is Classify.OFF else await self._compared(connection, agent, item) for item in items]
 
     async def _compared(self, connection: AsyncConnection, agent: AgentId, item: Judged) -> Judged:
-        query = Query(item.fact.content, item.vector, "hybrid", self._rules.language, self._rules.max_candidates, reads.ANY_SCORE)
+        rules, text = self._rules, item.fact.content
+        query = Query(text, item.vector, self._embedder.name, "hybrid", rules.language, rules.max_candidates, reads.ANY_SCORE)
         found = await reads.candidates(connection, agent, query, item.fact)
         return replace(item, hits=tuple(found.hits), seen_at=found.moment.known_at)
 

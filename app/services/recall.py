@@ -21,6 +21,6 @@ class Recall:
     ) -> Hits:
         """The nearest memories, best first."""
         vector = None if mode == "text" else (await self._embedder.encode([text]))[0]
-        query = Query(text, vector, mode, self._language, limit, reads.ANY_SCORE if min_score is None else min_score)
+        query = Query(text, vector, self._embedder.name, mode, self._language, limit, reads.ANY_SCORE if min_score is None else min_score)
         async with reads.reading(self._engine) as connection:
             return await reads.search(connection, agent, query, filters, point)

@@ -64,6 +64,7 @@ class Remember:
 
     def __init__(self, engine: AsyncEngine, embedder: Embedder, cascade: Cascade, settings: Rules) -> None:
         self._engine = engine
+        self._embedder = embedder
         self._judging = Judging(engine, embedder, cascade, settings)
         self._rules = settings
 
@@ -88,7 +89,7 @@ class Remember:
         started = time.perf_counter()
         items = await self._judging.judge(agent, commands)
         async with self._engine.connect() as connection, connection.begin() as transaction:
-            lock = await writes.lock_agent(connection, agent)
+            lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name)
             await once.check(connection)
             items = await _without_erased(connection, agent, items, lock)
             drafts, picture = await self._plan(connection, agent, items, lock)

@@ -59,7 +59,7 @@ class Revert:
         """
         stored = await self._stored(agent, log_id) if store else {}
         async with self._engine.begin() as connection:
-            lock = await writes.lock_agent(connection, agent)
+            lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name if stored else None)
             await once.check(connection)
             undone = await self._undo(connection, agent, [log_id], lock.last_known_at, cascade=cascade, stored=stored, request=request)
             await once.keep(connection, undone)
@@ -78,7 +78,7 @@ class Revert:
     ) -> list[Reverted]:
         """Undoes every operation of the selection that still stands, newest first, in one transaction. Raises what `one` does."""
         async with self._engine.connect() as connection, connection.begin() as transaction:
-            lock = await writes.lock_agent(connection, agent)
+            lock = await writes.lock_agent(connection, agent, encoder=None)
             await once.check(connection)
             chosen = await undoing.select_standing(connection, agent, selection, limit=MOST + 1)
             if len(chosen) > MOST:

@@ -107,7 +107,8 @@ class Supersede:
         vector: NDArray[np.float32] | None = None,
     ) -> Outcome:
         async with self._engine.begin() as connection:
-            lock = await writes.lock_agent(connection, agent)
+            encoder = None if vector is None else self._embedder.name
+            lock = await writes.lock_agent(connection, agent, encoder=encoder)
             await once.check(connection)
             picture, clock = await writes.read_picture(connection, agent, ids=ids, withdrawable=ids)
             if expected is not None and picture.version(ids[0]).revision != expected:

@@ -71,7 +71,7 @@ async def texts(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
 # The row stays, with its intervals and links, so that chains keep their shape.
 _ERASE = """
     UPDATE memories SET content = '', value = NULL, details = '{}', tags = '{}', entities = '{}', sources = '{}', source = NULL,
-        session_id = NULL, content_hash = '', fuzzy_hash = '', folded_hash = '', value_hash = NULL, embedding = NULL,
+        session_id = NULL, content_hash = '', fuzzy_hash = '', folded_hash = '', value_hash = NULL, embedding = NULL, embedding_next = NULL,
         derived_entity = NULL, derived_key = NULL, derived_value = NULL, derived_hash = NULL, look_again = NULL,
         erased_at = :now, revision = revision + 1
     WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from app.domain.errors import EmbeddingsChanged
 from app.domain.memory import AgentId, DerivedSlot, Fact, Kind, Lifespan, Memory, Moment, Slot, Usage
 from app.domain.strength import HalfLives
 from app.domain.text import fold
@@ -173,11 +174,16 @@ async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 
 async def _run(
-    connection: AsyncConnection, statement: str, agent: AgentId, point: Point, parameters: Mapping[str, Any]
+    connection: AsyncConnection, statement: str, agent: AgentId, point: Point, parameters: Mapping[str, Any], *, encoder: str | None = None
 ) -> tuple[Moment, list[Any]]:
-    """Runs a statement whose rows carry the moment; a row without an id says that nothing was found."""
+    """Runs a statement whose rows carry the moment; a row without an id says that nothing was found.
+
+    Where an encoder is named they carry the database's too. Raises EmbeddingsChanged where it is another one.
+    """
     given = {"agent": agent, "as_of": point.as_of, "known_at": point.known_at, **parameters}
     rows = await fetch(connection, statement, given)
+    if encoder is not None and rows[0]["encoder"] != encoder:
+        raise EmbeddingsChanged(rows[0]["encoder"], encoder)
     return Moment(rows[0]["moment_as_of"], rows[0]["moment_known_at"]), [row for row in rows if row["id"] is not None]
 
 
@@ -303,6 +309,13 @@ async def holding_in_slot(connection: AsyncConnection, agent: AgentId, slot: Slo
     return await _select(connection, agent, point, where=where, tail=tail, parameters=parameters)
 
 
+async def check_encoder(connection: AsyncConnection, encoder: str) -> None:
+    """Raises EmbeddingsChanged unless the database's vectors are this model's."""
+    [row] = await fetch(connection, "SELECT (SELECT name FROM encoder) AS encoder", {})
+    if row["encoder"] != encoder:
+        raise EmbeddingsChanged(row["encoder"], encoder)
+
+
 # --- search ------------------------------------------------------------------------------------------------------------
 
 # The words of the query, any of which may match: a question shares few words with its answer (DESIGN §8). A CTE, because the
@@ -347,6 +360,9 @@ _FOUND = {
     """,
 }
 
+# Asked once, before any row is read: vectors of another model may look alike and must not be compared.
+_SAME_ENCODER = "(SELECT name FROM encoder) = :encoder"
+
 # Below every score there is, cosines included.
 ANY_SCORE = -2.0
 
@@ -368,14 +384,23 @@ _RANKED_AND_ALIKE = """
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to search for; `vector` is None in text mode. Hybrid fuses the best `depth` of both rankings."""
+    """What to search for; `vector` is None in text mode, `encoder` names the model that makes them.
+
+    Hybrid fuses the best `depth` of both rankings.
+    """
 
     text: str
     vector: NDArray[np.float32] | None
+    encoder: str
     mode: str
     language: str
     limit: int
     min_score: float
+
+    @property
+    def encoder_needed(self) -> str | None:
+        """The model that the database's vectors must be of; None where none are compared."""
+        return None if self.vector is None else self.encoder
 
     @property
     def depth(self) -> int:
@@ -392,6 +417,8 @@ def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, di
     """The statement of a search and the values of its filters."""
     source, _ = _known(point)
     where, parameters = _findable(filters, point)
+    if mode != "text":
+        where += f" AND {_SAME_ENCODER}"
     parts = {"source": source, "where": where, "distance": _DISTANCE, "rank": _RANK, "fused": _FUSED, "and_more": ""}
     live = _LIVE.format(**parts) if mode == "hybrid" else ""
     return _of_found(f"{live} found AS MATERIALIZED ({_FOUND[mode].format(**parts)})", point), parameters
@@ -402,7 +429,7 @@ def _of_found(ctes: str, point: Point) -> str:
     source, supersedes = _known(point)
     return f"""
         WITH {_MOMENT}, {_ASKED}, {ctes}
-        SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, hit.*
+        SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder) AS encoder, hit.*
         FROM moment LEFT JOIN (
             SELECT found.score, found.vector AS vector_score, found.text AS text_score, {_MEMORY}, {supersedes} AS supersedes_id
             FROM found JOIN {source} ON m.agent_id = :agent AND m.id = found.id
@@ -414,14 +441,18 @@ def _of_found(ctes: str, point: Point) -> str:
 @lru_cache(maxsize=1)
 def _candidates_statement() -> str:
     where, _ = _findable(Filters(), Point())
+    where += f" AND {_SAME_ENCODER}"
     parts = {"source": _LATEST, "where": where, "distance": _DISTANCE, "rank": _RANK, "fused": _FUSED, "and_more": _ALIKE}
     return _of_found(f"{_LIVE.format(**parts)} ranked AS MATERIALIZED ({_FOUND['hybrid'].format(**parts)}), {_RANKED_AND_ALIKE}", Point())
 
 
 async def search(connection: AsyncConnection, agent: AgentId, query: Query, filters: Filters, point: Point) -> Hits:
-    """The nearest live memories, best first: min(limit, live) of them unless `min_score` cuts some off."""
+    """The nearest live memories, best first: min(limit, live) of them unless `min_score` cuts some off.
+
+    Raises EmbeddingsChanged where the database's vectors are another model's than the query's.
+    """
     statement, parameters = search_statement(query.mode, filters, point)
-    moment, rows = await _run(connection, statement, agent, point, parameters | _bound(query))
+    moment, rows = await _run(connection, statement, agent, point, parameters | _bound(query), encoder=query.encoder_needed)
     return Hits(moment, [_hit(row) for row in rows])
 
 
@@ -429,7 +460,7 @@ async def candidates(connection: AsyncConnection, agent: AgentId, query: Query, 
     """The current memories a fact is compared with: the nearest, best first, then up to MAX_ALIKE of the same derived slot or given
     category; those have no scores."""
     like = {"derived": fact.derived.digest if fact.derived else None, "category": fact.slot.category or None, "alike": MAX_ALIKE}
-    moment, rows = await _run(connection, _candidates_statement(), agent, Point(), like | _bound(query))
+    moment, rows = await _run(connection, _candidates_statement(), agent, Point(), like | _bound(query), encoder=query.encoder)
     return Hits(moment, [_hit(row) for row in rows])
 
 
@@ -440,6 +471,7 @@ def _bound(query: Query) -> dict[str, Any]:
         "language": query.language,
         "limit": query.limit,
         "min_score": query.min_score,
+        "encoder": query.encoder,
     }
     return asked | ({"depth": query.depth} if query.mode == "hybrid" else {})
 

@@ -16,6 +16,9 @@ from app.store.engine import sqlalchemy_url
 MINIMUM_SERVER = 160000
 MINIMUM_PGVECTOR = (0, 8, 4)
 
+# A page holds 8,160 bytes; what else a memory has can shrink to about 1,500 of them.
+MOST_DIMENSIONS_IN_ROW = 1_536
+
 # An arbitrary number that all processes of this service agree on, so that only one migrates at a time.
 _MIGRATION_LOCK = 7_265_104_377
 
@@ -61,14 +64,21 @@ def claim_encoder(url: str, name: str, dimensions: int) -> None:
     """Records which model makes this database's vectors. Raises UnfitDatabase where another one does."""
     with _connected(url) as connection:
         claim = sa.text("INSERT INTO encoder (the_one, name, dimensions) VALUES (true, :name, :dimensions) ON CONFLICT DO NOTHING")
-        connection.execute(claim, {"name": name, "dimensions": dimensions})
+        first = connection.execute(claim, {"name": name, "dimensions": dimensions}).rowcount == 1
+        if first:
+            connection.execute(sa.text(f"ALTER TABLE memories ALTER COLUMN embedding SET STORAGE {vector_storage(dimensions)}"))
         connection.commit()
         stored = connection.execute(sa.text("SELECT name, dimensions FROM encoder")).one()
     if tuple(stored) != (name, dimensions):
         raise UnfitDatabase(
             f"The vectors in this database were made by {stored.name} ({stored.dimensions} dimensions), not by {name} ({dimensions}). "
-            "Start with that model, or with another database."
+            f"Run `palimpsest reembed` to change them to {name}, or start with that model, or with another database."
         )
+
+
+def vector_storage(dimensions: int) -> str:
+    """How vectors of this size are stored: in the row where they fit it beside everything else, for a scan would fetch each one apart."""
+    return "PLAIN" if dimensions <= MOST_DIMENSIONS_IN_ROW else "EXTERNAL"
 
 
 def language_oid(url: str, name: str) -> int:

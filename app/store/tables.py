@@ -72,6 +72,7 @@ memories = sa.Table(
     sa.Column("folded_hash", BYTEA, nullable=False),
     sa.Column("value_hash", BYTEA),
     sa.Column("embedding", Vector),
+    sa.Column("embedding_next", Vector),
     sa.Column("language", REGCONFIG, nullable=False),
     sa.Column("lexemes", TSVECTOR, sa.Computed("to_tsvector(language, content)", persisted=True)),
     sa.Column("created_at", _TIME, nullable=False),
@@ -211,4 +212,6 @@ encoder = sa.Table(
     sa.Column("the_one", sa.Boolean, primary_key=True),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("dimensions", sa.Integer, nullable=False),
+    sa.Column("next_name", sa.Text),
+    sa.Column("next_dimensions", sa.Integer),
 )

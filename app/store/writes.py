@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
+from app.domain.errors import EmbeddingsChanged
 from app.domain.memory import AgentId, Fact, Kind, Slot, Version
 from app.domain.picture import Picture
 from app.domain.plan import Insertion, Plan, ReviewStatus
@@ -36,8 +37,9 @@ from app.store.tables import BELIEF_COLUMNS, memories
 _TICK = timedelta(microseconds=1)
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
-# The row lock that makes an agent's writes one after the other.
-_LOCK = "SELECT last_known_at, last_erased_at FROM agents WHERE agent_id = :agent FOR UPDATE"
+# The row lock that makes an agent's writes one after the other. It is taken before this statement's view of the database, and a change
+# of the embeddings waits for it (store/reembedding.py): the encoder seen here stays the one until the transaction ends.
+_LOCK = "SELECT last_known_at, last_erased_at, (SELECT name FROM encoder) AS encoder FROM agents WHERE agent_id = :agent FOR UPDATE"
 
 # A first write creates its agent, dated before everything; of two at once, one waits for the other here.
 _CREATE_AGENT = sa.text(
@@ -74,12 +76,18 @@ class Locked:
     last_erased_at: datetime | None
 
 
-async def lock_agent(connection: AsyncConnection, agent: AgentId) -> Locked:
-    """Locks the agent's row, made where it is missing, until the transaction ends."""
+async def lock_agent(connection: AsyncConnection, agent: AgentId, *, encoder: str | None) -> Locked:
+    """Locks the agent's row, made where it is missing, until the transaction ends.
+
+    `encoder` names the model of the vectors that will be written, None where none will. Raises EmbeddingsChanged where the
+    database's are another model's by now.
+    """
     found = await fetch(connection, _LOCK, {"agent": agent})
     if not found:
         await connection.execute(_CREATE_AGENT, {"agent": agent})
         found = await fetch(connection, _LOCK, {"agent": agent})
+    if encoder is not None and found[0]["encoder"] != encoder:
+        raise EmbeddingsChanged(found[0]["encoder"], encoder)
     last = found[0]["last_known_at"]
     return Locked(None if last == _NEVER else last, found[0]["last_erased_at"])
 

@@ -14,10 +14,7 @@ def upgrade() -> None:
             ADD COLUMN erased_at timestamptz,
             ALTER COLUMN embedding DROP NOT NULL,
             DROP CONSTRAINT memories_content_check,
-            ADD CONSTRAINT memories_erased_check CHECK (
-                erased_at IS NULL AND content <> '' AND embedding IS NOT NULL
-                OR erased_at IS NOT NULL AND content = '' AND embedding IS NULL
-            )
+            ADD CONSTRAINT memories_erased_check CHECK ((erased_at IS NULL) = (content <> ''))
     """)
 
 

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "2026_11_20_6"
-down_revision = "2026_11_20_4"
+down_revision = "2026_11_20_5"
 
 
 def upgrade() -> None:

@@ -56,7 +56,7 @@ def judged(served: ScriptedModel, *steps: Step, asked: Question = THREE, budget:
     async def run() -> ModelVerdict:
         async with scripted.http() as http:
             options = ChatOptions(
-                served.url, read_timeout=0.2 if any(step in (scripted.SILENCE, scripted.SLOW) for step in steps) else 5, tries=2
+                base_url=served.url, read_timeout=0.2 if any(step in (scripted.SILENCE, scripted.SLOW) for step in steps) else 5, tries=2
             )
             judge = ModelJudge(ChatClient(http, options, random=lambda: 0.0, breaker=Breaker(after=100)), budget or Budget())
             return [await judge.judge(ANA, asked) for _ in range(times)][-1]
@@ -288,7 +288,7 @@ def test_questions_at_the_same_moment_do_not_slip_past_the_budget(served: Script
 
     async def run() -> list[ModelVerdict]:
         async with scripted.http() as http:
-            judge = ModelJudge(ChatClient(http, ChatOptions(served.url)), Budget(calls_per_minute=3))
+            judge = ModelJudge(ChatClient(http, ChatOptions(base_url=served.url)), Budget(calls_per_minute=3))
             return await asyncio.gather(*(judge.judge(ANA, THREE) for _ in range(8)))
 
     assert sorted(v.failure or "" for v in asyncio.run(run())).count("budget") == 5
@@ -394,7 +394,7 @@ def test_a_model_that_obeys_every_text_judges_no_more_than_it_was_asked(served: 
 
     async def run() -> None:
         async with scripted.http() as http:
-            judge = ModelJudge(ChatClient(http, ChatOptions(served.url)), Budget(calls_per_minute=None, tokens_per_day=None))
+            judge = ModelJudge(ChatClient(http, ChatOptions(base_url=served.url)), Budget(calls_per_minute=None, tokens_per_day=None))
             for injection in INJECTIONS:
                 text = injection["text"]
                 asked = question("Has a dog", "Likes tea", incoming=text) if incoming else question("Has a dog", text)
