@@ -6,7 +6,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -23,6 +23,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the embedded server's library warns at import where XDG_RUNTIME_DIR is unset
     from app.store import schema
     from app.store.embedded import embedded_postgres
+
+POSTGRES_IMAGE = "pgvector/pgvector:0.8.4-pg18"
 
 
 @pytest.fixture(scope="session")
@@ -41,15 +43,22 @@ def server_url() -> Iterator[str]:
 
 def container_url() -> Iterator[str]:
     """A Postgres of the pgvector image; without a Docker engine the tests are skipped and say so."""
-    import docker
     from testcontainers.community.postgres import PostgresContainer
 
+    need_docker_engine()
+    with PostgresContainer(POSTGRES_IMAGE, driver=None) as postgres:
+        yield postgres.get_connection_url()
+
+
+def need_docker_engine() -> None:
+    """Skips the test where no Docker engine answers, and says why."""
+    import docker
+
     try:
-        docker.from_env().ping()
+        with closing(docker.from_env()) as engine:
+            engine.ping()
     except docker.errors.DockerException as reason:
         pytest.skip(f"no Docker engine answers: {reason}")
-    with PostgresContainer("pgvector/pgvector:0.8.4-pg18", driver=None) as postgres:
-        yield postgres.get_connection_url()
 
 
 @contextmanager

@@ -5,6 +5,7 @@ neighbours; alone, a text has the same vector, bit for bit, whatever it is encod
 """
 
 import asyncio
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import ceil
@@ -13,6 +14,10 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+# onnxruntime reports its use to its maker unless told not to before it is loaded.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
 from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
 from tokenizers import Tokenizer
 

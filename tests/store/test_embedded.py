@@ -1,0 +1,57 @@
+"""Who may start the embedded Postgres of a folder, and what a killed or unseen owner leaves behind."""
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from app.store.embedded import embedded_postgres
+from app.store.schema import UnfitDatabase
+
+
+def test_a_pid_that_is_another_process_by_now_is_not_taken_for_postgres(tmp_path: Path) -> None:
+    with embedded_postgres(tmp_path) as url, psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE kept ()")
+    folder = tmp_path / "postgres"
+    with subprocess.Popen(["sleep", "60"]) as bystander:
+        (folder / "postmaster.pid").write_text(f"{bystander.pid}\n{folder}\n1700000000\n5432\n{folder}\n\n  1  2\nready   \n")
+        with embedded_postgres(tmp_path) as url, psycopg.connect(url) as connection:
+            connection.execute("SELECT FROM kept")
+        assert bystander.poll() is None, "it is not stopped in place of Postgres"
+        bystander.kill()
+
+
+def test_a_folder_in_use_out_of_sight_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    """As from another container: its lock is seen, its processes are not."""
+    folder = tmp_path / "postgres"
+    folder.mkdir()
+    (folder / ".handle_pids.json").write_text("[1]")
+    (folder / "postmaster.pid").write_text("999999999\n")
+    other = os.open(folder, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_SH)
+    with pytest.raises(UnfitDatabase, match="in use by a process that cannot be seen"), embedded_postgres(tmp_path):
+        pass
+    os.close(other)
+    assert sorted(file.name for file in folder.iterdir()) == [".handle_pids.json", "postmaster.pid"]
+    assert (folder / ".handle_pids.json").read_text() == "[1]"
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    told = pytest.raises(UnfitDatabase, match=r"^PALIMPSEST_DATA_DIR: .*file/data.* Name a folder")
+    with told, embedded_postgres(tmp_path / "file" / "data"):
+        pass
+
+
+def test_two_that_start_at_once_share_one_postgres_and_the_last_stops_it(tmp_path: Path) -> None:
+    environment = {**os.environ, "XDG_RUNTIME_DIR": "/tmp", "PALIMPSEST_DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "app.cli", "migrate"]
+    both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    for process in both:
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+    assert not (tmp_path / "postgres" / "postmaster.pid").exists()

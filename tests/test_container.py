@@ -1,0 +1,213 @@
+"""The image and the compose file: that they agree with the code, and, where a Docker engine answers, what a container does."""
+
+import fnmatch
+import os
+import re
+import shutil
+import subprocess
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import yaml
+from conftest import POSTGRES_IMAGE, need_docker_engine
+
+from app.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+COMPOSE = (ROOT / "docker-compose.yml").read_text()
+KEY = "a-key-of-the-tests"
+
+
+def service(name: str) -> dict[str, Any]:
+    described: dict[str, Any] = yaml.safe_load(COMPOSE)["services"][name]
+    return described
+
+
+# --- what is written down ----------------------------------------------------------------------------------------------
+
+
+def test_both_stages_start_from_one_pinned_image() -> None:
+    assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {"${PYTHON_IMAGE}"}
+    assert re.search(r"^ARG PYTHON_IMAGE=python:3\.\d+-slim-[a-z]+$", DOCKERFILE, re.MULTILINE)
+
+
+def test_the_libraries_are_those_of_the_lock_with_their_hashes() -> None:
+    installs = re.findall(r"pip (?:--python \S+ )?install (.*?)(?= \\$| &&|$)", DOCKERFILE, re.MULTILINE)
+    assert len(installs) == 3
+    assert all("--require-hashes -r requirements" in words or "--no-deps" in words for words in installs)
+
+
+def test_what_the_wheel_is_made_of_is_let_into_the_build() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {*wheel["packages"], *wheel["force-include"], project["project"]["readme"], "pyproject.toml", "requirements.lock"}
+    let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    assert {name for name in needed if not any(fnmatch.fnmatch(name, pattern) for pattern in let_in)} == set()
+    assert all((ROOT / name).exists() for name in let_in)
+
+
+def test_every_setting_named_is_one_that_is_read() -> None:
+    named = set(re.findall(r"\bPALIMPSEST_[A-Z_]+", DOCKERFILE + COMPOSE))
+    assert named <= {f"PALIMPSEST_{field.upper()}" for field in Settings.model_fields}
+
+
+def test_every_secret_is_asked_for_and_shown_in_the_example() -> None:
+    secrets = dict(re.findall(r"\$\{(\w+):(\?[^}]*)\}", COMPOSE))
+    example = re.findall(r"^(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
+    assert sorted(secrets) == sorted(example) == ["PALIMPSEST_API_KEY", "POSTGRES_PASSWORD"]
+    passed_on = {**service("palimpsest")["environment"], **service("postgres")["environment"]}
+    assert all(value.startswith("${") for name, value in passed_on.items() if name.endswith(("PASSWORD", "KEY")))
+
+
+def test_the_service_is_confined_and_only_this_machine_reaches_it() -> None:
+    palimpsest = service("palimpsest")
+    assert palimpsest["read_only"] is True
+    assert palimpsest["cap_drop"] == ["ALL"]
+    assert palimpsest["security_opt"] == ["no-new-privileges:true"]
+    assert all(port.startswith("127.0.0.1:") for port in palimpsest["ports"])
+    assert "ports" not in service("postgres")
+
+
+def test_the_database_is_the_one_tested_with_and_its_volume_holds_what_it_writes() -> None:
+    postgres = service("postgres")
+    assert postgres["image"] == POSTGRES_IMAGE
+    assert postgres["volumes"] == ["postgres:/var/lib/postgresql"], "from 18 on the data lies in a folder below"
+    assert "postgres" in yaml.safe_load(COMPOSE)["volumes"]
+    assert service("palimpsest")["depends_on"]["postgres"]["condition"] == "service_healthy"
+
+
+# --- what a container does ---------------------------------------------------------------------------------------------
+
+
+def docker(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "DOCKER_BUILDKIT": "1"}
+    done = subprocess.run(["docker", *words], capture_output=True, text=True, timeout=900, check=False, env=environment)
+    assert not check or done.returncode == 0, f"docker {words[0]}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
+    return done
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[str]:
+    """The image, built on PALIMPSEST_TEST_PYTHON_IMAGE where that is set."""
+    if not os.environ.get("PALIMPSEST_TEST_DOCKER"):
+        pytest.skip("`make test-docker` asks for containers")
+    need_docker_engine()
+    if not shutil.which("docker"):
+        pytest.skip("no docker command: an engine alone does not build")
+    default = re.search(r"^ARG PYTHON_IMAGE=(\S+)$", DOCKERFILE, re.MULTILINE)
+    assert default
+    base = os.environ.get("PALIMPSEST_TEST_PYTHON_IMAGE", default[1])
+    if docker("image", "inspect", base, check=False).returncode and (pull := docker("pull", base, check=False)).returncode:
+        pytest.skip(f"no base image {base}: {pull.stderr.strip()}")
+    name = f"palimpsest-test-{uuid4().hex[:8]}"
+    docker("build", "--build-arg", f"PYTHON_IMAGE={base}", "--tag", name, str(ROOT))
+    yield name
+    docker("image", "rm", "--force", name)
+
+
+@pytest.fixture
+def run(image: str) -> Iterator[Callable[..., str]]:
+    """Starts a container of the image on a volume of the test's own, confined as the compose file does it; returns its name."""
+    volume, started = f"palimpsest-test-{uuid4().hex[:8]}", []
+
+    def start(*words: str) -> str:
+        started.append(f"{volume}-{len(started)}")
+        confined = ("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+        published = ("--volume", f"{volume}:/data", "--publish", "127.0.0.1::8000")
+        docker("run", "--detach", "--name", started[-1], *confined, *published, "--env", f"PALIMPSEST_API_KEY={KEY}", image, *words)
+        return started[-1]
+
+    yield start
+    for container in started:
+        docker("rm", "--force", "--volumes", container)
+    docker("volume", "rm", "--force", volume)
+
+
+@contextmanager
+def ready(container: str) -> Iterator[httpx.Client]:
+    """A client of the container, which is ready."""
+    for _ in range(600):
+        assert state(container, "Running") == "true", docker("logs", container).stderr
+        if answers(address := f"http://{docker('port', container, '8000').stdout.split()[0]}"):
+            break
+        time.sleep(0.1)
+    with httpx.Client(base_url=address, headers={"X-API-Key": KEY}, timeout=60) as client:
+        yield client
+
+
+def answers(address: str) -> bool:
+    with suppress(httpx.HTTPError):
+        return httpx.get(f"{address}/readyz").is_success
+    return False
+
+
+def state(container: str, what: str) -> str:
+    return docker("inspect", "--format", f"{{{{.State.{what}}}}}", container).stdout.strip()
+
+
+def contents(container: str) -> list[str]:
+    with ready(container) as client:
+        return [memory["content"] for memory in client.get("/v1/memories").json()["items"]]
+
+
+def test_alone_it_keeps_what_it_was_told_over_a_stop_and_over_a_kill(run: Callable[..., str]) -> None:
+    container = run()
+    with ready(container) as client:
+        assert client.post("/v1/memories", json={"content": "Büro in Łódź"}).status_code == 201
+    docker("stop", "--time", "30", container)
+    assert state(container, "ExitCode") == "0"
+    docker("start", container)
+    assert contents(container) == ["Büro in Łódź"]
+    docker("kill", "--signal", "KILL", container)
+    docker("start", container)
+    assert contents(container) == ["Büro in Łódź"]
+    assert docker("diff", container).stdout == "", "nothing but the volume was written"
+
+
+def test_the_embedded_postgres_knows_the_letters_of_other_languages(run: Callable[..., str]) -> None:
+    with ready(run()) as client:
+        client.post("/v1/memories", json={"content": "ÜBERGABE DER ÄMTER"})
+        found = client.post("/v1/search", json={"query": "übergabe", "mode": "text"}).json()["results"]
+    assert found[0]["scores"]["text"], "as a word, whatever its case"
+
+
+def test_its_health_is_that_of_readyz(run: Callable[..., str]) -> None:
+    container = run()
+    for _ in range(120):
+        if state(container, "Health.Status") != "starting":
+            break
+        time.sleep(0.5)
+    assert state(container, "Health.Status") == "healthy"
+
+
+def test_a_second_container_does_not_serve_the_same_volume(run: Callable[..., str]) -> None:
+    first = run()
+    assert contents(first) == []
+    second = run()
+    assert docker("wait", second).stdout.strip() == "1"
+    said = docker("logs", second).stderr
+    assert said.count("\n") == 1
+    assert "in use by a process that cannot be seen" in said
+    assert contents(first) == []
+
+
+def test_without_a_key_it_refuses_in_one_line(image: str) -> None:
+    refused = docker("run", "--rm", image, check=False)
+    assert refused.returncode == 1
+    assert refused.stderr.count("\n") == 1
+    assert "PALIMPSEST_API_KEY" in refused.stderr
+
+
+def test_it_is_nobody_special_and_holds_no_tools_to_build_with(image: str) -> None:
+    tools = "id -u; command -v pip gcc cc make ld git curl; python -c 'import pip' 2>&1 | tail -1"
+    writable = "find / -xdev -writable -type f 2>/dev/null"
+    said = docker("run", "--rm", "--entrypoint", "sh", image, "-c", f"{tools}; {writable} || true").stdout.splitlines()
+    assert said == ["10001", "ModuleNotFoundError: No module named 'pip'"]
