@@ -4,12 +4,13 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 
 import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
-from app.api import agents, context, erasures, health, log, memories, once, problems, search, transfer
+from app.api import agents, context, erasures, health, log, memories, once, problems, reviews, search, transfer
 from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
@@ -29,6 +30,7 @@ from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
 from app.services.revert import Revert
+from app.services.review import Reviewing
 from app.services.supersede import Supersede
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
@@ -51,9 +53,10 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     guarded = APIRouter(
         dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
     )
-    for part in (memories, search, context, transfer, log, erasures, agents):
+    for part in (memories, search, context, transfer, log, reviews, erasures, agents):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
+    guarded.include_router(reviews.shadow)
     app.include_router(guarded)
     app.include_router(health.router)
     problems.install(app)
@@ -88,17 +91,21 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         )
         cascade = Cascade(policy, _model_judge(settings, http))
         recall = Recall(engine, embedder, language=settings.text_language)
+        remember = Remember(engine, embedder, cascade, rules)
         half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
         app.state.parts = Parts(
             settings=settings,
             engine=engine,
             encoder=embedder.name,
-            remember=Remember(engine, embedder, cascade, rules),
+            remember=remember,
+            reviewing=Reviewing(
+                engine, embedder, remember, policy, expires_after=timedelta(days=settings.review_days), language_oid=language_oid
+            ),
             erase=Erase(engine),
-            revert=Revert(engine, embedder, language_oid=language_oid),
+            revert=Revert(engine, embedder, policy, language_oid=language_oid),
             supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
             recall=recall,
-            importing=Importing(engine, embedder, language_oid=language_oid),
+            importing=Importing(engine, embedder, policy, language_oid=language_oid),
             turns=Turns(),
             composing=Composing(engine, recall, half_lives),
             half_lives=half_lives,
@@ -123,6 +130,8 @@ def _policy(settings: Settings) -> Policy:
         may_supersede=settings.enable_supersede,
         may_delete=settings.enable_delete,
         fallback=settings.fallback_action,
+        mode=settings.mode,
+        human_review=settings.require_human_review,
     )
 
 

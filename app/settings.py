@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.domain.memory import Kind
+from app.domain.plan import Mode
 from app.domain.relation import Classify
 
 LOOPBACK_NAMES = {"localhost"}
@@ -115,6 +116,15 @@ class Settings(BaseSettings):
         "add",
         description="What becomes of a fact whose judges failed (reference 003: fallback_action COEXIST): stored beside, or reviewed too.",
     )
+    mode: Mode = Field(
+        Mode.LIVE,
+        description="What becomes of changes, where an agent has not chosen (reference 001). live: they are made. shadow: every fact is "
+        "added and every change to a stored one becomes a review. frozen: nothing is written, stores become reviews.",
+    )
+    require_human_review: bool = Field(
+        False, description="A person sees every change of a stored memory before it is made: live agents work as in shadow (reference 003)."
+    )
+    review_days: int = Field(30, ge=1, le=3650, description="Days after which a review that nobody decided expires.")
     enable_merge: bool = Field(True, description="Judgments may merge (reference 003: enable_merge).")
     enable_supersede: bool = Field(True, description="Judgments may supersede (reference 003: enable_supersede).")
     enable_delete: bool = Field(True, description="Judgments may retract (reference 003: enable_delete).")

@@ -3,16 +3,20 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Body, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from app.api import examples
+from app.api.answers import AnswerBase
 from app.api.deps import PartsDep
+from app.api.once import KeyedDep
 from app.api.reply import reply
 from app.api.schemas import MAX_LIMIT
 from app.api.times import Time
 from app.domain.errors import UnknownAgent
 from app.domain.memory import AgentId
+from app.domain.plan import Mode
 from app.store import agents, reads
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
@@ -29,12 +33,13 @@ class AgentsQuery(BaseModel):
     cursor: str | None = Field(None, pattern=_ID, description="`next_cursor` of the page before.")
 
 
-class AgentOut(BaseModel):
+class AgentOut(AnswerBase):
     """An agent, and how much it knows."""
 
     agent_id: str
     created_at: Time = Field(description="When it was first written to.")
-    last_known_at: Time = Field(description="The known time of its last write.")
+    last_known_at: Time | None = Field(description="The known time of its last write.")
+    mode: Mode | None = Field(description="What becomes of changes; null: as the settings say.")
     memories: int = Field(description="Versions stored, those that no longer hold included.")
 
     @classmethod
@@ -42,7 +47,7 @@ class AgentOut(BaseModel):
         return cls.model_construct(**row)
 
 
-class AgentsAnswer(BaseModel):
+class AgentsAnswer(AnswerBase):
     """Agents in order of their ids."""
 
     items: list[AgentOut]
@@ -68,4 +73,27 @@ async def get_agent(
         row = await agents.find_agent(connection, AgentId(agent_id))
     if row is None:
         raise UnknownAgent(agent_id)
+    return reply(AgentOut.of(row))
+
+
+class AgentPatch(BaseModel):
+    """What an agent is told."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mode: Mode | None = Field(description="live, shadow or frozen; null: as the settings say.")
+
+
+@router.patch("/{agent_id}", responses={200: {"model": AgentOut}}, response_model=None)
+async def patch_agent(
+    parts: PartsDep,
+    keyed: KeyedDep,
+    agent_id: Annotated[str, Path(pattern=_ID, description="An agent's id: paste one from the list.")],
+    body: Annotated[AgentPatch, Body(openapi_examples=examples.MODE)],
+) -> Response:
+    """Choose what becomes of changes to this agent's memories. In shadow mode they become reviews; frozen, nothing is written."""
+    async with parts.engine.begin() as connection:
+        await agents.set_mode(connection, AgentId(agent_id), body.mode)
+        row = await agents.find_agent(connection, AgentId(agent_id))
+    assert row is not None
     return reply(AgentOut.of(row))

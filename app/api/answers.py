@@ -24,11 +24,13 @@ from app.services.revert import Reverted
 from app.store.reads import Hit
 
 
-class _Answer(BaseModel):
+class AnswerBase(BaseModel):
+    """An answer, built from what the service made itself: words of enums go out as they come from the database."""
+
     model_config = ConfigDict(use_enum_values=True)
 
 
-class DerivedSlotOut(_Answer):
+class DerivedSlotOut(AnswerBase):
     """What a text was read to be about. It finds candidates and decides nothing; a key that the caller gives wins."""
 
     entity: str
@@ -36,7 +38,7 @@ class DerivedSlotOut(_Answer):
     value: str
 
 
-class MemoryOut(_Answer):
+class MemoryOut(AnswerBase):
     """One version, with its status at the (as_of, known_at) of the read."""
 
     id: UUID
@@ -113,7 +115,7 @@ def etag_of(revision: int) -> str:
     return f'"{revision}"'
 
 
-class SignalOut(_Answer):
+class SignalOut(AnswerBase):
     """A named reason, with its measured reliability."""
 
     name: str
@@ -126,7 +128,7 @@ class SignalOut(_Answer):
         return cls.model_construct(**asdict(finding))
 
 
-class DecisionOut(_Answer):
+class DecisionOut(AnswerBase):
     """Why the operation was chosen."""
 
     relation: Relation
@@ -146,7 +148,7 @@ class DecisionOut(_Answer):
         )
 
 
-class UsageOut(_Answer):
+class UsageOut(AnswerBase):
     """What asking a model took; zeros where none was asked."""
 
     llm_calls: int
@@ -161,7 +163,7 @@ class UsageOut(_Answer):
         return cls.model_construct(**{name: getattr(asked, name) for name in cls.model_fields})
 
 
-class CandidateOut(_Answer):
+class CandidateOut(AnswerBase):
     """A stored memory the fact was compared with; `relation` is null where nothing certain can be said."""
 
     id: UUID
@@ -188,10 +190,10 @@ class CandidateOut(_Answer):
         )
 
 
-class WriteAnswer(_Answer):
+class WriteAnswer(AnswerBase):
     """What a write did. On NOOP `memory` is the stored one that says it already; on DELETE it is null."""
 
-    operation: Operation
+    operation: Operation | None = Field(description="Null where the agent is frozen and the fact waits as a review.")
     memory: MemoryOut | None
     superseded: list[UUID] = Field(description="What it ended.")
     decision: DecisionOut
@@ -207,17 +209,17 @@ class WriteAnswer(_Answer):
     def of(cls, outcome: Outcome, half_lives: HalfLives) -> Self:
         plan, memory = outcome.plan, outcome.memory
         return cls.model_construct(
-            operation=plan.operation,
+            operation=None if outcome.frozen else plan.operation,
             memory=MemoryOut.of(memory, plan.now, half_lives) if memory else None,
-            superseded=list(plan.superseded),
+            superseded=[] if outcome.frozen else list(plan.superseded),
             decision=DecisionOut.of(plan.decision),
             candidates=[CandidateOut.of(c) for c in outcome.candidates],
-            adjusted=list(plan.adjusted),
+            adjusted=[] if outcome.frozen else list(plan.adjusted),
             known_at=plan.now,
             log_id=outcome.written.log_id if outcome.written else None,
-            review_id=outcome.written.review_id if outcome.written else None,
+            review_id=outcome.written.review_id if outcome.written else outcome.held_as,
             usage=UsageOut.of(plan.asked),
-            dry_run=outcome.written is None,
+            dry_run=outcome.written is None and outcome.held_as is None,
         )
 
 
@@ -232,13 +234,13 @@ class Problem(BaseModel):
     detail: str
 
 
-class BatchAnswer(_Answer):
+class BatchAnswer(AnswerBase):
     """One result per item, in order: what a single store answers, or a problem."""
 
     results: list[WriteAnswer | Problem]
 
 
-class ListAnswer(_Answer):
+class ListAnswer(AnswerBase):
     """Memories, newest known first or strongest first. All pages of one list show the same picture."""
 
     items: list[MemoryOut]
@@ -247,7 +249,7 @@ class ListAnswer(_Answer):
     known_at: Time
 
 
-class ResultOut(_Answer):
+class ResultOut(AnswerBase):
     """A memory found, how well it matches and why it holds."""
 
     memory: MemoryOut
@@ -270,7 +272,7 @@ def _why(memory: Memory, standing: Status) -> str:
     return f"{standing.value}: valid from {belief.valid_from:%Y-%m-%d %H:%M} UTC{until}{replaced}{successor}"
 
 
-class SearchAnswer(_Answer):
+class SearchAnswer(AnswerBase):
     """Best first."""
 
     results: list[ResultOut]
@@ -278,7 +280,7 @@ class SearchAnswer(_Answer):
     known_at: Time
 
 
-class OperationOut(_Answer):
+class OperationOut(AnswerBase):
     """One operation, in short."""
 
     id: UUID
@@ -313,14 +315,14 @@ class LogEntryOut(OperationOut):
     reverted_by: UUID | None = Field(description="The operation that undid this one.")
 
 
-class LogAnswer(_Answer):
+class LogAnswer(AnswerBase):
     """Operations, newest first."""
 
     items: list[LogEntryOut]
     next_cursor: str | None
 
 
-class HistoryAnswer(_Answer):
+class HistoryAnswer(AnswerBase):
     """The whole chain of a memory, oldest first."""
 
     chain_id: UUID
@@ -331,7 +333,7 @@ class HistoryAnswer(_Answer):
     known_at: Time
 
 
-class ReceiptOut(_Answer):
+class ReceiptOut(AnswerBase):
     """Proof of what was erased, for whoever kept the text: HMAC-SHA256 of it (UTF-8) under `key`, in hexadecimal."""
 
     algorithm: str
@@ -339,7 +341,7 @@ class ReceiptOut(_Answer):
     digests: dict[UUID, str]
 
 
-class ErasureAnswer(_Answer):
+class ErasureAnswer(AnswerBase):
     """What was erased, with a receipt."""
 
     operation: Operation
@@ -369,7 +371,7 @@ class RevertAnswer(WriteAnswer):
         return cls.model_construct(**dict(last), reverted=[r.log_id for r in undone])
 
 
-class RevertsAnswer(_Answer):
+class RevertsAnswer(AnswerBase):
     """What was undone, newest first; on a dry run, what would be."""
 
     reverted: list[UUID]

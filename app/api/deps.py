@@ -27,6 +27,7 @@ from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
 from app.services.revert import Revert
+from app.services.review import Reviewing
 from app.services.supersede import Supersede
 from app.settings import Settings
 from app.store.reads import After, Point
@@ -44,6 +45,7 @@ class Parts:
     supersede: Supersede
     erase: Erase
     revert: Revert
+    reviewing: Reviewing
     recall: Recall
     importing: Importing
     turns: Turns

@@ -76,3 +76,13 @@ QUESTION: dict[str, Any] = {"example": "which editor?"}
 REVERT: Examples = {"one": _example("This operation alone", {"cascade": False})}
 
 REVERTS: Examples = {"session": _example("A session, shown first", {"session_id": "first-session", "dry_run": True})}
+
+DECISION: Examples = {"note": _example("With a reason", {"note": "Checked with the user"})}
+
+DECIDE: Examples = {
+    "shadow": _example(
+        "The sure ones of shadow mode", {"decision": "accept", "filter": {"source": "shadow", "min_confidence": 0.9}, "limit": 50}
+    )
+}
+
+MODE: Examples = {"shadow": _example("See before it happens", {"mode": "shadow"}), "live": _example("As usual", {"mode": "live"})}

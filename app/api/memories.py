@@ -29,10 +29,11 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
 
 def written(outcome: Outcome, half_lives: HalfLives) -> Response:
-    """201 when something was inserted, else 200; the ETag is that of the memory answered with."""
+    """201 when something was inserted, 202 when it was held back, else 200; the ETag is that of the memory answered with."""
     inserted = bool(outcome.plan.inserted) and outcome.written is not None
+    status = 202 if outcome.held_as else 201 if inserted else 200
     headers = {"ETag": etag_of(outcome.memory.revision)} if outcome.memory else None
-    return reply(WriteAnswer.of(outcome, half_lives), 201 if inserted else 200, headers)
+    return reply(WriteAnswer.of(outcome, half_lives), status, headers)
 
 
 def writing(parts: Parts) -> Callable[[Outcome], Response]:
@@ -44,9 +45,10 @@ WRITTEN: dict[int | str, dict[str, Any]] = {
     200: {"model": WriteAnswer, "description": "Nothing was inserted"},
     201: {"model": WriteAnswer, "description": "Something was inserted"},
 }
+STORED = WRITTEN | {202: {"model": WriteAnswer, "description": "The agent is frozen: the fact waits as a review"}}
 
 
-@router.post("", responses=WRITTEN, status_code=201, response_model=None, openapi_extra={"x-order": 1})
+@router.post("", responses=STORED, status_code=201, response_model=None, openapi_extra={"x-order": 1})
 async def store(
     parts: PartsDep,
     agent: AgentDep,

@@ -27,6 +27,10 @@ _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.NoPreference, 404, "no-preference", "Nothing holds there"),
     (errors.NothingToErase, 404, "nothing-to-erase", "Nothing to erase"),
     (errors.Erased, 410, "erased", "The memory was erased"),
+    (errors.UnknownReview, 404, "unknown-review", "No such review"),
+    (errors.AgentFrozen, 503, "frozen", "The agent is frozen"),
+    (errors.AlreadyDecided, 409, "already-decided", "The review was decided before"),
+    (errors.CannotAccept, 409, "cannot-accept", "The proposal makes no sense any more"),
     (errors.CannotRevert, 410, "erased", "What was erased is gone"),
     (errors.BuiltOn, 409, "built-on", "Later operations built on it"),
     (errors.AlreadyReverted, 409, "already-reverted", "It was undone before"),
@@ -51,7 +55,7 @@ def problem_of(error: errors.PalimpsestError) -> Problem:
     """The problem that a domain error is told as, with the ids it carries."""
     for kind, status, slug, title in _STATUS:
         if isinstance(error, kind):
-            return _problem(status, slug, title, str(error), **_members(error))
+            return problem(status, slug, title, str(error), **_members(error))
     raise error
 
 
@@ -73,7 +77,7 @@ def invalid_input(details: Sequence[Mapping[str, Any]]) -> Problem:
     """What is wrong with a payload: every place with what to do about it."""
     places = [{"at": _place(error["loc"]), "reason": _reason(error)} for error in details]
     detail = "; ".join(f"{p['at']}: {p['reason']}" if p["at"] else p["reason"] for p in places[:5])
-    return _problem(422, "invalid", "The request is not valid", detail, errors=places[:50])
+    return problem(422, "invalid", "The request is not valid", detail, errors=places[:50])
 
 
 def _place(location: Sequence[int | str]) -> str:
@@ -88,7 +92,8 @@ def _reason(error: Mapping[str, Any]) -> str:
     return str(error["msg"]).removeprefix("Value error, ")
 
 
-def _problem(status: int, slug: str, title: str, detail: str, **members: Any) -> Problem:
+def problem(status: int, slug: str, title: str, detail: str, **members: Any) -> Problem:
+    """A problem of our own types; further members carry ids."""
     return Problem(type=f"urn:palimpsest:problem:{slug}", title=title, status=status, detail=detail, **members)
 
 
@@ -122,11 +127,11 @@ async def _validation_error(_request: Request, error: Exception) -> Response:
 async def _http_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     slug = str(error.detail).lower().replace(" ", "-") if error.status_code in (404, 405) else "refused"
-    return respond(_problem(error.status_code, slug, "The request was refused", str(error.detail)), error.headers)
+    return respond(problem(error.status_code, slug, "The request was refused", str(error.detail)), error.headers)
 
 
 async def _busy(_request: Request, _error: Exception) -> Response:
-    return respond(_problem(503, "busy", "Too busy", "No database connection came free in time. Try again."), {"Retry-After": "1"})
+    return respond(problem(503, "busy", "Too busy", "No database connection came free in time. Try again."), {"Retry-After": "1"})
 
 
 async def _database_error(_request: Request, error: Exception) -> Response:
@@ -134,15 +139,15 @@ async def _database_error(_request: Request, error: Exception) -> Response:
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     rule = cause.diag.constraint_name if isinstance(cause, psycopg.IntegrityError) else None
     if rule:
-        return respond(_problem(409, "rule-broken", "The write breaks a rule", f"The write breaks the rule {rule}; nothing was stored."))
+        return respond(problem(409, "rule-broken", "The write breaks a rule", f"The write breaks the rule {rule}; nothing was stored."))
     if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
         logger.error("database unavailable: %s", type(cause).__name__)
-        return respond(_problem(503, "database-unavailable", "The database cannot be reached", "Try again."), {"Retry-After": "2"})
+        return respond(problem(503, "database-unavailable", "The database cannot be reached", "Try again."), {"Retry-After": "2"})
     return await _unexpected(_request, error)
 
 
 async def _unexpected(_request: Request, error: Exception) -> Response:
     logger.error("unexpected error", exc_info=error)
     return respond(
-        _problem(500, "unexpected", "Something went wrong here", "The fault is the service's; its log says more. Nothing was stored.")
+        problem(500, "unexpected", "Something went wrong here", "The fault is the service's; its log says more. Nothing was stored.")
     )

@@ -90,6 +90,36 @@ class BuiltOn(Conflict):
         self.log_ids = tuple(later)
 
 
+class AgentFrozen(PalimpsestError):
+    """The agent is frozen: nothing is written to its memories."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            'This agent is frozen: stores become reviews, and nothing else is written. PATCH /v1/agents/ID {"mode": "live"} ends it.'
+        )
+
+
+class UnknownReview(PalimpsestError):
+    """No such review in this agent."""
+
+    def __init__(self, review_id: UUID) -> None:
+        super().__init__(f"There is no review {review_id} here. GET /v1/reviews lists them.")
+
+
+class AlreadyDecided(Conflict):
+    """The review was decided the other way, or has expired."""
+
+    def __init__(self, review_id: UUID, status: str) -> None:
+        super().__init__(f"Review {review_id} is {status} already. To change your mind, revert the operation that decided it.")
+
+
+class CannotAccept(Conflict):
+    """What the review proposes makes no sense any more; `memory_ids` names what went another way."""
+
+    def __init__(self, review_id: UUID, reason: str, memory_ids: Sequence[UUID] = ()) -> None:
+        super().__init__(f"Review {review_id} cannot be accepted: {reason}. Reject it, or act on the memories themselves.", memory_ids)
+
+
 class AlreadyReverted(Conflict):
     """The operation was undone before; `log_ids` names the revert."""
 

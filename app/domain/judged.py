@@ -247,7 +247,7 @@ def _beside(case: _Case, judgments: Sequence[Judgment], proposed: Sequence[Judgm
     """Stored as a fact of its own, linked to what it overlaps; what was proposed and not done waits for a person."""
     plan = addition(case.fact, case.picture, new_id=case.new_id, chain_id=case.new_id, start=case.start, now=case.now)
     retiring = [j for j in proposed if j.relation.retires and not case.picture.version(j.memory_id).belief.void]
-    review = _review(case, [(source, j) for j in retiring])
+    review = _review(case, [(_why_not(case, j, source), j) for j in retiring])
     if review is None and retracts:
         review = Review(
             ReviewSource.LOW_CONFIDENCE, Relation.RETRACTION, "It says that something ended, but nothing stored matches.", (), ()
@@ -259,6 +259,10 @@ def _beside(case: _Case, judgments: Sequence[Judgment], proposed: Sequence[Judgm
     elif overlaps := [j for j in judgments if j.relation is Relation.OVERLAP]:
         decision = replace(Decision.after(overlaps[0]), reasoning="Related, but nothing changes.")
     return replace(plan, decision=decision, review=review, links=_links(case, judgments, retiring))
+
+
+def _why_not(case: _Case, judgment: Judgment, otherwise: ReviewSource) -> ReviewSource:
+    return ReviewSource.CONSTRAINT if case.picture.version(judgment.memory_id).kind is Kind.CONSTRAINT else otherwise
 
 
 def _links(case: _Case, judgments: Sequence[Judgment], retiring: Sequence[Judgment]) -> tuple[Link, ...]:

@@ -18,6 +18,14 @@ from app.domain.time import settle
 CORRECTION_BOOST = 0.1
 
 
+class Mode(StrEnum):
+    """What becomes of changes (reference 001): they are made; they become reviews; nothing is written at all."""
+
+    LIVE = "live"
+    SHADOW = "shadow"
+    FROZEN = "frozen"
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """The settings a plan depends on."""
@@ -30,6 +38,13 @@ class Policy:
     may_supersede: bool = True
     may_delete: bool = True
     fallback: str = "add"
+    mode: Mode = Mode.LIVE
+    human_review: bool = False
+
+    def mode_of(self, chosen: Mode | None) -> Mode:
+        """The mode of an agent that chose one, or none; where a person must see every change, live is shadow."""
+        mode = chosen or self.mode
+        return Mode.SHADOW if mode is Mode.LIVE and self.human_review else mode
 
     def is_sure(self, judgment: Judgment) -> bool:
         """Whether a judgment is confident enough to be acted on."""

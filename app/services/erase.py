@@ -86,7 +86,7 @@ async def _named(connection: AsyncConnection, agent: AgentId, scope: Scope) -> S
             raise UnknownMemory(member)
         return [member] if scope.memory_id else chain
     found = await erasing.ids_of_agent(connection, agent, scope.session_id)
-    if not found and not await erasing.is_logged(connection, agent, scope.session_id):
+    if not found and not await erasing.is_told_of(connection, agent, scope.session_id):
         raise NothingToErase(str(scope))
     return found
 

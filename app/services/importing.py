@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 from app.domain.errors import BadImportLine, InvalidFact
 from app.domain.memory import AgentId, Fact
 from app.domain.picture import Picture
-from app.domain.plan import Plan
+from app.domain.plan import Plan, Policy
 from app.domain.storing import plan_import
 from app.embedding import Embedder
 from app.services.once import UNKEYED, Once
@@ -73,9 +73,10 @@ class Spool:
 class Importing:
     """Imports lines. They are encoded and put aside first, so that no connection is held while the encoder runs."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, *, language_oid: int) -> None:
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, policy: Policy, *, language_oid: int) -> None:
         self._engine = engine
         self._embedder = embedder
+        self._policy = policy
         self._language_oid = language_oid
 
     async def run(self, agent: AgentId, lines: AsyncIterator[Line], *, request: Request, once: Once[Spool] = UNKEYED) -> Spool:
@@ -84,8 +85,10 @@ class Importing:
         try:
             await self._encode(lines, encoded)
             async with self._engine.begin() as connection:
-                clock = _KnownTimes((await writes.lock_agent(connection, agent, encoder=self._embedder.name)).last_known_at)
+                lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name)
                 await once.check(connection)
+                lock.refuse_where_frozen(self._policy)
+                clock = _KnownTimes(lock.last_known_at)
                 await self._write(connection, agent, clock, encoded, results, request)
                 await once.keep(connection, results)
         except BaseException:

@@ -16,7 +16,7 @@ from app.domain.decide import decide
 from app.domain.judged import MAX_LINKS, Merged
 from app.domain.memory import AgentId, Belief, Fact, Memory, Operation
 from app.domain.merging import join, merge_guard
-from app.domain.plan import Policy
+from app.domain.plan import Policy, Settlement
 from app.domain.relation import Classify, Relation
 from app.domain.signals import derive, prepare
 from app.embedding import Embedder
@@ -32,11 +32,13 @@ _SOME_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One fact to store. `supersedes` names what it replaces; `classify` says which judges are asked (None = as configured)."""
+    """One fact to store. `supersedes` names what it replaces; `classify` says which judges are asked (None = as configured);
+    `settles` is the review that held it back until now."""
 
     fact: Fact
     supersedes: tuple[UUID, ...] = ()
     classify: Classify | None = None
+    settles: Settlement | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,15 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from uuid_utils.compat import uuid7
 
-from app.domain.errors import PalimpsestError
+from app.domain.errors import AgentFrozen, PalimpsestError
 from app.domain.judged import marked
 from app.domain.memory import AgentId, Memory
 from app.domain.picture import Picture
-from app.domain.plan import Plan, inserted_memories
+from app.domain.plan import Mode, Plan, ReviewSource, inserted_memories
 from app.domain.relation import Classify, Judgment
+from app.domain.reviewing import proposing, review_of
 from app.domain.storing import plan_store
 from app.domain.verbs import plan_supersede
 from app.embedding import Embedder
@@ -22,8 +24,9 @@ from app.judges.cascade import Cascade
 from app.services import metrics
 from app.services.judging import Command, Judged, Judging, Rules
 from app.services.once import UNKEYED, Once
-from app.store import erasing, reads, writes
+from app.store import erasing, reads, reviews, writes
 from app.store.reads import Point
+from app.store.reviews import Incoming
 from app.store.rows import Request
 from app.store.writes import Locked, Written
 
@@ -39,12 +42,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done: the plan, where it was logged (None on a dry run), the memory to answer with, what it was compared with."""
+    """What was done: the plan, where it was logged (None on a dry run), the memory to answer with, what it was compared with.
+
+    Where the agent is `frozen`, the plan is what would have been done, and `held_as` the review that waits.
+    """
 
     plan: Plan
     written: Written | None
     memory: Memory | None
     candidates: tuple[Candidate, ...] = ()
+    frozen: bool = False
+    held_as: UUID | None = None
 
 
 Outcomes = list[Outcome | PalimpsestError]
@@ -92,10 +100,15 @@ class Remember:
             lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name)
             await once.check(connection)
             items = await _without_erased(connection, agent, items, lock)
-            drafts, picture = await self._plan(connection, agent, items, lock)
+            mode = self._rules.policy.mode_of(lock.mode)
+            drafts, picture = await self._plan(connection, agent, items, lock, mode)
             failed = {i: d for i, d in enumerate(drafts) if isinstance(d, PalimpsestError)}
             if failed and atomic:
                 raise BatchRefused(failed)
+            if mode is Mode.FROZEN:
+                held = await self._hold(connection, agent, items, drafts, picture, dry_run=dry_run)
+                await once.keep(connection, held)
+                return held
             plans = [draft for draft in drafts if isinstance(draft, Plan)]
             request = replace(request, duration_ms=(time.perf_counter() - started) * 1e3)
             written = iter(await self._apply(connection, agent, plans, items, request))
@@ -112,7 +125,7 @@ class Remember:
         return outcomes
 
     async def _plan(
-        self, connection: AsyncConnection, agent: AgentId, items: Sequence[Judged], lock: Locked
+        self, connection: AsyncConnection, agent: AgentId, items: Sequence[Judged], lock: Locked, mode: Mode
     ) -> tuple[list[Plan | PalimpsestError], Picture]:
         """Reads what the facts may touch, and plans each over what the ones before will have written."""
         last = lock.last_known_at
@@ -126,6 +139,8 @@ class Remember:
             now = writes.next_known(clock, last)
             try:
                 plan = self._plan_one(item, picture, now)
+                if mode is Mode.SHADOW:
+                    plan = proposing(plan, item.fact, picture, ReviewSource.SHADOW, new_id=item.new_id)
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
@@ -134,10 +149,37 @@ class Remember:
             last = now
         return drafts, picture
 
+    async def _hold(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        items: Sequence[Judged],
+        drafts: Sequence[Plan | PalimpsestError],
+        picture: Picture,
+        *,
+        dry_run: bool,
+    ) -> Outcomes:
+        """Nothing is written to memories: each store waits for a person, with what it would do."""
+        if any(item.command.settles for item in items):
+            raise AgentFrozen
+        held: Outcomes = []
+        for item, draft in zip(items, drafts, strict=True):
+            if isinstance(draft, PalimpsestError):
+                held.append(draft)
+                continue
+            review_id = None if dry_run else uuid7()
+            if review_id:
+                incoming = Incoming(item.command.fact, item.command.supersedes, item.command.classify)
+                review = review_of(draft, picture, ReviewSource.FROZEN)
+                await reviews.hold(connection, agent, review_id, incoming, review, now=draft.now)
+            held.append(Outcome(draft, None, None, frozen=True, held_as=review_id))
+        return held
+
     def _plan_one(self, item: Judged, picture: Picture, now: datetime) -> Plan:
         fact, command, policy = item.fact, item.command, self._rules.policy
         if command.supersedes:
-            return plan_supersede(fact, command.supersedes, picture, policy, now=now, new_id=item.new_id)
+            plan = plan_supersede(fact, command.supersedes, picture, policy, now=now, new_id=item.new_id)
+            return replace(plan, settled=command.settles)
         classify = item.tier is not Classify.OFF
         certain = rules.judge(fact, picture, fact.valid_from or now, classify=classify, fuzzy=self._rules.fuzzy)
         moved = _moved(item, picture)
@@ -154,7 +196,7 @@ class Remember:
             retracts=item.verdict.retracts,
         )
         look_again = "memories moved while it was judged" if moved else item.verdict.look_again
-        return marked(replace(plan, asked=item.verdict.asked), look_again, policy)
+        return marked(replace(plan, asked=item.verdict.asked, settled=command.settles), look_again, policy)
 
     async def _apply(
         self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], items: Sequence[Judged], request: Request

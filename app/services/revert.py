@@ -12,7 +12,7 @@ from uuid_utils.compat import uuid7
 
 from app.domain.errors import AlreadyReverted, BuiltOn, CannotRevert, InvalidFact, UnknownLogEntry
 from app.domain.memory import AgentId, Operation
-from app.domain.plan import Plan
+from app.domain.plan import Plan, Policy
 from app.domain.undo import Done, plan_revert
 from app.embedding import Embedder
 from app.services import metrics
@@ -45,9 +45,10 @@ class _Stored:
 class Revert:
     """Undoes operations of the log; what was believed at any earlier known time stays as it was."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, *, language_oid: int) -> None:
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, policy: Policy, *, language_oid: int) -> None:
         self._engine = engine
         self._embedder = embedder
+        self._policy = policy
         self._language_oid = language_oid
 
     async def one(
@@ -61,6 +62,7 @@ class Revert:
         async with self._engine.begin() as connection:
             lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name if stored else None)
             await once.check(connection)
+            lock.refuse_where_frozen(self._policy)
             undone = await self._undo(connection, agent, [log_id], lock.last_known_at, cascade=cascade, stored=stored, request=request)
             await once.keep(connection, undone)
         metrics.count(r.outcome.plan for r in undone)
@@ -80,6 +82,7 @@ class Revert:
         async with self._engine.connect() as connection, connection.begin() as transaction:
             lock = await writes.lock_agent(connection, agent, encoder=None)
             await once.check(connection)
+            lock.refuse_where_frozen(self._policy)
             chosen = await undoing.select_standing(connection, agent, selection, limit=MOST + 1)
             if len(chosen) > MOST:
                 raise InvalidFact(f"More than {MOST} operations match. Narrow the filter, for example by since and until, newest first.")

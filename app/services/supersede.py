@@ -110,6 +110,7 @@ class Supersede:
             encoder = None if vector is None else self._embedder.name
             lock = await writes.lock_agent(connection, agent, encoder=encoder)
             await once.check(connection)
+            lock.refuse_where_frozen(self._policy)
             picture, clock = await writes.read_picture(connection, agent, ids=ids, withdrawable=ids)
             if expected is not None and picture.version(ids[0]).revision != expected:
                 raise StaleVersion(ids[0])

@@ -6,12 +6,14 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.memory import AgentId
+from app.domain.plan import Mode
 from app.store.engine import fetch
 
-# Agents that know something: one whose first write failed may leave a row dated before everything.
+# Agents that know something or were given a mode: one whose first write failed may leave a row dated before everything.
 _AGENTS = """
-    SELECT a.agent_id, a.created_at, a.last_known_at, (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
-    FROM agents a WHERE a.last_known_at >= '0002-01-01 00:00:00+00'
+    SELECT a.agent_id, a.created_at, a.mode, nullif(a.last_known_at, '0001-01-01 00:00:00+00') AS last_known_at,
+        (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+    FROM agents a WHERE (a.last_known_at >= '0002-01-01 00:00:00+00' OR a.mode IS NOT NULL)
 """
 
 
@@ -24,3 +26,15 @@ async def list_agents(connection: AsyncConnection, *, limit: int, after: str) ->
 async def find_agent(connection: AsyncConnection, agent: AgentId) -> Mapping[str, Any] | None:
     rows = await fetch(connection, f"{_AGENTS} AND a.agent_id = :agent", {"agent": agent})
     return rows[0] if rows else None
+
+
+# An agent may be given a mode before it knows anything.
+_SET_MODE = """
+    INSERT INTO agents (agent_id, created_at, last_known_at, mode) VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00', :mode)
+    ON CONFLICT (agent_id) DO UPDATE SET mode = excluded.mode
+"""
+
+
+async def set_mode(connection: AsyncConnection, agent: AgentId, mode: Mode | None) -> None:
+    """The mode of an agent; None = that of the settings."""
+    await fetch(connection, _SET_MODE, {"agent": agent, "mode": mode})

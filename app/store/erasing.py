@@ -38,12 +38,18 @@ async def ids_of_agent(connection: AsyncConnection, agent: AgentId, session_id: 
     return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "session": session_id})]
 
 
-async def is_logged(connection: AsyncConnection, agent: AgentId, session_id: str | None) -> bool:
-    """Whether the agent's log tells of anything, or of anything in that session: a duplicate leaves no memory of its own."""
+async def is_told_of(connection: AsyncConnection, agent: AgentId, session_id: str | None) -> bool:
+    """Whether the agent's log or reviews tell of anything, or of anything in that session: a duplicate leaves no memory of its own."""
     statement = """
-        SELECT 1 AS one FROM consolidation_log WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :session) LIMIT 1
+        SELECT EXISTS (
+            SELECT 1 FROM consolidation_log WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :session)
+        ) OR EXISTS (
+            SELECT 1 FROM reviews
+            WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR incoming -> 'fact' ->> 'session_id' = :session)
+        ) AS told
     """
-    return bool(await fetch(connection, statement, {"agent": agent, "session": session_id}))
+    [row] = await fetch(connection, statement, {"agent": agent, "session": session_id})
+    return bool(row["told"])
 
 
 async def descendants(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> list[UUID]:
@@ -154,13 +160,16 @@ _REDACT_TROUBLE = """
 # A proposal about what was erased can be neither made nor read any more.
 _REDACT_REVIEWS = f"""
     WITH told AS ({_TOLD_OF})
-    UPDATE reviews SET status = CASE WHEN status = 'pending' THEN 'expired' ELSE status END,
+    UPDATE reviews SET status = CASE WHEN status = 'pending' THEN 'expired' ELSE status END, note = NULL,
+        incoming = CASE WHEN memory_id IS NULL OR memory_id = ANY(:ids) THEN NULL ELSE incoming END,
         judgments = (SELECT coalesce(jsonb_agg(j || '{{"reasoning": "", "findings": [], "vetoes": []}}'), '[]')
                      FROM jsonb_array_elements(judgments) AS j)
-    WHERE agent_id = :agent
-      AND (memory_id = ANY(:ids) OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]) OR log_id IN (SELECT id FROM told))
+    WHERE agent_id = :agent AND (
+        :everything OR memory_id = ANY(:ids) OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[])
+        OR log_id IN (SELECT id FROM told) OR decision_log_id IN (SELECT id FROM told)
+        OR incoming -> 'fact' ->> 'session_id' = :session
+    )
 """  # noqa: S608 - fragments from constants, values are bound
-
 
 # The fingerprint goes too: it is a hash of what was sent.
 _FORGET_ANSWERS = """

@@ -212,6 +212,13 @@ async def _select(
     return Page(moment, [_memory(row) for row in rows])
 
 
+async def moment(connection: AsyncConnection, agent: AgentId) -> Moment:
+    """Now, on both axes."""
+    statement = f"WITH {_MOMENT} SELECT as_of, known_at FROM moment"  # noqa: S608 - a constant
+    [row] = await fetch(connection, statement, {"agent": agent, "as_of": None, "known_at": None})
+    return Moment(row["as_of"], row["known_at"])
+
+
 # --- one, many ---------------------------------------------------------------------------------------------------------
 
 

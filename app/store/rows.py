@@ -215,10 +215,10 @@ def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_
         review.sentence,
         stored,
         log_id,
-        _json(judgments),
-        _json(relied_on),
+        as_json(judgments),
+        as_json(relied_on),
         plan.now,
-        _json(review.said) if review.said else None,
+        as_json(review.said) if review.said else None,
     )
 
 
@@ -251,14 +251,14 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
         plan.decision.relation,
         plan.decision.confidence,
         plan.decision.reasoning,
-        _json([asdict(finding) for finding in plan.decision.findings]),
+        as_json([asdict(finding) for finding in plan.decision.findings]),
         plan.decision.decided_by,
-        _json(_said(replace(plan.incoming, derived=None))) if plan.incoming else None,
-        _json(before),
-        _json(after),
+        as_json(said_of(replace(plan.incoming, derived=None))) if plan.incoming else None,
+        as_json(before),
+        as_json(after),
         plan.asked.model if plan.asked else None,
         plan.asked.prompt_version if plan.asked else None,
-        _json(asdict(plan.asked)) if plan.asked else None,
+        as_json(asdict(plan.asked)) if plan.asked else None,
         request.duration_ms,
         (plan.incoming.session_id if plan.incoming else None) or request.session_id,
         request.request_id,
@@ -269,13 +269,13 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
 
 def _stored(fact: Fact, plan: Plan) -> dict[str, Any]:
     """A fact as it was stored; its text only where `incoming` does not carry it already."""
-    stored = _said(fact) | ({"look_again": plan.look_again} if plan.look_again else {})
+    stored = said_of(fact) | ({"look_again": plan.look_again} if plan.look_again else {})
     if plan.incoming is not None and plan.incoming.content == fact.content:
         del stored["content"]
     return stored
 
 
-def _said(fact: Fact) -> dict[str, Any]:
+def said_of(fact: Fact) -> dict[str, Any]:
     """A fact as JSON, without what was not said."""
     pairs = ((f.name, getattr(fact, f.name)) for f in fields(fact))
     return {name: value for name, value in pairs if value not in (None, (), {})}
@@ -293,7 +293,8 @@ def _state(version: Version) -> dict[str, Any]:
     }
 
 
-def _json(value: object) -> Jsonb:
+def as_json(value: object) -> Jsonb:
+    """JSON as the log writes it: times in UTC with microseconds."""
     return Jsonb(value, dumps=_dumps)
 
 
@@ -302,7 +303,7 @@ def _dumps(value: object) -> str:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, DerivedSlot):
+    if isinstance(value, DerivedSlot | Judgment):
         return asdict(value)
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat(timespec="microseconds")

@@ -186,7 +186,6 @@ reviews = sa.Table(
     sa.Column("note", sa.Text),
     sa.Column("decided_at", _TIME),
     sa.Column("decision_log_id", UUID),
-    sa.Column("expires_at", _TIME),
     sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="reviews_memory_fkey"),
     sa.ForeignKeyConstraint(["agent_id", "log_id"], ["consolidation_log.agent_id", "consolidation_log.id"], name="reviews_log_fkey"),
     sa.Index("reviews_created", "agent_id", "status", "created_at", "id"),

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
-from app.domain.errors import EmbeddingsChanged
+from app.domain.errors import AgentFrozen, EmbeddingsChanged
 from app.domain.memory import AgentId, Fact, Kind, Slot, Version
 from app.domain.picture import Picture
-from app.domain.plan import Insertion, Plan, ReviewStatus
+from app.domain.plan import Insertion, Mode, Plan, Policy, ReviewStatus
 from app.store.engine import driver_connection, fetch
 from app.store.rows import (
     BELIEF_TYPES,
@@ -39,7 +39,7 @@ _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 # The row lock that makes an agent's writes one after the other. It is taken before this statement's view of the database, and a change
 # of the embeddings waits for it (store/reembedding.py): the encoder seen here stays the one until the transaction ends.
-_LOCK = "SELECT last_known_at, last_erased_at, (SELECT name FROM encoder) AS encoder FROM agents WHERE agent_id = :agent FOR UPDATE"
+_LOCK = "SELECT last_known_at, last_erased_at, mode, (SELECT name FROM encoder) AS encoder FROM agents WHERE agent_id = :agent FOR UPDATE"
 
 # A first write creates its agent, dated before everything; of two at once, one waits for the other here.
 _CREATE_AGENT = sa.text(
@@ -70,10 +70,17 @@ _PICTURE = f"""
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """An agent whose row is locked: the known times of its last operation and of its last erasure, None where there was none."""
+    """An agent whose row is locked: the known times of its last operation and of its last erasure, and the mode that was chosen
+    for it; None where there is none."""
 
     last_known_at: datetime | None
     last_erased_at: datetime | None
+    mode: Mode | None
+
+    def refuse_where_frozen(self, policy: Policy) -> None:
+        """Raises AgentFrozen."""
+        if policy.mode_of(self.mode) is Mode.FROZEN:
+            raise AgentFrozen
 
 
 async def lock_agent(connection: AsyncConnection, agent: AgentId, *, encoder: str | None) -> Locked:
@@ -89,7 +96,8 @@ async def lock_agent(connection: AsyncConnection, agent: AgentId, *, encoder: st
     if encoder is not None and found[0]["encoder"] != encoder:
         raise EmbeddingsChanged(found[0]["encoder"], encoder)
     last = found[0]["last_known_at"]
-    return Locked(None if last == _NEVER else last, found[0]["last_erased_at"])
+    mode = found[0]["mode"]
+    return Locked(None if last == _NEVER else last, found[0]["last_erased_at"], Mode(mode) if mode else None)
 
 
 def next_known(clock: datetime, last: datetime | None) -> datetime:
@@ -322,8 +330,11 @@ async def _update_metadata(connection: AsyncConnection, agent: AgentId, plans: S
             await connection.execute(memories.update().where(here).values(**plan.metadata, revision=memories.c.revision + 1))
 
 
+# A store that was held back is tied to the memory that it became.
 _SETTLE = b"""
-    UPDATE reviews SET status = %s, note = %s, decided_at = %s, decision_log_id = %s WHERE agent_id = %s AND id = %s
+    UPDATE reviews SET status = %s, note = %s, decided_at = %s, decision_log_id = %s,
+        memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE %s END
+    WHERE agent_id = %s AND id = %s
 """
 
 
@@ -333,7 +344,8 @@ async def _settle_reviews(connection: AsyncConnection, agent: AgentId, plans: Se
         if settled := plan.settled:
             waits = settled.after is ReviewStatus.PENDING
             decided = (None, None) if waits else (plan.now, at.log_id)
-            await driver.execute(_SETTLE, (settled.after, settled.note, *decided, agent, settled.review_id))
+            became = None if waits else plan.target
+            await driver.execute(_SETTLE, (settled.after, settled.note, *decided, became, agent, settled.review_id))
 
 
 # What an operation left beside memories and beliefs goes with it: its mark in the log, links, reviews that wait, reinforcement.

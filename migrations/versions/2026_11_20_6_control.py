@@ -18,8 +18,7 @@ def upgrade() -> None:
             ADD COLUMN incoming jsonb,
             ADD COLUMN note text,
             ADD COLUMN decided_at timestamptz,
-            ADD COLUMN decision_log_id uuid,
-            ADD COLUMN expires_at timestamptz
+            ADD COLUMN decision_log_id uuid
     """)
     op.execute("""
         ALTER TABLE agents ADD COLUMN mode text CONSTRAINT agents_mode_check CHECK (mode IN ('live', 'shadow', 'frozen'))
@@ -33,7 +32,7 @@ def downgrade() -> None:
     op.execute("""
         ALTER TABLE reviews
             ALTER COLUMN log_id SET NOT NULL, DROP COLUMN said, DROP COLUMN incoming, DROP COLUMN note, DROP COLUMN decided_at,
-            DROP COLUMN decision_log_id, DROP COLUMN expires_at
+            DROP COLUMN decision_log_id
     """)
     op.execute("DROP INDEX consolidation_log_session")
     op.execute("DROP INDEX consolidation_log_request")

@@ -1,0 +1,201 @@
+"""Reviews: changes that wait for a person."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+from sqlalchemy.engine import RowMapping
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.memory import AgentId, Fact, Operation
+from app.domain.plan import Plan, Review
+from app.domain.relation import Classify, Decision, Finding, Judge, Judgment, Relation
+from app.domain.reviewing import Proposal
+from app.store.engine import fetch
+from app.store.reads import After
+from app.store.rows import as_json, said_of
+from app.store.undoing import fact_of
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A store that was held back, as it was asked for."""
+
+    fact: Fact
+    supersedes: tuple[UUID, ...]
+    classify: Classify | None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A stored review: what it proposes, or the store that it holds back."""
+
+    proposal: Proposal
+    status: str
+    decision_log_id: UUID | None
+    incoming: Incoming | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewFilters:
+    """What reviews are narrowed to. `memory_id`: the fact stored beside, or one that the proposal is about."""
+
+    status: str | None = None
+    source: str | None = None
+    relation: str | None = None
+    memory_id: UUID | None = None
+    min_confidence: float | None = None
+
+
+_CONDITIONS = {
+    "status": "status = :status",
+    "source": "source = :source",
+    "relation": "relation = :relation",
+    "memory_id": "(memory_id = :memory_id OR jsonb_exists(relied_on, CAST(CAST(:memory_id AS uuid) AS text)))",
+    "min_confidence": "CAST(judgments -> 0 ->> 'confidence' AS float8) >= :min_confidence",
+}
+
+
+def _narrowed(filters: ReviewFilters) -> tuple[str, dict[str, Any]]:
+    given = {f.name: value for f in fields(filters) if (value := getattr(filters, f.name)) is not None}
+    return " AND ".join(["agent_id = :agent", *(_CONDITIONS[name] for name in given)]), given
+
+
+async def list_reviews(
+    connection: AsyncConnection, agent: AgentId, filters: ReviewFilters, *, limit: int, after: After | None
+) -> list[dict[str, Any]]:
+    """Reviews, newest first."""
+    where, given = _narrowed(filters)
+    if after is not None:
+        where += " AND (created_at, id) < (:after_created_at, :after_id)"
+        given |= {"after_created_at": after.created_at, "after_id": after.memory_id}
+    statement = f"SELECT * FROM reviews WHERE {where} ORDER BY created_at DESC, id DESC LIMIT :limit"  # noqa: S608
+    return await fetch(connection, statement, {"agent": agent, "limit": limit, **given})
+
+
+async def find_review(connection: AsyncConnection, agent: AgentId, review_id: UUID) -> dict[str, Any] | None:
+    rows = await fetch(connection, "SELECT * FROM reviews WHERE agent_id = :agent AND id = :id", {"agent": agent, "id": review_id})
+    return rows[0] if rows else None
+
+
+async def find_waiting(connection: AsyncConnection, agent: AgentId, review_id: UUID) -> Waiting | None:
+    row = await find_review(connection, agent, review_id)
+    return waiting_of(row) if row else None
+
+
+async def overdue(connection: AsyncConnection, agent: AgentId, before: datetime) -> list[Waiting]:
+    """Reviews that wait since before that time."""
+    statement = (
+        "SELECT * FROM reviews WHERE agent_id = :agent AND status = 'pending' AND created_at < :before ORDER BY created_at LIMIT 1000"
+    )
+    return [waiting_of(row) for row in await fetch(connection, statement, {"agent": agent, "before": before})]
+
+
+# The revisions that the proposal relies on from now on.
+_RELY = "UPDATE reviews SET relied_on = :relied_on WHERE agent_id = :agent AND id = :id"
+
+
+async def rely_on(connection: AsyncConnection, agent: AgentId, review_id: UUID, revisions: Mapping[UUID, int]) -> None:
+    relied_on = Jsonb({str(i): revision for i, revision in revisions.items()})
+    await fetch(connection, _RELY, {"agent": agent, "id": review_id, "relied_on": relied_on})
+
+
+_HOLD = """
+    INSERT INTO reviews (agent_id, id, status, source, relation, sentence, judgments, relied_on, incoming, created_at)
+    VALUES (:agent, :id, 'pending', 'frozen', :relation, :sentence, :judgments, :relied_on, :incoming, :now)
+"""
+
+
+async def hold(
+    connection: AsyncConnection, agent: AgentId, review_id: UUID, incoming: Incoming, review: Review | None, *, now: datetime
+) -> None:
+    """Keeps a store back. `review` says what it would do to stored memories, if anything."""
+    given = {
+        "agent": agent,
+        "id": review_id,
+        "relation": review.relation if review else Relation.NONE,
+        "sentence": "Accepting stores this fact." + (f" {review.sentence}" if review else ""),
+        "judgments": as_json(list(review.judgments) if review else []),
+        "relied_on": Jsonb({str(i): revision for i, revision in review.relied_on} if review else {}),
+        "incoming": as_json({"fact": said_of(incoming.fact), "supersedes": incoming.supersedes, "classify": incoming.classify}),
+        "now": now,
+    }
+    await fetch(connection, _HOLD, given)
+
+
+# What shadow mode would have changed, and what people thought of it, by relation, judge and confidence band of a tenth.
+_REPORT = """
+    WITH proposed AS (
+        SELECT r.*, judgments -> 0 ->> 'decided_by' AS decided_by, CAST(judgments -> 0 ->> 'confidence' AS float8) AS confidence
+        FROM reviews r WHERE agent_id = :agent AND source = 'shadow'
+          AND created_at >= coalesce(CAST(:since AS timestamptz), '-infinity') AND jsonb_array_length(judgments) > 0
+    )
+    SELECT relation, decided_by, least(floor(confidence * 10), 9) / 10 AS band,
+        count(*) AS proposed,
+        count(*) FILTER (WHERE status = 'accepted') AS accepted,
+        count(*) FILTER (WHERE status = 'rejected') AS rejected,
+        count(*) FILTER (WHERE status = 'pending') AS pending,
+        count(*) FILTER (WHERE status = 'expired') AS expired,
+        (array_agg(id ORDER BY created_at DESC))[1:3] AS examples
+    FROM proposed GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 DESC
+"""
+
+
+async def shadow_report(connection: AsyncConnection, agent: AgentId, since: datetime | None) -> list[dict[str, Any]]:
+    return await fetch(connection, _REPORT, {"agent": agent, "since": since})
+
+
+# --- a row as a value ---------------------------------------------------------------------------------------------------
+
+
+def waiting_of(row: Mapping[str, Any]) -> Waiting:
+    held = row["incoming"]
+    return Waiting(proposal_of(row), row["status"], row["decision_log_id"], _incoming(held) if held else None)
+
+
+def _incoming(held: Mapping[str, Any]) -> Incoming:
+    classify = held["classify"]
+    return Incoming(fact_of(held["fact"]), tuple(UUID(i) for i in held["supersedes"]), Classify(classify) if classify else None)
+
+
+def proposal_of(row: Mapping[str, Any]) -> Proposal:
+    said = row["said"]
+    return Proposal(
+        row["id"],
+        Relation(row["relation"]),
+        row["sentence"],
+        row["created_at"],
+        row["memory_id"],
+        tuple(_judgment(j) for j in row["judgments"]),
+        tuple((UUID(i), revision) for i, revision in row["relied_on"].items()),
+        {name: value and datetime.fromisoformat(value) for name, value in said.items()} if said else None,
+    )
+
+
+def _judgment(told: Mapping[str, Any]) -> Judgment:
+    return Judgment(
+        UUID(told["memory_id"]),
+        Relation(told["relation"]),
+        told["confidence"],
+        told["reasoning"],
+        Judge(told["decided_by"]),
+        tuple(_finding(f) for f in told["findings"]),
+        tuple(told["vetoes"]),
+        told.get("flag", False),
+    )
+
+
+def _finding(told: Mapping[str, Any]) -> Finding:
+    return Finding(told["name"], Relation(told["relation"]), told["confidence"], told["explanation"])
+
+
+def plan_of(row: RowMapping, proposal: Proposal) -> Plan:
+    """What a logged decision did, as far as an answer tells it."""
+    ended = {s["id"] for s in row["after_state"] if s.get("belief", {}).get("superseded_by") or s.get("belief", {}).get("retracted_at")}
+    findings = tuple(_finding(f) for f in row["signals"])
+    decision = Decision(Relation(row["relation"]), row["confidence"], Judge(row["decided_by"]), row["reasoning"], findings)
+    superseded = tuple(i for i in (*proposal.targets, *([proposal.memory_id] if proposal.memory_id else [])) if str(i) in ended)
+    return Plan(Operation(row["operation"]), row["created_at"], decision, target=row["target_memory_id"], superseded=superseded)

@@ -1,0 +1,325 @@
+"""Reviews: what waits for a person is shown, accepted, rejected, expires; shadow and frozen agents."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+from builders import contents, editor, problem, send, store
+from conftest import running
+from judges.scripted import ScriptedModel, every
+
+from app.settings import load_settings
+
+
+def decide(client: httpx.Client, review_id: str, decision: str, **said: Any) -> dict[str, Any]:
+    response = client.post(f"/v1/reviews/{review_id}/{decision}", json=said)
+    assert response.is_success, response.text
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def review(client: httpx.Client, review_id: str) -> dict[str, Any]:
+    response = client.get(f"/v1/reviews/{review_id}")
+    assert response.is_success, response.text
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def status(client: httpx.Client, memory_id: str) -> str:
+    return str(client.get(f"/v1/memories/{memory_id}").json()["status"])
+
+
+def mode(client: httpx.Client, chosen: str | None) -> None:
+    response = client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": chosen})
+    assert response.status_code == 200, response.text
+    assert response.json()["mode"] == chosen
+
+
+@pytest.fixture
+def shadow(client: httpx.Client) -> httpx.Client:
+    mode(client, "shadow")
+    return client
+
+
+def trusted(client: httpx.Client) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A memory of a source trusted more, and a store that contradicts it: that one waits for a person."""
+    old = send(client, editor("Vim", trust=90))["memory"]
+    return old, send(client, editor("Emacs", trust=10))
+
+
+# --- deciding ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_review_is_shown_with_what_accepting_will_do(client: httpx.Client) -> None:
+    old, answer = trusted(client)
+    found = review(client, answer["review_id"])
+    assert (found["status"], found["source"], found["relation"]) == ("pending", "trust", "UPDATE")
+    assert old["id"] in found["sentence"]
+    before, after = ({m["id"]: m for m in found[side]} for side in ("before", "after"))
+    assert (before[old["id"]]["status"], after[old["id"]]["status"]) == ("current", "superseded")
+    assert after[old["id"]]["superseded_by"] == answer["memory"]["id"]
+    assert status(client, old["id"]) == "current"
+    assert [r["id"] for r in client.get("/v1/reviews", params={"status": "pending"}).json()["items"]] == [found["id"]]
+
+
+def test_accepting_carries_the_proposal_out_and_is_logged(client: httpx.Client) -> None:
+    old, flagged = trusted(client)
+    answer = decide(client, flagged["review_id"], "accept", note="Checked with the user")
+    assert (answer["operation"], answer["superseded"], answer["memory"]["id"]) == ("SUPERSEDE", [old["id"]], flagged["memory"]["id"])
+    assert status(client, old["id"]) == "superseded"
+    entry = client.get(f"/v1/log/{answer['log_id']}").json()
+    assert (entry["decided_by"], entry["reasoning"]) == ("reviewer", "Checked with the user")
+    found = review(client, flagged["review_id"])
+    assert (found["status"], found["note"], found["decision_log_id"]) == ("accepted", "Checked with the user", answer["log_id"])
+
+
+def test_rejecting_leaves_everything_as_it_is_and_is_logged(client: httpx.Client) -> None:
+    old, flagged = trusted(client)
+    answer = decide(client, flagged["review_id"], "reject", note="Not so")
+    assert (answer["operation"], answer["superseded"]) == ("NOOP", [])
+    assert status(client, old["id"]) == status(client, flagged["memory"]["id"]) == "current"
+    assert client.get(f"/v1/log/{answer['log_id']}").json()["reasoning"] == "Not so"
+    assert review(client, flagged["review_id"])["status"] == "rejected"
+
+
+@pytest.mark.parametrize("decision", ["accept", "reject"])
+def test_deciding_twice_is_the_same_as_once_and_never_both_ways(client: httpx.Client, decision: str) -> None:
+    _, flagged = trusted(client)
+    first, again = (decide(client, flagged["review_id"], decision) for _ in range(2))
+    same = ("operation", "superseded", "log_id", "known_at", "decision")
+    assert {name: again[name] for name in same} == {name: first[name] for name in same}
+    assert first["memory"]["id"] == again["memory"]["id"]
+    other = {"accept": "reject", "reject": "accept"}[decision]
+    problem(client.post(f"/v1/reviews/{flagged['review_id']}/{other}"), 409)
+
+
+def test_where_memories_moved_accepting_shows_a_fresh_proposal_first(client: httpx.Client) -> None:
+    old, flagged = trusted(client)
+    client.patch(f"/v1/memories/{old['id']}", json={"importance": 0.9})
+    refused = problem(client.post(f"/v1/reviews/{flagged['review_id']}/accept"), 409)
+    assert refused["type"] == "urn:palimpsest:problem:moved"
+    assert refused["changed"] == [old["id"]]
+    assert {m["id"] for m in refused["proposal"]["after"]} == {old["id"], flagged["memory"]["id"]}
+    assert decide(client, flagged["review_id"], "accept")["superseded"] == [old["id"]]
+
+
+def test_what_makes_no_sense_any_more_is_not_accepted(client: httpx.Client) -> None:
+    old, flagged = trusted(client)
+    client.post(f"/v1/memories/{old['id']}/retract", json={"never_true": True})
+    assert review(client, flagged["review_id"])["obstacle"]
+    for _ in range(2):
+        problem(client.post(f"/v1/reviews/{flagged['review_id']}/accept"), 409)
+    assert decide(client, flagged["review_id"], "reject")["operation"] == "NOOP"
+
+
+def test_a_decision_can_be_undone_and_made_again(client: httpx.Client) -> None:
+    old, flagged = trusted(client)
+    accepted = decide(client, flagged["review_id"], "accept")
+    assert client.post(f"/v1/log/{accepted['log_id']}/revert").is_success
+    assert status(client, old["id"]) == "current"
+    assert review(client, flagged["review_id"])["status"] == "pending"
+    assert decide(client, flagged["review_id"], "reject")["operation"] == "NOOP"
+
+
+def test_a_constraint_ends_by_an_accepted_review(client: httpx.Client) -> None:
+    old = store(client, "Alice lives in Porto", kind="constraint")["memory"]
+    flagged = store(client, "Alice moved to Lisbon")
+    assert review(client, flagged["review_id"])["source"] == "constraint"
+    assert decide(client, flagged["review_id"], "accept")["superseded"] == [old["id"]]
+
+
+def test_unknown_and_foreign_reviews_answer_alike(client: httpx.Client) -> None:
+    _, flagged = trusted(client)
+    for review_id, agent in ((str(uuid4()), client.headers["X-Agent-Id"]), (flagged["review_id"], f"other-{uuid4().hex}")):
+        for call in (("GET", ""), ("POST", "/accept"), ("POST", "/reject")):
+            answer = client.request(call[0], f"/v1/reviews/{review_id}{call[1]}", headers={"X-Agent-Id": agent})
+            assert problem(answer, 404)["type"] == "urn:palimpsest:problem:unknown-review"
+
+
+def test_many_are_decided_by_ids_or_by_a_filter_with_a_bound(client: httpx.Client) -> None:
+    flagged = [
+        send(client, editor("Emacs", trust=10, entity=f"user {i}"))
+        for i in range(5)
+        if send(client, editor("Vim", trust=90, entity=f"user {i}"))
+    ]
+    ids = [answer["review_id"] for answer in flagged]
+    by_ids = client.post("/v1/reviews/decide", json={"decision": "reject", "ids": [ids[0], str(uuid4())]}).json()["results"]
+    assert [r["result"].get("status") for r in by_ids] == [None, 404]
+    call = {"decision": "accept", "filter": {"source": "trust"}, "limit": 3}
+    by_filter = client.post("/v1/reviews/decide", json=call).json()["results"]
+    assert [r["review_id"] for r in by_filter] == list(reversed(ids))[:3]
+    assert [r["status"] for r in client.get("/v1/reviews").json()["items"]] == ["accepted"] * 3 + ["pending", "rejected"]
+    for bad in ({"decision": "accept"}, {"decision": "accept", "filter": {}}, {"decision": "accept", "ids": ids, "filter": {}, "limit": 1}):
+        assert client.post("/v1/reviews/decide", json=bad).status_code == 422
+
+
+def test_reviews_expire_and_the_log_says_so(database_url: str) -> None:
+    settings = load_settings(database_url=database_url, review_days=7)
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        _, flagged = trusted(client)
+        with psycopg.connect(database_url) as connection:
+            connection.execute("UPDATE reviews SET created_at = created_at - interval '8 days'")
+        [expired] = client.get("/v1/reviews").json()["items"]
+        assert (expired["id"], expired["status"]) == (flagged["review_id"], "expired")
+        assert client.get(f"/v1/log/{expired['decision_log_id']}").json()["reasoning"] == "Nobody decided it in time."
+        problem(client.post(f"/v1/reviews/{flagged['review_id']}/accept"), 409)
+
+
+# --- shadow ------------------------------------------------------------------------------------------------------------
+
+STORY = [
+    {"content": "I live in Porto"},
+    {"content": "I play tennis"},
+    {"content": "I moved to Lisbon"},
+    {"content": "I no longer play tennis"},
+    {"content": "I moved to Lisbon"},
+    editor("Vim", tier="core"),
+    editor("Emacs"),
+    editor("Emacs", valid_until="2999-01-01T00:00:00Z"),
+]
+
+
+def test_a_shadow_agent_adds_every_fact_and_changes_nothing(shadow: httpx.Client) -> None:
+    answers = [send(shadow, body) for body in STORY]
+    assert [a["operation"] for a in answers] == ["ADD"] * len(STORY)
+    assert all(a["superseded"] == a["adjusted"] == [] for a in answers)
+    assert len(shadow.get("/v1/memories").json()["items"]) == len(STORY)
+    relations = [review(shadow, a["review_id"])["relation"] if a["review_id"] else None for a in answers]
+    assert relations == [None, None, "UPDATE", "RETRACTION", "DUPLICATE", None, "UPDATE", "UPDATE"]
+    assert {r["source"] for r in shadow.get("/v1/reviews").json()["items"]} == {"shadow"}
+
+
+def test_accepted_proposals_of_a_shadow_lead_to_what_a_live_agent_holds(shadow: httpx.Client) -> None:
+    live = httpx.Client(base_url=shadow.base_url, headers={"X-Agent-Id": f"live-{uuid4().hex}"}, timeout=60)
+    with live:
+        for body in STORY:
+            answer = send(shadow, body)
+            if answer["review_id"]:
+                decide(shadow, answer["review_id"], "accept")
+            send(live, body)
+        held, wanted = (
+            sorted((m["content"], m["tier"], m["said_until"]) for m in c.get("/v1/memories").json()["items"]) for c in (shadow, live)
+        )
+    assert held == wanted
+
+
+def test_the_report_tells_what_would_have_changed_and_how_people_decided(shadow: httpx.Client) -> None:
+    answers = [send(shadow, body) for body in STORY]
+    updates = [a for a in answers if a["review_id"] and review(shadow, a["review_id"])["relation"] == "UPDATE"]
+    decide(shadow, updates[0]["review_id"], "accept")
+    decide(shadow, updates[1]["review_id"], "reject")
+    bands = shadow.get("/v1/shadow/report").json()["bands"]
+    assert sum(b["proposed"] for b in bands) == 5
+    assert {(b["relation"], b["decided_by"]) for b in bands} >= {("UPDATE", "signals"), ("UPDATE", "rule"), ("RETRACTION", "signals")}
+    assert sorted(b["precision"] for b in bands if b["precision"] is not None) == [0.0, 1.0]
+    assert updates[0]["review_id"] in [i for b in bands for i in b["examples"]]
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    assert shadow.get("/v1/shadow/report", params={"since": tomorrow}).json()["bands"] == []
+
+
+def test_a_person_may_be_required_for_every_change(database_url: str) -> None:
+    settings = load_settings(database_url=database_url, require_human_review=True)
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        first = send(client, editor("Vim"))["memory"]
+        second = send(client, editor("Emacs"))
+        assert (second["operation"], second["superseded"]) == ("ADD", [])
+        decide(client, second["review_id"], "accept")
+        assert status(client, first["id"]) == "superseded"
+
+
+def test_a_merge_is_proposed_and_made_when_accepted(database_url: str) -> None:
+    with (
+        ScriptedModel(every("COMPLEMENT")) as model,
+        running(load_settings(database_url=database_url, llm_base_url=model.url, mode="shadow")) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        store(client, "The Falcon app was written by Anna")
+        answer = store(client, "The Falcon app has 12000 users")
+        assert (answer["operation"], review(client, answer["review_id"])["relation"]) == ("ADD", "COMPLEMENT")
+        merged = decide(client, answer["review_id"], "accept")
+        assert merged["operation"] == "MERGE"
+        [held] = contents(client)
+        assert "Anna" in held
+        assert "12000" in held
+        undone = client.post(f"/v1/log/{merged['log_id']}/revert")
+        assert undone.is_success, undone.text
+        assert len(contents(client)) == 2
+
+
+# --- frozen ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_frozen_agent_keeps_stores_back_and_writes_nothing(client: httpx.Client) -> None:
+    first = send(client, editor("Vim"))["memory"]
+    logged = len(client.get("/v1/log").json()["items"])
+    mode(client, "frozen")
+    response = client.post("/v1/memories", json=editor("Emacs"))
+    answer = response.json()
+    assert (response.status_code, answer["operation"], answer["memory"]) == (202, None, None)
+    held = review(client, answer["review_id"])
+    assert (held["source"], held["held"]["fact"]["content"]) == ("frozen", "Uses Emacs as editor")
+    assert first["id"] in held["sentence"]
+    batch = client.post("/v1/memories/batch", json={"items": [editor("Nano"), {"content": ""}]}).json()["results"]
+    assert (batch[0]["operation"], batch[1]["status"]) == (None, 422)
+    assert contents(client) == {"Uses Vim as editor"}
+    assert len(client.get("/v1/log").json()["items"]) == logged
+
+
+def test_the_explicit_verbs_of_a_frozen_agent_are_refused(client: httpx.Client) -> None:
+    stored = send(client, editor("Vim"))
+    path = f"/v1/memories/{stored['memory']['id']}"
+    mode(client, "frozen")
+    held = client.post("/v1/memories", json={"content": "Has a dog"}).json()
+    calls: list[tuple[str, str, Any]] = [
+        ("PATCH", path, {"importance": 0.1}),
+        ("POST", f"{path}/supersede", {"content": "new"}),
+        ("POST", f"{path}/retract", {}),
+        ("DELETE", path, None),
+        ("POST", f"/v1/log/{stored['log_id']}/revert", {}),
+        ("POST", "/v1/reverts", {"operation": "ADD"}),
+        ("POST", f"/v1/reviews/{held['review_id']}/accept", {}),
+    ]
+    for method, where, body in calls:
+        assert problem(client.request(method, where, json=body), 503)["type"] == "urn:palimpsest:problem:frozen"
+    assert problem(client.post("/v1/import", content='{"content": "x"}\n'), 503)
+    assert contents(client) == {"Uses Vim as editor"}
+
+
+def test_what_was_held_back_is_stored_as_asked_for_when_accepted(client: httpx.Client) -> None:
+    first = send(client, editor("Vim"))["memory"]
+    mode(client, "frozen")
+    held = client.post("/v1/memories", json=editor("Emacs")).json()
+    mode(client, None)
+    answer = decide(client, held["review_id"], "accept")
+    assert (answer["operation"], answer["superseded"]) == ("UPDATE", [first["id"]])
+    assert answer["memory"]["valid_from"] == held["known_at"]
+    assert review(client, held["review_id"])["memory_id"] == answer["memory"]["id"]
+    assert decide(client, held["review_id"], "accept")["log_id"] == answer["log_id"]
+
+
+def test_what_was_held_back_and_rejected_is_never_stored(client: httpx.Client) -> None:
+    mode(client, "frozen")
+    held = client.post("/v1/memories", json=editor("Emacs")).json()
+    decide(client, held["review_id"], "reject")
+    mode(client, "live")
+    assert contents(client) == set()
+
+
+@pytest.fixture
+def own(database_url: str) -> Iterator[httpx.Client]:
+    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address, timeout=60) as client:
+        client.headers["X-Agent-Id"] = "own"
+        yield client
+
+
+def test_erasing_an_agent_takes_what_was_held_back_with_it(own: httpx.Client, database_url: str) -> None:
+    mode(own, "frozen")
+    own.post("/v1/memories", json={"content": "I like zebras", "session_id": "s"})
+    mode(own, "live")
+    assert own.post("/v1/erasures", json={"agent_id": "own"}).status_code == 200
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT count(*) FROM reviews WHERE reviews::text LIKE '%zebra%'").fetchone() == (0,)
