@@ -120,7 +120,7 @@ class Settings(BaseSettings):
         le=100_000,
         description="Requests of each of these kinds that may wait for their turn; more get 503 at once.",
     )
-    queue_timeout: float = Field(5.0, gt=0, le=300, description="Seconds that a request may wait for its turn; then it gets 503.")
+    queue_timeout: float = Field(10.0, gt=0, le=300, description="Seconds that a request may wait for its turn; then it gets 503.")
     shutdown_delay: float = Field(
         0.0,
         ge=0,
