@@ -65,10 +65,10 @@ def measure(report: Report, world: World, *, seconds: float, rounds: int) -> Non
             rows.append(uvloop.run(_round(port, process, seconds)))
     report.section(
         "Overload",
-        f"Four searches for each store. Peak: as many callers who wait for their answers as get most (of 8, 16, 32), {seconds:g} s before and "
-        f"after. Between: {TIMES} times that for {seconds * 2:g} s from a process that does not wait, over at most {MOST_CONNECTIONS:,} "
-        "connections. Goal: goodput (good answers per second) at least 0.8 of the peak, memory bounded. What is said per CPU second of the "
-        "service's process leaves out what other work on the machine took.",
+        "Four searches for each store. Peak: as many callers who wait for their answers as get most (of 8, 16, 32), "
+        f"{seconds:g} s before and after. Between: {TIMES} times that for {seconds * 2:g} s from a process that does not wait, over at "
+        f"most {MOST_CONNECTIONS:,} connections. Goal: goodput (good answers per second) at least 0.8 of the peak, memory bounded. What is "
+        "said per CPU second of the service's process leaves out what other work on the machine took.",
         [
             "peak/s",
             "offered/peak",
