@@ -1,14 +1,15 @@
 """The command line: run the service, migrate its database, and talk to a running one."""
 
+import logging.config
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from app import __version__
 from app.commands import changing, reading
@@ -17,6 +18,8 @@ from app.commands.printing import print_change, print_json, print_memories
 from app.settings import InvalidSettings, Settings, load_settings
 
 cli = typer.Typer(help="The memory service for agents that knows when facts change.", no_args_is_help=True, pretty_exceptions_enable=False)
+
+logger = logging.getLogger(__name__)
 
 
 def main() -> None:
@@ -41,11 +44,14 @@ def serve(
     """Serve. Without PALIMPSEST_DATABASE_URL, over an embedded Postgres in the data folder, migrated by itself."""
     import uvicorn
 
+    from app import logs
     from app.embedding.choice import encoder_of
     from app.store import schema
 
     given = {"host": host, "port": port, "workers": workers}
     settings = load_settings(**{name: value for name, value in given.items() if value is not None})
+    log_config = logs.config(settings)
+    logging.config.dictConfig(log_config)
     # uvicorn raises a caught SIGTERM again when it has shut down; as an exit, it lets the embedded Postgres be stopped too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with _explained(), _database(settings) as url:
@@ -56,8 +62,29 @@ def serve(
         schema.language_oid(url, settings.text_language)
         os.environ["PALIMPSEST_DATABASE_URL"] = url  # the workers' settings are read from the environment
         os.environ["PALIMPSEST_HOST"] = settings.host
-        Console(stderr=True).print(f"Swagger UI: http://{settings.host}:{settings.port}/docs", highlight=False)
-        uvicorn.run("app.main:create_app", factory=True, host=settings.host, port=settings.port, workers=settings.workers)
+        logger.info("Swagger UI: http://%s:%d/docs", settings.host, settings.port)
+        with _shared_metrics(settings.workers):
+            uvicorn.run(
+                "app.serving:served_app",
+                factory=True,
+                host=settings.host,
+                port=settings.port,
+                workers=settings.workers,
+                log_config=log_config,
+                access_log=False,
+                timeout_graceful_shutdown=settings.shutdown_timeout,
+            )
+
+
+@contextmanager
+def _shared_metrics(workers: int) -> Iterator[None]:
+    """A folder through which several workers tell each other what they counted, unless there is one already."""
+    if workers == 1 or "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="palimpsest-metrics-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        yield
 
 
 @cli.command()

@@ -9,7 +9,7 @@ from rich.text import Text
 from app.embedding.choice import encoder_of, open_embedder
 from app.services.reembed import Reembed
 from app.settings import Settings
-from app.store.engine import create_engine
+from app.store.engine import Patience, create_engine
 
 
 class _Rate(TextColumn):
@@ -29,7 +29,8 @@ def reembed_database(settings: Settings, url: str) -> None:
 
 
 async def _run(settings: Settings, url: str) -> bool:
-    engine = create_engine(url, pool_size=3, pool_timeout=30)
+    patient = Patience(pool=30, statement=0, lock=0, idle_transaction=0)
+    engine = create_engine(url, pool_size=3, patience=patient)
     try:
         async with open_embedder(settings) as embedder:
             with _bar() as bar:

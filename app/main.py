@@ -8,12 +8,15 @@ from datetime import timedelta
 
 import httpx
 from fastapi import APIRouter, Depends, FastAPI
+from fastapi.telemetry import TelemetryConfig
 
 from app import __version__
 from app.api import agents, context, erasures, health, log, memories, once, problems, reviews, search, transfer
+from app.api.admission import Admission
 from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
+from app.api.observed import Observed
 from app.domain.plan import Policy
 from app.domain.strength import HalfLives
 from app.embedding import Embedder
@@ -34,22 +37,37 @@ from app.services.review import Reviewing
 from app.services.supersede import Supersede
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
-from app.store.engine import create_engine
+from app.store.engine import Patience, create_engine
 
 DESCRIPTION = """The memory service for agents that knows when facts change: store a fact, store its change, and read what is true now,
 what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."""
 
+# FastAPI's own log records would hold the words of errors, which quote facts.
+TELEMETRY: TelemetryConfig = {
+    "logs": False,
+    "metrics": False,
+    "operation_spans": False,
+    "auto_configure": False,
+    "exclude": lambda scope: not scope["path"].startswith("/v1/"),
+}
 
-def create_app(settings: Settings | None = None, embedder: Embedder | None = None) -> FastAPI:
+
+def create_app(settings: Settings | None = None, embedder: Embedder | None = None, *, traced: bool = False) -> FastAPI:
     """The service over the database of the settings (default: of the environment), which must be migrated.
 
-    Without an embedder of the caller's, who then closes it, that of the settings is opened.
+    Without an embedder of the caller's, who then closes it, that of the settings is opened. `traced` requests are spans of the tracer
+    provider in place; their queries hold what was searched for.
     """
     settings = settings or load_settings()
     app = FastAPI(
-        title="Palimpsest", version=__version__, description=DESCRIPTION, lifespan=_lifespan, generate_unique_id_function=lambda r: r.name
+        title="Palimpsest",
+        version=__version__,
+        description=DESCRIPTION,
+        lifespan=_lifespan,
+        generate_unique_id_function=lambda r: r.name,
+        telemetry={**TELEMETRY, "tracing": traced},
     )
-    app.state.settings, app.state.embedder = settings, embedder
+    app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
     guarded = APIRouter(
         dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
     )
@@ -62,6 +80,8 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     problems.install(app)
     once.install(app)
     app.add_middleware(BoundedBody, limit=settings.max_body_bytes)
+    app.add_middleware(Admission, places=settings.places, queue=settings.max_queue, patience=settings.queue_timeout)
+    app.add_middleware(Observed)
     app.add_middleware(RequestId)
     return app
 
@@ -71,7 +91,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings: Settings = app.state.settings
     if settings.database_url is None:
         raise InvalidSettings("PALIMPSEST_DATABASE_URL: not set. `palimpsest serve` starts an embedded Postgres by itself.")
-    engine = create_engine(settings.database_url, pool_size=settings.pool_size, pool_timeout=settings.pool_timeout)
+    engine = create_engine(settings.database_url, pool_size=settings.pool_size, patience=_patience(settings))
     opened = AsyncExitStack()
     embedder: Embedder = app.state.embedder or await opened.enter_async_context(open_embedder(settings))
     http = httpx.AsyncClient()
@@ -118,6 +138,16 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await opened.aclose()
         await http.aclose()
         await engine.dispose()
+
+
+def _patience(settings: Settings) -> Patience:
+    return Patience(
+        pool=settings.pool_timeout,
+        connect=settings.connect_timeout,
+        statement=settings.statement_timeout,
+        lock=settings.lock_timeout,
+        idle_transaction=settings.idle_transaction_timeout,
+    )
 
 
 def _policy(settings: Settings) -> Policy:

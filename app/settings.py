@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -57,6 +58,12 @@ class Settings(BaseSettings):
     )
     pool_size: int = Field(10, ge=1, le=200, description="Database connections per process, at most.")
     pool_timeout: float = Field(10.0, gt=0, le=300, description="Seconds to wait for a database connection.")
+    connect_timeout: int = Field(5, ge=2, le=300, description="Seconds that opening a database connection may take.")
+    statement_timeout: float = Field(30.0, ge=0, le=86_400, description="Seconds that one SQL statement may take; 0: any time.")
+    lock_timeout: float = Field(10.0, ge=0, le=86_400, description="Seconds to wait for another write of the same agent; 0: any time.")
+    idle_transaction_timeout: float = Field(
+        60.0, ge=0, le=86_400, description="Seconds after which Postgres ends a transaction in which nothing happens; 0: never."
+    )
     host: str = Field("127.0.0.1", description="Address to listen on. Anything but loopback needs an API key.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
     workers: int = Field(1, ge=1, le=64, description="Service processes that share the port and the database.")
@@ -157,6 +164,37 @@ class Settings(BaseSettings):
         _CORE_DAYS, validate_default=True, description="The same for core memories, which are kept longer and never fall below 0.60."
     )
     max_body_bytes: int = Field(16 * 2**20, ge=1024, description="Largest request body in bytes; imports stream and are bounded per line.")
+    max_reads: int | None = Field(
+        None, ge=1, le=10_000, description="Reads worked on at once, per process. Unset: twice the database connections."
+    )
+    max_writes: int | None = Field(
+        None,
+        ge=1,
+        le=10_000,
+        description="Writes worked on at once, per process. Unset: half the database connections, and with a model four more for each of "
+        "PALIMPSEST_LLM_CONCURRENCY, because those mostly wait.",
+    )
+    max_transfers: int | None = Field(
+        None, ge=1, le=10_000, description="Imports and exports at once, per process. Unset: a quarter of the database connections."
+    )
+    max_queue: int = Field(
+        100,
+        ge=0,
+        le=100_000,
+        description="Requests of each of these kinds that may wait for their turn; more get 503 at once.",
+    )
+    queue_timeout: float = Field(10.0, gt=0, le=300, description="Seconds that a request may wait for its turn; then it gets 503.")
+    shutdown_delay: float = Field(
+        0.0,
+        ge=0,
+        le=300,
+        description="Seconds between /readyz turning 503 and the port closing; behind a load balancer, longer than it takes to notice.",
+    )
+    shutdown_timeout: int = Field(35, ge=1, le=3600, description="Seconds that requests under way may take to end after that.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least important records to write.")
+    log_format: Literal["auto", "json", "console"] = Field(
+        "auto", description="Log lines as JSON or in colours; auto: in colours on a terminal, else JSON."
+    )
 
     @field_validator("database_url")
     @classmethod
@@ -178,6 +216,17 @@ class Settings(BaseSettings):
         if key is not None and not (key.isascii() and key.isprintable()):
             raise ValueError("must consist of printable ASCII characters")
         return key
+
+    @property
+    def places(self) -> dict[str, int]:
+        """How many requests of each kind are worked on at once. A search needs its connection half of the time, while it does not encode;
+        writes leave connections for reads even while they all wait for each other."""
+        for_model = 4 * self.llm_concurrency if self.llm_base_url else 0
+        return {
+            "read": self.max_reads or 2 * self.pool_size,
+            "write": self.max_writes or max(1, self.pool_size // 2) + for_model,
+            "transfer": self.max_transfers or max(1, self.pool_size // 4),
+        }
 
     @property
     def listens_beyond_loopback(self) -> bool:
@@ -206,6 +255,14 @@ def load_settings(**overrides: object) -> Settings:
             "PALIMPSEST_EMBEDDING_DIMENSIONS: needed with PALIMPSEST_EMBEDDING_BASE_URL. Set it to the size of the model's vectors."
         )
     return settings
+
+
+def traces_wanted() -> bool:
+    """Whether OpenTelemetry's own variables ask for traces."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
+        return False
+    names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
+    return any(os.environ.get(name) for name in names)
 
 
 def settings_table() -> str:

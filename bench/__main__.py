@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from bench import image, model, recall, search, store
+from bench import image, model, overload, recall, search, store
 from bench.figures import RESULTS, Report
 from bench.world import World, world
 
-PARTS = ("search", "store", "recall", "model", "image")
+PARTS = ("search", "store", "recall", "model", "overload", "image")
 
 
 def main() -> None:
@@ -25,6 +25,8 @@ def main() -> None:
             store.measure(report, here, rounds=40 if quick else 400, batches=1 if quick else 5, encoders=encoders)
         if "model" in arguments.only:
             model.measure(report, here, searches=100 if quick else 400)
+        if "overload" in arguments.only:
+            overload.measure(report, here, seconds=2 if quick else 4, rounds=1 if quick else 3)
         if "image" in arguments.only:
             image.measure(report)
         report.write(arguments.write)

@@ -19,26 +19,28 @@ FLOOR = "bench.floor:create_app"
 @contextmanager
 def serving(factory: str, **environment: str) -> Iterator[int]:
     """Runs an application factory and yields its port. Raises RuntimeError where it does not start."""
-    port = _free_port()
+    port = free_port()
     options = ["--port", str(port), "--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "--no-access-log"]
     command = [sys.executable, "-m", "uvicorn", "--factory", factory, *options]
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment)
     try:
-        _await_port(port, process, factory)
+        await_port(port, process, factory)
         yield port
     finally:
         process.terminate()
         process.wait(20)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def _await_port(port: int, process: subprocess.Popen[bytes], name: str) -> None:
+def await_port(port: int, process: subprocess.Popen[bytes], name: str) -> None:
+    """Waits until somebody listens. Raises RuntimeError where the process ends before."""
     for _ in range(600):
         if process.poll() is not None:
             raise RuntimeError(f"{name} ended with status {process.returncode}")

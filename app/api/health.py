@@ -1,13 +1,15 @@
 """Whether the process lives, whether it can serve, and which version it is."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from app import __version__
+from app.api.answers import Problem
 from app.api.deps import PartsDep
-from app.services.metrics import exposition
+from app.api.problems import draining
+from app.services.metrics import exposition, look_at_pool
 from app.store import reads
 
 router = APIRouter(tags=["operations"])
@@ -32,17 +34,20 @@ async def livez() -> Health:
     return Health(status="ok")
 
 
-@router.get("/readyz")
-async def readyz(parts: PartsDep) -> Health:
-    """The database answers too, and its vectors are of this service's model."""
+@router.get("/readyz", response_model=Health, responses={503: {"model": Problem, "description": "It ends, or the database is away"}})
+async def readyz(request: Request, parts: PartsDep) -> Health | Response:
+    """The database answers too, its vectors are of this service's model, and the process is not about to end."""
+    if request.app.state.draining:
+        return draining()
     async with reads.reading(parts.engine) as connection:
         await reads.check_encoder(connection, parts.encoder)
     return Health(status="ready")
 
 
 @router.get("/metrics", responses={200: {"content": {"text/plain": {}}, "description": "Prometheus text format"}}, response_model=None)
-async def metrics() -> Response:
-    """What this process counted: operations by relation and judge, calls to the model and their tokens."""
+async def metrics(parts: PartsDep) -> Response:
+    """What all workers counted: requests, operations by relation and judge, calls to the model and their tokens, the pool, the queue."""
+    look_at_pool(parts.engine)
     return Response(exposition(), media_type=CONTENT_TYPE_LATEST)
 
 

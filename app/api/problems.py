@@ -102,7 +102,7 @@ def respond(problem: Problem, headers: Mapping[str, str] | None = None) -> Respo
 
 
 def install(app: FastAPI) -> None:
-    """Every error leaves as a problem."""
+    """Every error leaves as a problem; what is not listed here, `observed.Observed` answers."""
     app.add_exception_handler(errors.PalimpsestError, _domain_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(ValidationError, _validation_error)
@@ -110,7 +110,6 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(sa.exc.TimeoutError, _busy)
     app.add_exception_handler(sa.exc.DBAPIError, _database_error)
     app.add_exception_handler(psycopg.Error, _database_error)
-    app.add_exception_handler(Exception, _unexpected)
 
 
 async def _domain_error(_request: Request, error: Exception) -> Response:
@@ -135,19 +134,57 @@ async def _busy(_request: Request, _error: Exception) -> Response:
 
 
 async def _database_error(_request: Request, error: Exception) -> Response:
-    """A broken rule of the schema is a conflict by its name; anything else means that the database cannot be reached."""
+    """A broken rule of the schema is a conflict by its name; trouble that passes is told with when to try again."""
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     rule = cause.diag.constraint_name if isinstance(cause, psycopg.IntegrityError) else None
     if rule:
         return respond(problem(409, "rule-broken", "The write breaks a rule", f"The write breaks the rule {rule}; nothing was stored."))
-    if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
-        logger.error("database unavailable: %s", type(cause).__name__)
-        return respond(problem(503, "database-unavailable", "The database cannot be reached", "Try again."), {"Retry-After": "2"})
-    return await _unexpected(_request, error)
+    for kind, slug, title, detail, wait in _PASSING:
+        if isinstance(cause, kind):
+            logger.error(
+                "database trouble", extra={"trouble": slug, "error": type(cause).__name__, "sqlstate": getattr(cause, "sqlstate", None)}
+            )
+            return respond(problem(503, slug, title, detail), {"Retry-After": str(wait)})
+    raise error
 
 
-async def _unexpected(_request: Request, error: Exception) -> Response:
-    logger.error("unexpected error", exc_info=error)
+# What passes by itself, with the seconds after which trying again makes sense. The first that fits counts.
+_PASSING: list[tuple[type[psycopg.Error], str, str, str, int]] = [
+    (
+        psycopg.errors.QueryCanceled,
+        "statement-timeout",
+        "The database took too long",
+        "A statement took longer than PALIMPSEST_STATEMENT_TIMEOUT allows; nothing was stored. Ask for less at a time, or try again later.",
+        5,
+    ),
+    (
+        psycopg.errors.LockNotAvailable,
+        "agent-busy",
+        "Another write of this agent goes on",
+        "Another write of this agent took longer than PALIMPSEST_LOCK_TIMEOUT; nothing was stored. Try again when it has ended.",
+        5,
+    ),
+    (psycopg.errors.TransactionRollback, "collision", "Two writes collided", "The database chose to undo this one. Try again.", 1),
+    (psycopg.OperationalError, "database-unavailable", "The database cannot be reached", "Try again.", 2),
+    (psycopg.InterfaceError, "database-unavailable", "The database cannot be reached", "Try again.", 2),
+]
+
+
+def unexpected() -> Response:
+    """The answer to an error nobody foresaw."""
     return respond(
         problem(500, "unexpected", "Something went wrong here", "The fault is the service's; its log says more. Nothing was stored.")
     )
+
+
+def overloaded() -> Response:
+    """The answer at the door when all places and the queue before them are taken."""
+    detail = (
+        "More requests arrive than can be worked on; this one was not begun. Try again after Retry-After seconds, and then more slowly."
+    )
+    return respond(problem(503, "overloaded", "Overloaded", detail), {"Retry-After": "1"})
+
+
+def draining() -> Response:
+    """The answer of /readyz while the process ends."""
+    return respond(problem(503, "draining", "Shutting down", "Send requests to another process; this one is about to end."))

@@ -60,6 +60,7 @@ class Erase:
         async with self._engine.begin() as connection:
             lock = await writes.lock_agent(connection, agent, encoder=None)
             await once.check(connection)
+            await writes.take_time(connection)
             named = await _named(connection, agent, scope)
             picture, clock = await writes.read_picture(connection, agent, ids=named[:1])
             if expected is not None and picture.version(named[0]).revision != expected:

@@ -1,10 +1,16 @@
-"""What is counted, for /metrics. Of this process only."""
+"""What is counted, for /metrics: of this process, or of all workers where PROMETHEUS_MULTIPROC_DIR names the folder they share."""
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+import psutil
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.plan import Plan
+from app.store.engine import Pool
 
 REGISTRY = CollectorRegistry()
 _OPERATIONS = Counter(
@@ -37,6 +43,39 @@ def count_erasure() -> None:
     _OPERATIONS.labels("ERASE", "NONE", "caller").inc()
 
 
+_POOL = {
+    name: Gauge(f"palimpsest_pool_{name}", meaning, registry=REGISTRY, multiprocess_mode="livesum")
+    for name, meaning in (
+        ("size", "Database connections there may be"),
+        ("checked_out", "Database connections in use"),
+        ("waiting", "Requests that wait for a database connection"),
+    )
+}
+
+
+def look_at_pool(engine: AsyncEngine) -> None:
+    """Sets the pool's gauges to what is so now."""
+    pool = engine.sync_engine.pool
+    assert isinstance(pool, Pool)
+    _POOL["size"].set(pool.size())
+    _POOL["checked_out"].set(pool.checkedout())
+    _POOL["waiting"].set(pool.waiting)
+
+
 def exposition() -> bytes:
     """Everything counted so far, in the text format of Prometheus."""
-    return generate_latest(REGISTRY)
+    folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    if folder is None:
+        return generate_latest(REGISTRY)
+    _forget_dead_workers(Path(folder))
+    everyone = CollectorRegistry()
+    MultiProcessCollector(everyone, folder)  # type: ignore[no-untyped-call]
+    return generate_latest(everyone)
+
+
+def _forget_dead_workers(folder: Path) -> None:
+    """What a worker that was killed left behind would count as still under way."""
+    for gauges in folder.glob("gauge_live*_*.db"):
+        pid = int(gauges.stem.rpartition("_")[2])
+        if not psutil.pid_exists(pid):
+            mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]

@@ -1,6 +1,8 @@
 """The connection pool, and how a connection is set up."""
 
+import select
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -11,29 +13,94 @@ from psycopg.rows import dict_row
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
+
+
+class NoAddress(ValueError):
+    """A database URL that cannot be read; it is not quoted, because it may hold a password."""
+
+    def __init__(self) -> None:
+        super().__init__("it cannot be read; percent-encode what is special in its password, as in postgresql://user:p%40ss@host/name")
 
 
 def sqlalchemy_url(url: str) -> sa.URL:
-    """A postgresql:// URL with psycopg 3 as its driver."""
-    return sa.make_url(url).set(drivername="postgresql+psycopg")
+    """A postgresql:// URL with psycopg 3 as its driver. Raises NoAddress."""
+    try:
+        return sa.make_url(url).set(drivername="postgresql+psycopg")
+    except (sa.exc.ArgumentError, ValueError):
+        raise NoAddress from None
 
 
-def create_engine(url: str, *, pool_size: int, pool_timeout: float) -> AsyncEngine:
-    """A pool of at most `pool_size` connections; waiting longer than `pool_timeout` seconds for one raises TimeoutError."""
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the database may take, in seconds; 0 is for ever, except for `connect`."""
+
+    pool: float = 10.0
+    connect: int = 5
+    statement: float = 30.0
+    lock: float = 10.0
+    idle_transaction: float = 60.0
+
+    @property
+    def options(self) -> str:
+        """The server's part, as it is said when a connection is opened."""
+        limits = {"statement": self.statement, "lock": self.lock, "idle_in_transaction_session": self.idle_transaction}
+        return " ".join(f"-c {name}_timeout={round(seconds * 1000)}" for name, seconds in limits.items())
+
+
+# A connection whose other end went without a word (a failover, a cut cable) is noticed within half a minute.
+_KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+
+
+def create_engine(url: str, *, pool_size: int, patience: Patience) -> AsyncEngine:
+    """A pool of at most `pool_size` connections; waiting too long for one raises TimeoutError."""
     engine = create_async_engine(
         sqlalchemy_url(url),
+        poolclass=Pool,
         pool_size=pool_size,
         max_overflow=0,
         pool_use_lifo=True,  # the connection used last has the statements prepared
-        pool_timeout=pool_timeout,
-        connect_args={"options": "-c timezone=UTC", "connect_timeout": 10},
+        pool_timeout=patience.pool,
+        hide_parameters=True,  # errors are logged, and parameters hold facts
+        connect_args={"options": f"-c timezone=UTC {patience.options}", "connect_timeout": patience.connect, **_KEEPALIVES},
     )
     sa.event.listen(engine.sync_engine, "connect", _register_vector)
+    sa.event.listen(engine.sync_engine, "checkout", _refuse_stale)
     return engine
+
+
+class Pool(sa.AsyncAdaptedQueuePool):
+    """The usual pool, which also knows how many wait for a connection."""
+
+    waiting = 0
+
+    def _do_get(self) -> ConnectionPoolEntry:
+        self.waiting += 1
+        try:
+            return super()._do_get()
+        finally:
+            self.waiting -= 1
 
 
 def _register_vector(dbapi_connection: DBAPIConnection, _record: object) -> None:
     dbapi_connection.run_async(register_vector_async)
+
+
+def _refuse_stale(dbapi_connection: DBAPIConnection, _record: object, _proxy: object) -> None:
+    """Makes the pool open another connection in the place of one that the server has closed.
+
+    An idle connection has nothing to say; where it can be read, the server has said goodbye. That costs two microseconds, a question
+    to the server (`pool_pre_ping`) a hundred times that.
+    """
+    driver = dbapi_connection.driver_connection
+    if driver.closed or _has_something_to_say(driver.fileno()):
+        raise sa.exc.DisconnectionError("closed by the server")
+
+
+def _has_something_to_say(descriptor: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:

@@ -11,10 +11,11 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 import app
-from app.store.engine import sqlalchemy_url
+from app.store.engine import NoAddress, sqlalchemy_url
 
 MINIMUM_SERVER = 160000
 MINIMUM_PGVECTOR = (0, 8, 4)
+CONNECT_TIMEOUT = 10  # seconds
 
 # A page holds 8,160 bytes; what else a memory has can shrink to about 1,500 of them.
 MOST_DIMENSIONS_IN_ROW = 1_536
@@ -93,7 +94,9 @@ def language_oid(url: str, name: str) -> int:
 
 def _connected(url: str) -> sa.Connection:
     try:
-        return sa.create_engine(sqlalchemy_url(url), poolclass=sa.NullPool).connect()
+        return sa.create_engine(sqlalchemy_url(url), poolclass=sa.NullPool, connect_args={"connect_timeout": CONNECT_TIMEOUT}).connect()
+    except NoAddress as problem:
+        raise UnfitDatabase(f"PALIMPSEST_DATABASE_URL: {problem}") from None
     except sa.exc.OperationalError as problem:
         reason = str(problem.orig).strip().splitlines()[0]
         raise UnfitDatabase(f"Cannot connect to the database of PALIMPSEST_DATABASE_URL: {reason}") from None

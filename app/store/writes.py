@@ -100,6 +100,11 @@ async def lock_agent(connection: AsyncConnection, agent: AgentId, *, encoder: st
     return Locked(None if last == _NEVER else last, found[0]["last_erased_at"], Mode(mode) if mode else None)
 
 
+async def take_time(connection: AsyncConnection) -> None:
+    """Lets the statements of this transaction take as long as they need: they grow with what is stored."""
+    await fetch(connection, "SET LOCAL statement_timeout = 0", {})
+
+
 def next_known(clock: datetime, last: datetime | None) -> datetime:
     """The known time of the next operation: the clock, or one microsecond after the last where the clock is not ahead of it."""
     return clock if last is None or clock > last else last + _TICK

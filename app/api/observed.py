@@ -1,0 +1,71 @@
+"""Every request is named, timed, counted and logged, and whatever goes wrong in it is answered here."""
+
+import logging
+import re
+import time
+from http import HTTPMethod
+
+import structlog
+from prometheus_client import Counter, Histogram
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.problems import unexpected
+from app.services.metrics import REGISTRY
+
+logger = logging.getLogger(__name__)
+
+_REQUESTS = Counter("palimpsest_requests", "Requests answered", ["method", "route", "status"], registry=REGISTRY)
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_SECONDS = Histogram(
+    "palimpsest_request_seconds", "Seconds from a request to the end of its answer", ["route"], registry=REGISTRY, buckets=_BUCKETS
+)
+_QUIET = frozenset({"/livez", "/readyz", "/metrics"})
+_AGENT = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+class Observed:
+    """Counts and logs what the application within answers, by route and never by path: paths and queries hold what people wrote."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        started, status = time.perf_counter(), 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=scope["request_id"]):
+            try:
+                await self._app(scope, receive, watched)
+            except Exception:
+                logger.exception("unexpected error")
+                if status:
+                    raise  # half an answer is out; the server cuts the connection, so that nobody takes it for a whole one
+                await unexpected()(scope, receive, watched)
+            finally:
+                _note(scope, status or 500, time.perf_counter() - started)
+
+
+def _note(scope: Scope, status: int, seconds: float) -> None:
+    method = scope["method"] if scope["method"] in HTTPMethod.__members__ else "other"
+    route = "shed" if "shed" in scope else getattr(scope.get("route"), "path", "unmatched")
+    _REQUESTS.labels(method, route, str(status)).inc()
+    if route == "shed":
+        return  # a line each would cost more than the refusal itself
+    _SECONDS.labels(route).observe(seconds)
+    level = logging.DEBUG if route in _QUIET and status < 400 else logging.INFO
+    if logger.isEnabledFor(level):
+        said = {"method": method, "route": route, "status": status, "duration_ms": round(seconds * 1e3, 2), "agent": _agent(scope)}
+        logger.log(level, "request", extra=said)
+
+
+def _agent(scope: Scope) -> str | None:
+    given = Headers(scope=scope).get("x-agent-id", "default")
+    return given if _AGENT.fullmatch(given) else None

@@ -1,0 +1,66 @@
+"""`palimpsest serve` as a process of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running service: its process, where it listens and where it writes."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+    log: Path
+
+    def stop(self) -> int:
+        """Asks it to end, and waits; its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(60)
+
+
+@contextmanager
+def served(folder: Path, *words: str, python: tuple[str, ...] = (), **environment: str) -> Iterator[Served]:
+    """Serves on a free port, over the embedded Postgres of the folder unless the environment names a database."""
+    port = free_port()
+    command = [sys.executable, *python, "-m", "app.cli", "serve", "--port", str(port), *words]
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PALIMPSEST_", "OTEL_", "PROMETHEUS_"))}
+    ours = {"PALIMPSEST_DATA_DIR": str(folder), "XDG_RUNTIME_DIR": str(folder)}
+    log = folder / "service.log"
+    with (
+        open(log, "ab") as written,
+        subprocess.Popen(command, env=inherited | ours | environment, stdout=written, stderr=written) as process,
+    ):
+        try:
+            await_ready(f"http://127.0.0.1:{port}", process, log)
+            yield Served(process, f"http://127.0.0.1:{port}", log)
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def await_ready(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(600):
+        assert process.poll() is None, log.read_text()
+        try:
+            if httpx.get(f"{address}/readyz").is_success:
+                return
+        except httpx.HTTPError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError("not ready in time")
