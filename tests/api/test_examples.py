@@ -22,6 +22,7 @@ DOCUMENT: dict[str, Any] = create_app(load_settings(host="127.0.0.1")).openapi()
 PASTED = {
     "memory_id": lambda answer: answer["memory"]["id"],
     "log_id": lambda answer: answer["log_id"],
+    "review_id": lambda answer: answer["review_id"],
     "agent_id": lambda answer: answer["agent_id"],
 }
 
@@ -85,7 +86,9 @@ def test_every_body_and_every_required_parameter_has_an_example(method: str, pat
 def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> None:
     for example in STORE.values():
         client.post("/v1/memories", json=example["value"]).raise_for_status()
-    stored = store(client, "Has a dog") | {"agent_id": client.headers["X-Agent-Id"]}
+    store(client, "Alice lives in Porto", trust=90)
+    waits = store(client, "Alice moved to Lisbon", trust=10)["review_id"]
+    stored = store(client, "Has a dog") | {"agent_id": client.headers["X-Agent-Id"], "review_id": waits}
     ids = {name: found(stored) for name, found in PASTED.items()}
     places = {p["name"]: p["in"] for p in call.route.get("parameters", [])}
     query = {name: value for name, value in call.parameters.items() if places[name] == "query"}

@@ -23,7 +23,7 @@ from app.services import reembed as service
 from app.services.reembed import Reembed, ReembedStopped
 from app.settings import Settings, load_settings
 from app.store import reembedding, schema, writes
-from app.store.engine import create_engine
+from app.store.engine import Patience, create_engine
 
 TEXTS = [f"Note {number} about {'tea coffee rain snow'.split()[number % 4]} in room {number % 7}" for number in range(40)]
 
@@ -47,7 +47,7 @@ class Scripted:
 
 def reembed(url: str, embedder: Scripted, **more: Any) -> bool:
     async def run() -> bool:
-        engine = create_engine(url, pool_size=3, pool_timeout=10)
+        engine = create_engine(url, pool_size=3, patience=Patience())
         try:
             return await Reembed(engine, embedder).run(more.get("report", lambda done, total: None))
         finally:
@@ -249,7 +249,7 @@ def _break_off(url: str, embedder: Scripted) -> None:
     """Makes ten vectors of that model and stops."""
 
     async def run() -> None:
-        engine = create_engine(url, pool_size=3, pool_timeout=10)
+        engine = create_engine(url, pool_size=3, patience=Patience())
         async with engine.begin() as connection:
             assert await reembedding.begin(connection, embedder.name, embedder.dimensions)
             waiting = await reembedding.find_waiting(connection, reembedding.START, 10)

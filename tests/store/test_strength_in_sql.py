@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.memory import Belief, Fact, Kind, Memory, Tier, Usage
 from app.domain.strength import MAX_REINFORCEMENTS, HalfLives, strength
-from app.store.engine import create_engine, fetch
+from app.store.engine import Patience, create_engine, fetch
 from app.store.strength import STRENGTH, half_life_values
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -65,7 +65,7 @@ def test_sql_and_python_agree(database_url: str) -> None:
 
 
 async def ask(url: str, statement: str, given: dict[str, object]) -> list[dict[str, float]]:
-    engine = create_engine(url, pool_size=1, pool_timeout=5)
+    engine = create_engine(url, pool_size=1, patience=Patience())
     async with engine.connect() as connection:
         rows = await fetch(connection, statement, given)
     await engine.dispose()
