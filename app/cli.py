@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from app import __version__
-from app.commands import changing, reading
+from app.commands import changing, control, reading
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
 from app.commands.printing import print_change, print_json, print_memories
 from app.settings import InvalidSettings, Settings, load_settings
@@ -214,7 +214,8 @@ def history(
     print_memories(answer["versions"])
 
 
-for command in (changing.supersede, changing.retract, reading.context, reading.log, reading.agents):
+cli.add_typer(control.reviews, name="reviews")
+for command in (changing.supersede, changing.retract, reading.context, reading.log, reading.agents, *control.COMMANDS):
     cli.command()(command)
 
 

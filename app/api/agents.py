@@ -93,7 +93,5 @@ async def patch_agent(
 ) -> Response:
     """Choose what becomes of changes to this agent's memories. In shadow mode they become reviews; frozen, nothing is written."""
     async with parts.engine.begin() as connection:
-        await agents.set_mode(connection, AgentId(agent_id), body.mode)
-        row = await agents.find_agent(connection, AgentId(agent_id))
-    assert row is not None
+        row = await agents.set_mode(connection, AgentId(agent_id), body.mode)
     return reply(AgentOut.of(row))

@@ -21,15 +21,18 @@ def print_json(answer: dict[str, Any]) -> None:
 def print_change(answer: dict[str, Any]) -> None:
     """What a write did, and what it ended."""
     tried = " (dry run)" if answer["dry_run"] else ""
-    console().print(f"[bold]{answer['operation']}[/bold] {escape(answer['decision']['reasoning'])}{tried}")
+    done = answer["operation"] or f"held back as review {answer['review_id']}:"
+    console().print(f"[bold]{done}[/bold] {escape(answer['decision']['reasoning'])}{tried}")
     print_memories([answer["memory"]] if answer["memory"] else [])
+    if answer["operation"] and answer["review_id"]:
+        console().print(f"waits for a person: review {answer['review_id']}")
     if answer["superseded"]:
         console().print("ended: " + ", ".join(answer["superseded"]))
 
 
 def print_memories(memories: list[dict[str, Any]], scores: list[float] | None = None) -> None:
     """A row per memory; the heading alone for none."""
-    rows = [[m["status"], minute(m["valid_from"]), minute(m["valid_until"]), m["content"], m["id"]] for m in memories]
+    rows = [[m["status"], minute(m["valid_from"]), minute(m["valid_until"]), m["content"] or "(erased)", m["id"]] for m in memories]
     if scores:
         rows = [[f"{score:.3f}", *row] for score, row in zip(scores, rows, strict=True)]
     print_table([*(["score"] if scores else []), "status", "valid from", "until", "content", "id"], rows)

@@ -13,18 +13,19 @@ from app.store.engine import fetch
 _AGENTS = """
     SELECT a.agent_id, a.created_at, a.mode, nullif(a.last_known_at, '0001-01-01 00:00:00+00') AS last_known_at,
         (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
-    FROM agents a WHERE (a.last_known_at >= '0002-01-01 00:00:00+00' OR a.mode IS NOT NULL)
+    FROM agents a
 """
+_SEEN = "(a.last_known_at >= '0002-01-01 00:00:00+00' OR a.mode IS NOT NULL)"
 
 
 async def list_agents(connection: AsyncConnection, *, limit: int, after: str) -> list[dict[str, Any]]:
     """Agents in order of their ids, those after `after`."""
-    statement = f"{_AGENTS} AND a.agent_id > :after ORDER BY a.agent_id LIMIT :limit"
+    statement = f"{_AGENTS} WHERE {_SEEN} AND a.agent_id > :after ORDER BY a.agent_id LIMIT :limit"
     return await fetch(connection, statement, {"after": after, "limit": limit})
 
 
 async def find_agent(connection: AsyncConnection, agent: AgentId) -> Mapping[str, Any] | None:
-    rows = await fetch(connection, f"{_AGENTS} AND a.agent_id = :agent", {"agent": agent})
+    rows = await fetch(connection, f"{_AGENTS} WHERE {_SEEN} AND a.agent_id = :agent", {"agent": agent})
     return rows[0] if rows else None
 
 
@@ -35,6 +36,8 @@ _SET_MODE = """
 """
 
 
-async def set_mode(connection: AsyncConnection, agent: AgentId, mode: Mode | None) -> None:
-    """The mode of an agent; None = that of the settings."""
+async def set_mode(connection: AsyncConnection, agent: AgentId, mode: Mode | None) -> dict[str, Any]:
+    """Gives an agent a mode, None = that of the settings, and reads it."""
     await fetch(connection, _SET_MODE, {"agent": agent, "mode": mode})
+    [row] = await fetch(connection, f"{_AGENTS} WHERE a.agent_id = :agent", {"agent": agent})
+    return row

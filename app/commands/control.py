@@ -1,0 +1,146 @@
+"""`palimpsest reviews`, `revert`, `forget` and `mode`: what a person decides."""
+
+from typing import Annotated, Any
+
+import typer
+
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of, said
+from app.commands.printing import console, minute, print_change, print_json, print_memories, print_table
+
+reviews = typer.Typer(help="Changes that wait for a person: list, show, accept, reject.", no_args_is_help=True)
+
+ReviewId = Annotated[str, typer.Argument(metavar="ID", help="The review's id.")]
+Note = Annotated[str | None, typer.Option(help="Why, for the log.", show_default=False)]
+
+
+@reviews.command("list")
+def list_reviews(
+    status: Annotated[str | None, typer.Option(help="pending, accepted, rejected, expired; or all.")] = "pending",
+    source: Annotated[str | None, typer.Option(help="Why they wait: low_confidence, shadow, frozen, constraint, cap, trust.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """List reviews, newest first."""
+    asked = said(status=None if status == "all" else status, source=source, limit=limit)
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "GET", "/v1/reviews", params=asked)
+    if as_json:
+        return print_json(answer)
+    rows = [[r["status"], minute(r["created_at"]), r["source"], r["relation"], r["sentence"], r["id"]] for r in answer["items"]]
+    print_table(["status", "since", "source", "relation", "accepting", "id"], rows)
+
+
+@reviews.command()
+def show(review_id: ReviewId, url: Url = DEFAULT_URL, agent: Agent = "default", api_key: ApiKey = None, as_json: AsJson = False) -> None:
+    """Show a review with the memories before and after."""
+    with client_of(url, agent, api_key) as client:
+        found = answer_of(client, "GET", f"/v1/reviews/{review_id}")
+    if as_json:
+        return print_json(found)
+    console().print(f"[bold]{found['status']}[/bold] {found['sentence']}")
+    for judgment in found["judgments"]:
+        console().print(
+            f"{judgment['relation']} {judgment['confidence']:.2f} ({judgment['decided_by']}): {judgment['reasoning']}", markup=False
+        )
+    for side in ("before", "after"):
+        console().print(f"[bold]{side}[/bold]")
+        print_memories(found[side])
+    if found["obstacle"]:
+        console().print(found["obstacle"])
+
+
+@reviews.command()
+def accept(
+    review_id: ReviewId,
+    note: Note = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Do what a review proposes."""
+    _decide(review_id, "accept", note, url, agent, api_key, as_json=as_json)
+
+
+@reviews.command()
+def reject(
+    review_id: ReviewId,
+    note: Note = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Leave everything as it is."""
+    _decide(review_id, "reject", note, url, agent, api_key, as_json=as_json)
+
+
+def _decide(review_id: str, decision: str, note: str | None, url: str, agent: str, api_key: str | None, *, as_json: bool) -> None:
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", f"/v1/reviews/{review_id}/{decision}", json=said(note=note))
+    print_json(answer) if as_json else print_change(answer)
+
+
+def revert(
+    log_id: Annotated[str, typer.Argument(metavar="LOG_ID", help="The operation to undo: an id of `palimpsest log`.")],
+    cascade: Annotated[bool, typer.Option("--cascade", help="Undo first what was built on it.")] = False,
+    store: Annotated[bool, typer.Option("--store", help="Of a duplicate or a retraction: store what was said too.")] = False,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Undo an operation of the log."""
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", f"/v1/log/{log_id}/revert", json={"cascade": cascade, "store": store})
+    print_json(answer) if as_json else print_change(answer)
+
+
+def forget(
+    memory_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The memory to erase.", show_default=False)] = None,
+    chain: Annotated[str | None, typer.Option(metavar="ID", help="Erase a fact with all its versions, by the id of any.")] = None,
+    session: Annotated[str | None, typer.Option(help="Erase all that was said in a session.")] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="Erase all that the agent knows.")] = False,
+    cascade: Annotated[bool, typer.Option("--cascade", help="Erase also what the texts were merged into.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Erase for good: texts, vectors and hashes go, and cannot be brought back."""
+    if sum((memory_id is not None, chain is not None, session is not None, everything)) != 1:
+        raise Failure("name exactly one of a memory's ID, --chain, --session and --everything.")
+    if not yes and not typer.confirm("Erased texts cannot be brought back. Go on?"):
+        raise Failure("nothing was erased.")
+    with client_of(url, agent, api_key) as client:
+        if memory_id:
+            answer = answer_of(client, "DELETE", f"/v1/memories/{memory_id}", params={"erase": True, "cascade": cascade})
+        else:
+            scope = said(chain_id=chain, session_id=session, agent_id=agent if everything else None)
+            answer = answer_of(client, "POST", "/v1/erasures", json=scope | {"cascade": cascade})
+    print_json(answer) if as_json else _print_receipt(answer)
+
+
+def _print_receipt(answer: dict[str, Any]) -> None:
+    console().print(f"[bold]ERASE[/bold] {len(answer['erased'])} memories: {', '.join(answer['erased'])}")
+    console().print(f"receipt {answer['log_id']}, key {answer['receipt']['key']} (told once: keep it to prove what was erased)")
+
+
+def mode(
+    chosen: Annotated[str, typer.Argument(metavar="MODE", help="live, shadow, frozen; or default, for that of the settings.")],
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Choose what becomes of changes to the agent's memories: made, proposed as reviews, or held back."""
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "PATCH", f"/v1/agents/{agent}", json={"mode": None if chosen == "default" else chosen})
+    print_json(answer) if as_json else console().print(f"{answer['agent_id']}: {answer['mode'] or 'as the settings say'}")
+
+
+COMMANDS = (revert, forget, mode)
