@@ -23,10 +23,12 @@ from app.judges.model import ModelJudge
 from app.services.importing import Importing
 from app.services.recall import Recall
 from app.services.remember import Remember, Rules
+from app.services.restoring import Restoring
 from app.services.supersede import Supersede
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
 from app.store.engine import create_engine
+from app.store.exports import Exports
 
 DESCRIPTION = """The memory service for agents that knows when facts change: store a fact, store its change, and read what is true now,
 what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."""
@@ -87,6 +89,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
             recall=Recall(engine, embedder, language=settings.text_language),
             importing=Importing(engine, embedder, language_oid=language_oid),
+            restoring=Restoring(engine, embedder),
+            exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

@@ -21,8 +21,10 @@ from app.domain.memory import AgentId, Moment
 from app.services.importing import Importing
 from app.services.recall import Recall
 from app.services.remember import Remember
+from app.services.restoring import Restoring
 from app.services.supersede import Supersede
 from app.settings import Settings
+from app.store.exports import Exports
 from app.store.reads import After, Point
 from app.store.rows import Request
 
@@ -38,6 +40,8 @@ class Parts:
     supersede: Supersede
     recall: Recall
     importing: Importing
+    restoring: Restoring
+    exports: Exports
 
 
 async def get_parts(request: HttpRequest) -> Parts:

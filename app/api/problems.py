@@ -29,6 +29,8 @@ _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.OthersInBetween, 409, "others-in-between", "Other versions start in between"),
     (errors.Conflict, 409, "conflict", "The call contradicts what is stored"),
     (errors.StaleVersion, 412, "stale-version", "The memory has changed"),
+    (errors.DamagedImport, 422, "damaged-import", "The export is damaged"),
+    (errors.TooManyExports, 503, "busy", "Too busy"),
     (errors.BadImportLine, 422, "bad-line", "A line cannot be imported"),
     (errors.InvalidFact, 422, "invalid", "The request contradicts itself"),
     (BatchRefused, 422, "batch-refused", "The batch was refused"),
