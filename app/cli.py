@@ -14,21 +14,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from app import __version__
+from app import __version__, cli_transfer
+from app.cli_shared import DEFAULT_URL, Agent, ApiKey, Failure, Url, unanswered
+from app.cli_shared import client_of as _client
 from app.settings import InvalidSettings, Settings, load_settings
 
 cli = typer.Typer(help="The memory service for agents that knows when facts change.", no_args_is_help=True, pretty_exceptions_enable=False)
 
-Url = Annotated[str, typer.Option(envvar="PALIMPSEST_URL", help="Address of the running service.")]
-Agent = Annotated[str, typer.Option(envvar="PALIMPSEST_AGENT", help="Whose memory.")]
-ApiKey = Annotated[str | None, typer.Option(envvar="PALIMPSEST_API_KEY", help="Key of the service.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
-DEFAULT_URL = "http://127.0.0.1:8000"
-
-
-class Failure(Exception):
-    """What went wrong, in one line for the person at the terminal."""
+cli_transfer.register(cli)
 
 
 def main() -> None:
@@ -192,17 +187,12 @@ def history(
     _print_memories(answer["versions"])
 
 
-def _client(url: str, agent: str, api_key: str | None) -> httpx.Client:
-    headers = {"X-Agent-Id": agent} | ({"X-API-Key": api_key} if api_key else {})
-    return httpx.Client(base_url=url, headers=headers, timeout=60)
-
-
 def _answer(client: httpx.Client, method: str, path: str, **sent: Any) -> dict[str, Any]:
     """The body of a good answer. Raises Failure with what a problem says."""
     try:
         response = client.request(method, path, **sent)
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
-        raise Failure(f"no answer from {client.base_url}: {problem}. Is the service running (`palimpsest serve`)?") from None
+        raise unanswered(client, problem) from None
     try:
         body: dict[str, Any] = response.json()
     except ValueError:
