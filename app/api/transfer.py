@@ -1,5 +1,6 @@
 """History as NDJSON: an agent out, as it is; in, the same again, or versions from elsewhere, one a line."""
 
+import asyncio
 import codecs
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
@@ -25,6 +26,8 @@ NDJSON = "application/x-ndjson"
 MAX_LINE_BYTES = 2**20
 # A line of the log holds what came in and the states before and after: a few times the largest body there may be (16 MiB).
 MAX_NATIVE_LINE_BYTES = 2**26
+# Seconds without a byte taken, after which a reader counts as gone; its export holds a connection and a snapshot.
+PATIENCE = 300.0
 
 _BODY = {
     "requestBody": {
@@ -81,11 +84,11 @@ class _Blocks(StreamingResponse):
         caller = Request(scope, receive)
         async with aclosing(self._rest):
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            await send({"type": "http.response.body", "body": self._first, "more_body": True})
-            async for block in self._rest:
-                if await caller.is_disconnected():
-                    return
-                await send({"type": "http.response.body", "body": block, "more_body": True})
+            block = self._first
+            while block and not await caller.is_disconnected():
+                async with asyncio.timeout(PATIENCE):
+                    await send({"type": "http.response.body", "body": block, "more_body": True})
+                block = await anext(self._rest, b"")
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

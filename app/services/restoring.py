@@ -98,7 +98,7 @@ class Restoring:
     async def _encode(self, memories: Sequence[Row], *, anew: bool) -> None:
         """Vectors, where the file has none or has those of another encoder."""
         bare = [row.values for row in memories if not _is_erased(row) and (anew or row.values["embedding"] is None)]
-        vectors = await self._embedder.encode([values["content"] for values in bare])
+        vectors = await self._embedder.encode([values["content"] for values in bare]) if bare else ()
         for values, vector in zip(bare, vectors, strict=True):
             values["embedding"] = vector
 

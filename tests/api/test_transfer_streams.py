@@ -13,6 +13,7 @@ from conftest import running
 from store.test_connections import busy_connections
 from transfers import brought_back, exported, holds_nothing, joined, lines_of, other
 
+from app.api import transfer
 from app.settings import load_settings
 
 
@@ -62,6 +63,15 @@ def test_a_reader_that_leaves_gives_the_connection_back(large: tuple[httpx.Clien
             assert busy_connections(url) == 1
         eventually(lambda: busy_connections(url) == 0)
     assert lines_of(exported(client))[-1]["type"] == "end", "the connection is as good as before"
+
+
+def test_a_reader_that_stops_reading_gives_the_connection_back(large: tuple[httpx.Client, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    client, url = large
+    monkeypatch.setattr(transfer, "PATIENCE", 0.3)
+    with other(client, "default") as reader, half_read(reader) as rest:
+        eventually(lambda: busy_connections(url) == 0)
+        with pytest.raises(httpx.RemoteProtocolError):
+            list(rest)
 
 
 def test_exports_leave_connections_to_others(large: tuple[httpx.Client, str]) -> None:
