@@ -32,12 +32,14 @@ from app.services.judging import Rules
 from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
+from app.services.restoring import Restoring
 from app.services.revert import Revert
 from app.services.review import Reviewing
 from app.services.supersede import Supersede
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
 from app.store.engine import Patience, create_engine
+from app.store.exports import Exports
 
 DESCRIPTION = """The memory service for agents that knows when facts change: store a fact, store its change, and read what is true now,
 what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."""
@@ -129,6 +131,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             turns=Turns(),
             composing=Composing(engine, recall, half_lives),
             half_lives=half_lives,
+            restoring=Restoring(engine, embedder, policy),
+            exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

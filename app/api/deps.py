@@ -26,10 +26,12 @@ from app.services.importing import Importing
 from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
+from app.services.restoring import Restoring
 from app.services.revert import Revert
 from app.services.review import Reviewing
 from app.services.supersede import Supersede
 from app.settings import Settings
+from app.store.exports import Exports
 from app.store.reads import After, Point
 from app.store.rows import Request
 
@@ -51,6 +53,8 @@ class Parts:
     turns: Turns
     composing: Composing
     half_lives: HalfLives
+    restoring: Restoring
+    exports: Exports
 
 
 async def get_parts(request: HttpRequest) -> Parts:

@@ -43,6 +43,8 @@ _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.KeyReused, 422, "key-reused", "The Idempotency-Key is already used"),
     (errors.AnswerErased, 410, "erased", "The answer was erased"),
     (errors.AnswerNotKept, 410, "answer-not-kept", "The answer was not kept"),
+    (errors.DamagedImport, 422, "damaged-import", "The export is damaged"),
+    (errors.TooManyExports, 503, "busy", "Too busy"),
     (errors.BadImportLine, 422, "bad-line", "A line cannot be imported"),
     (errors.InvalidFact, 422, "invalid", "The request contradicts itself"),
     (errors.EmbedderUnavailable, 503, "embedder-unavailable", "The embeddings cannot be made"),

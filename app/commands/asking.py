@@ -23,12 +23,16 @@ def client_of(url: str, agent: str, api_key: str | None) -> httpx.Client:
     return httpx.Client(base_url=url, headers=headers, timeout=60)
 
 
+def unanswered(client: httpx.Client, problem: Exception) -> Failure:
+    return Failure(f"no answer from {client.base_url}: {problem}. Is the service running (`palimpsest serve`)?")
+
+
 def answer_of(client: httpx.Client, method: str, path: str, **sent: Any) -> dict[str, Any]:
     """The body of a good answer. Raises Failure with what a problem says."""
     try:
         response = client.request(method, path, **sent)
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
-        raise Failure(f"no answer from {client.base_url}: {problem}. Is the service running (`palimpsest serve`)?") from None
+        raise unanswered(client, problem) from None
     try:
         body: dict[str, Any] = response.json()
     except ValueError:

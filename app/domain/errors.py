@@ -225,3 +225,24 @@ class EmbeddingsChanged(Unavailable):
             "Restart the service with the settings of the new model; searches in mode `text` work meanwhile.",
             60,
         )
+
+
+class DamagedImport(PalimpsestError):
+    """The lines of an export are good one by one, but together they are not an agent's history; nothing of it was kept."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} Nothing of this import was kept; export the agent again and import that file unchanged.")
+
+
+class NotEmpty(Conflict):
+    """A native import brings an agent back as it was, so it goes into one that holds nothing."""
+
+    def __init__(self) -> None:
+        super().__init__("The agent holds memories or operations already. Import the export into an agent that does not: name another one.")
+
+
+class TooManyExports(PalimpsestError):
+    """Each export holds a database connection for as long as its reader takes."""
+
+    def __init__(self) -> None:
+        super().__init__("As many exports are running as this process allows. Try again when one has ended.")

@@ -47,7 +47,7 @@ _CREATE_AGENT = sa.text(
     "ON CONFLICT DO NOTHING"
 )
 
-_VERSION_COLUMNS = (
+VERSION_COLUMNS = (
     "id, chain_id, kind, entity, category, key, single_valued, slot_entity, slot_category, slot_key, "
     "content_hash, fuzzy_hash, folded_hash, value_hash, importance, trust, created_at, revision, erased_at, " + ", ".join(BELIEF_COLUMNS)
 )
@@ -57,7 +57,7 @@ _VERSION_COLUMNS = (
 _PICTURE = f"""
     SELECT clock_timestamp() AS clock, v.*
     FROM (SELECT 1) AS once LEFT JOIN (
-        SELECT {_VERSION_COLUMNS} FROM memories
+        SELECT {VERSION_COLUMNS} FROM memories
         WHERE agent_id = :agent AND chain_id IN (
             SELECT chain_id FROM memories WHERE agent_id = :agent AND id = ANY(:ids)
             UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND superseded_by = ANY(:withdrawable)
@@ -122,10 +122,11 @@ async def read_picture(
         "slots": list({fact.slot.digest for fact in facts if fact.key is not None}),
     }
     rows = await fetch(connection, _PICTURE, parameters)
-    return Picture(_version(row) for row in rows if row["id"] is not None), rows[0]["clock"]
+    return Picture(version_in(row) for row in rows if row["id"] is not None), rows[0]["clock"]
 
 
-def _version(row: Mapping[str, Any]) -> Version:
+def version_in(row: Mapping[str, Any]) -> Version:
+    """The version in a row of VERSION_COLUMNS."""
     return Version(
         kind=Kind(row["kind"]),
         slot=Slot(row["slot_entity"], row["slot_category"], row["slot_key"]),

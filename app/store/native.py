@@ -1,0 +1,58 @@
+"""The native format: the tables as sections of lines. Export and import both go by this, so that a column added to a table travels."""
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from pgvector.sqlalchemy import Vector
+from sqlalchemy.dialects.postgresql import REGCONFIG
+
+from app.store.tables import agents, consolidation_log, memories, memory_beliefs, memory_relationships, memory_usage, reviews
+
+FORMAT = 1
+
+# The line's own `type` says which section it belongs to; a column of that name travels under another.
+_WIRE_NAMES = {"type": "relationship_type"}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The lines of one table: the `type` each carries, and their order, which an index of the table gives."""
+
+    type: str
+    table: sa.Table
+    order: tuple[str, ...]
+
+    @property
+    def columns(self) -> dict[str, sa.Column[object]]:
+        """What travels, by its name on the line: every column but the agent and what is computed."""
+        return travelling(self.table)
+
+
+# A vector of the next model is made again, wherever the memory goes.
+_STAYING = ("agent_id", "embedding_next")
+
+
+def travelling(table: sa.Table) -> dict[str, sa.Column[object]]:
+    """The columns of a table that travel, by their names on the line."""
+    return {_WIRE_NAMES.get(c.name, c.name): c for c in table.columns if c.name not in _STAYING and c.computed is None}
+
+
+def is_vector(column: sa.Column[object]) -> bool:
+    return isinstance(column.type, Vector)
+
+
+def is_language(column: sa.Column[object]) -> bool:
+    return isinstance(column.type, REGCONFIG)
+
+
+# In the order of the foreign keys: what a line points to stands before it, or in its own section.
+SECTIONS = (
+    Section("memory", memories, ("created_at", "id")),
+    Section("belief", memory_beliefs, ("memory_id", "known_from")),
+    Section("usage", memory_usage, ("memory_id",)),
+    Section("operation", consolidation_log, ("created_at", "id")),
+    Section("relationship", memory_relationships, ("source_id", "target_id", "type")),
+    Section("review", reviews, ("id",)),
+)
+
+AGENT_COLUMNS = travelling(agents)
