@@ -117,7 +117,7 @@ DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
     ("not UTF-8", replaced("belief", b'{"type":"belief","tier":"\xff"}\n'), "type"),
     ("a NUL", changed("memory", content="a\u0000b"), "NUL"),
     ("a text too long", changed("memory", content="x" * 200_000), "content"),
-    ("an empty text", changed("memory", content=""), "memories_content_check"),
+    ("an empty text", changed("memory", content=""), "memories_erased_check"),
     ("an unknown kind", changed("memory", kind="rumour"), "memories_kind_check"),
     ("a number too large", changed("memory", trust=10**6), "trust"),
     ("not a number", changed("memory", importance=float("nan")), "importance"),
