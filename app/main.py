@@ -9,7 +9,7 @@ import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
-from app.api import agents, context, erasures, health, log, memories, once, problems, search, transfer
+from app.api import agents, context, erasures, health, log, memories, once, problems, search, transfer, why
 from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
@@ -51,7 +51,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     guarded = APIRouter(
         dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
     )
-    for part in (memories, search, context, transfer, log, erasures, agents):
+    for part in (memories, why, search, context, transfer, log, erasures, agents):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
     app.include_router(guarded)
