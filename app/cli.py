@@ -15,6 +15,7 @@ from app import __version__
 from app.commands import changing, control, reading, transfer
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
 from app.commands.printing import print_change, print_json, print_memories
+from app.commands.why import why
 from app.settings import InvalidSettings, Settings, load_settings
 
 cli = typer.Typer(help="The memory service for agents that knows when facts change.", no_args_is_help=True, pretty_exceptions_enable=False)
@@ -215,7 +216,7 @@ def history(
 
 
 cli.add_typer(control.reviews, name="reviews")
-for command in (changing.supersede, changing.retract, reading.context, reading.log, reading.agents, *control.COMMANDS):
+for command in (changing.supersede, changing.retract, reading.context, reading.log, reading.agents, why, *control.COMMANDS):
     cli.command()(command)
 cli.command("export")(transfer.export_agent)
 cli.command("import")(transfer.import_file)

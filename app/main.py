@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from app import __version__
-from app.api import agents, context, erasures, health, log, memories, once, problems, reviews, search, transfer
+from app.api import agents, context, erasures, health, log, memories, once, problems, reviews, search, transfer, why
 from app.api.admission import Admission
 from app.api.answers import Problem
 from app.api.deps import Parts, require_key
@@ -73,7 +73,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     guarded = APIRouter(
         dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
     )
-    for part in (memories, search, context, transfer, log, reviews, erasures, agents):
+    for part in (memories, why, search, context, transfer, log, reviews, erasures, agents):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
     guarded.include_router(reviews.shadow)

@@ -63,6 +63,23 @@ def test_never_true_withdraws(words: tuple[str, ...]) -> None:
     assert "reverted" in palimpsest("history", first, *words).stdout
 
 
+def test_why_tells_the_story_readably(words: tuple[str, ...]) -> None:
+    first = stored(words, "Uses Vim [the editor]", *SLOT, "--value", "Vim", "--valid-from", "2020-01-01")
+    second = stored(words, "Uses Helix", *SLOT, "--value", "Helix", "--valid-from", "2026-01-05")
+    told = palimpsest("why", first, *words)
+    assert told.returncode == 0, told.stderr
+    content, summary, blank, heading, *events = [line.rstrip() for line in told.stdout.splitlines()]
+    assert (content, blank) == ("Uses Vim [the editor]", "")
+    assert summary.startswith("Held from 2020-01-01 to 2026-01-05, known since ")
+    assert "; replaced by “Uses Helix” on " in summary
+    assert heading.split("  ")[0] == "known since"
+    assert [line.split()[4] for line in events] == ["ADD", "UPDATE"]
+    assert "“Uses Helix” replaced “Uses Vim [the editor]”, true from 2026-01-05" in events[1]
+    then = json.loads(palimpsest("why", second, "--json", *words).stdout)["events"][0]["at"]
+    assert palimpsest("why", first, "--known-at", then, *words).stdout.count("UPDATE") == 0
+    assert palimpsest("why", first, "--as-of", "2021-01-01", *words).stdout.splitlines()[1].startswith("Holds since 2020-01-01 until")
+
+
 def test_agents_are_listed(words: tuple[str, ...]) -> None:
     stored(words, "Has a dog")
     listed = palimpsest("agents", "--limit", "1000", "--url", words[1])
@@ -88,6 +105,8 @@ def test_address_agent_and_key_come_from_the_environment(words: tuple[str, ...])
         (("supersede", "nonsense", "x", "--by", "y"), "--by"),
         (("retract", "00000000-0000-0000-0000-000000000000", "--at", "someday"), "RFC 3339"),
         (("context", "--as-of", "someday"), "RFC 3339"),
+        (("why", "00000000-0000-0000-0000-000000000000"), "no memory"),
+        (("why", "nonsense"), "UUID"),
         (("log", "--operation", "GUESS"), "operation"),
     ],
 )

@@ -14,6 +14,7 @@ from pydantic import (
 from sqlalchemy.engine import RowMapping
 
 from app.api.times import Time
+from app.domain.hints import Hint, HintName
 from app.domain.memory import Kind, Lifespan, Memory, Operation, Status, Tier
 from app.domain.relation import Asked, Decision, Finding, Relation
 from app.domain.strength import HalfLives, strength
@@ -190,6 +191,18 @@ class CandidateOut(AnswerBase):
         )
 
 
+class HintOut(AnswerBase):
+    """What should be known before acting on a fact."""
+
+    name: HintName
+    sentence: str
+    memory_ids: list[UUID]
+
+    @classmethod
+    def of(cls, hint: Hint) -> Self:
+        return cls.model_construct(name=hint.name, sentence=hint.sentence, memory_ids=list(hint.memory_ids))
+
+
 class WriteAnswer(AnswerBase):
     """What a write did. On NOOP `memory` is the stored one that says it already; on DELETE it is null."""
 
@@ -204,6 +217,7 @@ class WriteAnswer(AnswerBase):
     review_id: UUID | None = Field(description="The review that waits for a person, if this write left one.")
     usage: UsageOut
     dry_run: bool
+    hints: list[HintOut] = Field([], description="What should be known before acting on it.")
 
     @classmethod
     def of(cls, outcome: Outcome, half_lives: HalfLives) -> Self:
@@ -220,6 +234,7 @@ class WriteAnswer(AnswerBase):
             review_id=outcome.written.review_id if outcome.written else outcome.held_as,
             usage=UsageOut.of(plan.asked),
             dry_run=outcome.written is None and outcome.held_as is None,
+            hints=[HintOut.of(hint) for hint in outcome.hints],
         )
 
 
@@ -313,6 +328,7 @@ class LogEntryOut(OperationOut):
     request_id: str | None
     reverts: UUID | None = Field(description="The operation that this one undid.")
     reverted_by: UUID | None = Field(description="The operation that undid this one.")
+    vetoed: list[dict[str, Any]] = Field(description="What the fact was kept apart from though it is alike, and why; ten at most.")
 
 
 class LogAnswer(AnswerBase):

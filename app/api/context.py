@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import PlainTextResponse, Response
 
 from app.api import examples
-from app.api.answers import MemoryOut
+from app.api.answers import HintOut, MemoryOut
 from app.api.deps import AgentDep, PartsDep, PointQuery
 from app.api.reply import reply
 from app.api.schemas import Content, FilterFields
@@ -34,16 +34,18 @@ class ContextQuery(PointQuery, FilterFields):
 
 
 class ContextItemOut(BaseModel):
-    """A memory, the line it takes in the text, and how useful it is, 0 to 1."""
+    """A memory, the line it takes in the text, how useful it is, 0 to 1, and what should be known before acting on it."""
 
     memory: MemoryOut
     line: str
     usefulness: float
+    hints: list[HintOut] = Field(description="`unstable_slot`, `flip_flop`: ask before acting on it.")
 
     @classmethod
     def of(cls, item: Item, composed: Composed, half_lives: HalfLives) -> Self:
         memory = MemoryOut.of(item.memory, composed.moment.as_of, half_lives)
-        return cls.model_construct(memory=memory, line=item.line.rstrip("\n"), usefulness=round(item.usefulness, 6))
+        hints = [HintOut.of(hint) for hint in composed.hints.get(memory.id, ())]
+        return cls.model_construct(memory=memory, line=item.line.rstrip("\n"), usefulness=round(item.usefulness, 6), hints=hints)
 
 
 class ContextAnswer(BaseModel):

@@ -66,7 +66,7 @@ class Judgment:
     """A relation to one stored memory, with confidence (0 to 1), the reason in a sentence, and who made it.
 
     `findings` are the signals that fired, `vetoes` say why the two cannot be about the same thing. `flag`: plausible but
-    unproven; a person should look.
+    unproven; a person should look. `akin`: the two have something in common, so that a veto is worth keeping.
     """
 
     memory_id: UUID
@@ -77,6 +77,7 @@ class Judgment:
     findings: tuple[Finding, ...] = ()
     vetoes: tuple[str, ...] = ()
     flag: bool = False
+    akin: bool = True
 
 
 @dataclass(frozen=True, slots=True)

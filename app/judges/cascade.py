@@ -92,7 +92,8 @@ def _statement(fact: Fact) -> signals.Statement:
 
 
 def _judgment(found: signals.Judgment, memory: Memory) -> Judgment:
-    return Judgment(memory.id, found.relation, found.confidence, found.reasoning, Judge.SIGNALS, found.findings, found.vetoes, found.flag)
+    told = (found.findings, found.vetoes, found.flag, found.akin)
+    return Judgment(memory.id, found.relation, found.confidence, found.reasoning, Judge.SIGNALS, *told)
 
 
 def _question(fact: Fact, candidates: Sequence[Memory]) -> Question:

@@ -1,17 +1,20 @@
 """The current picture for a prompt: the strongest memories and those nearest to the query, composed within a budget of tokens."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.domain import hints
 from app.domain.context import Context, Item, compose, text_of, usefulness
+from app.domain.hints import Hint
 from app.domain.memory import AgentId, Kind, Memory, Moment
 from app.domain.strength import HalfLives, strength
 from app.services.recall import Recall
 from app.store import reads
+from app.store.lines import lines_of
 from app.store.reads import Filters, Point
 
 NEAREST = 100
@@ -20,10 +23,11 @@ MOST_ROWS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """A context, and the moment whose picture it is."""
+    """A context, the moment whose picture it is, and the hints of the items that have any."""
 
     moment: Moment
     context: Context
+    hints: Mapping[UUID, Sequence[Hint]] = field(default_factory=dict)
 
 
 class Composing:
@@ -42,7 +46,25 @@ class Composing:
         memories = {memory.id: memory for memory in (*strong.memories, *near)}
         places = {memory.id: place for place, memory in enumerate(near)} if query else None
         items = [self._item(memory, strong.moment, places) for memory in memories.values()]
-        return Composed(strong.moment, compose(items, budget=budget, holding=strong.live))
+        context = compose(items, budget=budget, holding=strong.live)
+        return Composed(strong.moment, context, await self._hints(agent, context, point, strong.moment))
+
+    async def _hints(self, agent: AgentId, context: Context, point: Point, moment: Moment) -> dict[UUID, list[Hint]]:
+        """What keeps changing among the items, looked at from the moment, or from the earlier known time asked for."""
+        shown = [item.memory for item in context.items]
+        if not shown:
+            return {}
+        at = min(moment.as_of, point.known_at or moment.as_of)
+        async with reads.reading(self._engine) as connection:
+            others = await lines_of(
+                connection,
+                agent,
+                chains={memory.chain_id for memory in shown},
+                slots={memory.fact.slot.digest for memory in shown if memory.fact.one_value},
+                known_at=moment.known_at,
+                at_least=hints.MIN_STEPS,
+            )
+        return hints.of_memories(shown, others, at)
 
     async def _near(self, agent: AgentId, query: str, filters: Filters, point: Point, moment: Moment) -> list[Memory]:
         """The nearest to the query, nearest first. What came to be believed after the moment is left out: both reads show one picture."""

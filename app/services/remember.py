@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.domain.errors import AgentFrozen, PalimpsestError
+from app.domain.hints import Hint
 from app.domain.judged import marked
 from app.domain.memory import AgentId, Memory
 from app.domain.picture import Picture
@@ -22,6 +23,7 @@ from app.embedding import Embedder
 from app.judges import rules
 from app.judges.cascade import Cascade
 from app.services import metrics
+from app.services.hinting import hints_of
 from app.services.judging import Command, Judged, Judging, Rules
 from app.services.once import UNKEYED, Once
 from app.store import erasing, reads, reviews, writes
@@ -42,7 +44,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done: the plan, where it was logged (None on a dry run), the memory to answer with, what it was compared with.
+    """What was done: the plan, where it was logged (None on a dry run), the memory to answer with, what it was compared with, and what
+    should be known before acting on it.
 
     Where the agent is `frozen`, the plan is what would have been done, and `held_as` the review that waits.
     """
@@ -51,6 +54,7 @@ class Outcome:
     written: Written | None
     memory: Memory | None
     candidates: tuple[Candidate, ...] = ()
+    hints: tuple[Hint, ...] = ()
     frozen: bool = False
     held_as: UUID | None = None
 
@@ -111,10 +115,11 @@ class Remember:
                 return held
             plans = [draft for draft in drafts if isinstance(draft, Plan)]
             request = replace(request, duration_ms=(time.perf_counter() - started) * 1e3)
-            written = iter(await self._apply(connection, agent, plans, items, request))
+            hinted = await hints_of(connection, agent, plans, picture)
+            written = iter(zip(await self._apply(connection, agent, plans, items, request), hinted, strict=True))
             stored = await self._read_back(connection, agent, plans, picture, items)
             outcomes: Outcomes = [
-                draft if isinstance(draft, PalimpsestError) else _outcome(draft, next(written), item, stored, dry_run=dry_run)
+                draft if isinstance(draft, PalimpsestError) else _outcome(draft, *next(written), item, stored, dry_run=dry_run)
                 for draft, item in zip(drafts, items, strict=True)
             ]
             if dry_run:
@@ -241,11 +246,13 @@ def _moved(item: Judged, picture: Picture) -> set[UUID]:
     return {i for i in item.acting if not picture.has(i) or picture.version(i).revision != seen.get(i)}
 
 
-def _outcome(plan: Plan, written: Written, item: Judged, stored: Mapping[UUID, Memory], *, dry_run: bool) -> Outcome:
+def _outcome(
+    plan: Plan, written: Written, hinted: tuple[Hint, ...], item: Judged, stored: Mapping[UUID, Memory], *, dry_run: bool
+) -> Outcome:
     judged = _strongest(plan.judgments)
     near = [Candidate(hit.memory, hit.scores.get("vector"), judged.pop(hit.memory.id, None)) for hit in item.hits]
     first = [Candidate(stored[memory_id], None, judgment) for memory_id, judgment in judged.items() if memory_id in stored]
-    return Outcome(plan, None if dry_run else written, stored[plan.target] if plan.target else None, (*first, *near))
+    return Outcome(plan, None if dry_run else written, stored[plan.target] if plan.target else None, (*first, *near), hinted)
 
 
 def _strongest(judgments: Iterable[Judgment]) -> dict[UUID, Judgment]:

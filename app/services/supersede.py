@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncEngine
 from uuid_utils.compat import uuid7
 
+from app.domain import hints
 from app.domain.errors import StaleVersion
 from app.domain.memory import AgentId, Fact
 from app.domain.picture import Picture
@@ -118,7 +119,8 @@ class Supersede:
             vectors = {planned.target: vector} if planned.inserted and planned.target and vector is not None else {}
             [written] = await writes.apply(connection, agent, [planned], vectors=vectors, language=self._language_oid, request=request)
             memory = (await reads.find_memory(connection, agent, planned.target, reads.Point()))[1] if planned.target else None
-            outcome = Outcome(planned, written, memory)
+            picture.absorb(planned.versions)
+            outcome = Outcome(planned, written, memory, hints=tuple(hints.of_plan(planned, picture)))
             await once.keep(connection, outcome)
         metrics.count([planned])
         return outcome

@@ -120,6 +120,7 @@ def _redacted(states: str) -> str:
     return f"""
         (SELECT coalesce(jsonb_agg(CASE
             WHEN s ? 'review' THEN jsonb_set(s, '{{review}}', (s -> 'review') - 'judgments' - 'incoming')
+            WHEN s ? 'settled' THEN jsonb_set(s, '{{settled,note}}', 'null')
             WHEN NOT s ? 'id' OR m.erased_at IS NULL THEN s
             ELSE (CASE WHEN s ? 'metadata' THEN jsonb_set(s, '{{metadata}}', (s -> 'metadata') - CAST(:texts AS text[])) ELSE s END)
                  - CAST(:texts AS text[]) - CASE WHEN m.slot_hash = :nowhere THEN CAST(:slot_words AS text[]) ELSE '{{}}' END
@@ -147,8 +148,22 @@ _REDACT_LOG = f"""
         incoming = CASE WHEN stands.incoming THEN l.incoming END,
         session_id = CASE WHEN stands.incoming THEN l.session_id END,
         reasoning = CASE WHEN l.operation = 'ERASE' THEN l.reasoning ELSE 'Its wording was erased with what it spoke of.' END,
-        signals = (SELECT coalesce(jsonb_agg(f || '{{"explanation": ""}}'), '[]') FROM jsonb_array_elements(l.signals) AS f)
+        signals = (SELECT coalesce(jsonb_agg(f || '{{"explanation": ""}}'), '[]') FROM jsonb_array_elements(l.signals) AS f),
+        vetoed = '[]'
     FROM stands WHERE l.agent_id = :agent AND l.id = stands.id
+"""  # noqa: S608 - fragments from constants, values are bound
+
+# A veto quotes words of both texts. It goes alone: the decision on a row that kept something apart from what was erased is about others.
+_TELLS_IN_VETO = """
+    v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
+    OR EXISTS (SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0)
+"""
+_REDACT_VETOES = f"""
+    UPDATE consolidation_log l SET vetoed = (
+        SELECT coalesce(jsonb_agg(v ORDER BY place), '[]') FROM jsonb_array_elements(l.vetoed) WITH ORDINALITY AS e (v, place)
+        WHERE NOT ({_TELLS_IN_VETO})
+    )
+    WHERE l.agent_id = :agent AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE {_TELLS_IN_VETO})
 """  # noqa: S608 - fragments from constants, values are bound
 
 # What a model answered wrongly is quoted there, and it saw the text of every candidate.
@@ -205,7 +220,7 @@ async def erase(
     await fetch(connection, _ERASE, given)
     slotless = [row["id"] for row in await fetch(connection, _FORGET_SLOTS, given)]
     given["ids"] = list({*quoted, *slotless})
-    for statement in (_FORGET_ANSWERS, _REDACT_REVIEWS, _REDACT_LOG, _REDACT_TROUBLE):
+    for statement in (_FORGET_ANSWERS, _REDACT_REVIEWS, _REDACT_LOG, _REDACT_VETOES, _REDACT_TROUBLE):
         await fetch(connection, statement, given)
 
 

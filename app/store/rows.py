@@ -114,6 +114,7 @@ LOG_TYPES: dict[str, str | int] = {
     "request_id": "text",
     "created_at": "timestamptz",
     "reverts": "uuid",
+    "vetoed": "jsonb",
 }
 
 LINK_TYPES: dict[str, str | int] = {
@@ -264,7 +265,17 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
         request.request_id,
         plan.now,
         plan.reverts,
+        _json(_vetoed(plan)),
     )
+
+
+# Candidates come nearest first, so that what is left out is the least alike.
+_MAX_VETOED = 10
+
+
+def _vetoed(plan: Plan) -> list[dict[str, object]]:
+    """What the fact was kept apart from though it is alike, each with the first reason."""
+    return [{"memory_id": j.memory_id, "veto": j.vetoes[0]} for j in plan.judgments if j.vetoes and j.akin][:_MAX_VETOED]
 
 
 def _stored(fact: Fact, plan: Plan) -> dict[str, Any]:

@@ -146,6 +146,7 @@ consolidation_log = sa.Table(
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("reverts", UUID),
     sa.Column("reverted_by", UUID),
+    sa.Column("vetoed", JSONB, nullable=False),
     sa.Index("consolidation_log_request", "agent_id", "request_id", postgresql_where=sa.text("request_id IS NOT NULL")),
     sa.Index("consolidation_log_session", "agent_id", "session_id", postgresql_where=sa.text("session_id IS NOT NULL")),
     sa.Index("consolidation_log_created", "agent_id", "created_at", "id"),

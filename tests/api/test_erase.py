@@ -88,6 +88,30 @@ def test_an_erased_memory_leaves_no_text_no_hash_and_no_vector_anywhere(own: tup
     assert_gone(url, "zebra", "q7-", "atlantis", hashes_of=SECRET, vector=vector)
 
 
+@pytest.mark.parametrize("erased", [0, 1])
+def test_vetoes_that_quote_it_go_and_the_decision_on_the_other_fact_stays(own: tuple[httpx.Client, str], erased: int) -> None:
+    client, url = own
+    one = store(client, "The server runs Linux", entity="Zebra-11")
+    other = store(client, "The server runs Windows", entity="Falcon", classify="signals")
+    told = client.get(f"/v1/log/{other['log_id']}").json()
+    assert told["vetoed"] == [{"memory_id": one["memory"]["id"], "veto": "entity Falcon is not entity Zebra-11"}]
+    erase(client, (one, other)[erased]["memory"]["id"])
+    left = client.get(f"/v1/log/{other['log_id']}").json()
+    assert left["vetoed"] == []
+    assert (left["reasoning"] == told["reasoning"]) is (erased == 0)
+    assert_gone(url, "falcon" if erased else "zebra")
+
+
+def test_a_veto_about_another_memory_goes_where_it_quotes_an_erased_text(own: tuple[httpx.Client, str]) -> None:
+    client, _ = own
+    secret = store(client, "Zebra-11")["memory"]["id"]
+    store(client, "The server runs Linux", entity="Zebra-11")
+    other = store(client, "The server runs Windows", entity="Falcon")
+    assert len(client.get(f"/v1/log/{other['log_id']}").json()["vetoed"]) == 1
+    erase(client, secret)
+    assert client.get(f"/v1/log/{other['log_id']}").json()["vetoed"] == []
+
+
 def test_the_receipt_proves_the_text_to_whoever_kept_it_and_its_key_is_not_stored(own: tuple[httpx.Client, str]) -> None:
     client, url = own
     memory = store(client, SECRET)["memory"]

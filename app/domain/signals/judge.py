@@ -53,7 +53,7 @@ def judge(incoming: Statement, candidates: Sequence[Statement]) -> list[Judgment
 def _judge(place: int, pair: Pair) -> Judgment:
     vetoed = tuple(vetoes(pair))
     if vetoed:
-        return Judgment(place, Relation.NONE, 1.0, f"kept apart: {vetoed[0]}", vetoes=vetoed)
+        return Judgment(place, Relation.NONE, 1.0, f"kept apart: {vetoed[0]}", vetoes=vetoed, akin=pair.akin)
     if pair.new.asks or pair.old.asks:
         return Judgment(place, Relation.NONE, 1.0, "a question states nothing")
     findings = _overruled(tuple(f for signal in SIGNALS for f in signal(pair)))

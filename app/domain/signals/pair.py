@@ -25,6 +25,11 @@ class Pair:
         """Content of both."""
         return self.new.items & self.old.items
 
+    @property
+    def akin(self) -> bool:
+        """Whether both share content or give the same attribute, of whatever subject."""
+        return bool(self.shared) or bool({f.attribute for f in frames(self.new)} & {f.attribute for f in frames(self.old)})
+
     @cached_property
     def only_new(self) -> frozenset[str]:
         """Content of the incoming text alone."""

@@ -33,6 +33,7 @@ class Judgment:
     """The relation to the candidate at place `candidate`.
 
     `flag`: plausible but unproven. The incoming statement is stored beside the candidate, and a review proposes the relation.
+    `akin`: the two have words or an attribute in common, so that keeping them apart is worth telling.
     """
 
     candidate: int
@@ -42,6 +43,7 @@ class Judgment:
     findings: tuple[Finding, ...] = ()
     vetoes: tuple[str, ...] = ()
     flag: bool = False
+    akin: bool = True
 
 
 __all__ = ["Finding", "Judgment", "Relation", "Slot", "Statement"]

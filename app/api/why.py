@@ -1,0 +1,70 @@
+"""Why a memory stands as it does."""
+
+from typing import Annotated, Self
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from app.api.answers import MemoryOut, SignalOut
+from app.api.deps import AgentDep, MemoryPath, PartsDep, PointQuery
+from app.api.reply import reply
+from app.api.times import Time
+from app.domain.relation import Relation
+from app.domain.story import Event, EventKind
+from app.domain.strength import HalfLives
+from app.services.why import Why, why
+
+router = APIRouter(prefix="/v1/memories", tags=["memories"])
+
+
+class EventOut(BaseModel):
+    """One thing that happened to the memory's chain: an operation, a review, or a fact that was kept apart from it."""
+
+    model_config = ConfigDict(use_enum_values=True)
+
+    kind: EventKind
+    at: Time = Field(description="When it became known.")
+    valid: Time | None = Field(description="The moment in valid time that it is about: a start, or an end that moved.")
+    sentence: str
+    log_id: UUID | None
+    review_id: UUID | None
+    decided_by: str | None
+    relation: Relation
+    confidence: float | None
+    signals: list[SignalOut]
+    memory_ids: list[UUID]
+
+    @classmethod
+    def of(cls, event: Event) -> Self:
+        plain = {name: getattr(event, name) for name in cls.model_fields if name not in ("signals", "memory_ids")}
+        return cls.model_construct(**plain, signals=[SignalOut.of(f) for f in event.signals], memory_ids=list(event.memory_ids))
+
+
+class WhyAnswer(BaseModel):
+    """The memory as it stands, why in a sentence or two, and all that led to it, in the order in which it became known."""
+
+    memory: MemoryOut
+    summary: str
+    events: list[EventOut]
+    as_of: Time
+    known_at: Time
+
+    @classmethod
+    def of(cls, told: Why, half_lives: HalfLives) -> Self:
+        moment = told.moment
+        return cls.model_construct(
+            memory=MemoryOut.of(told.memory, moment.as_of, half_lives),
+            summary=told.story.summary,
+            events=[EventOut.of(event) for event in told.story.events],
+            as_of=moment.as_of,
+            known_at=moment.known_at,
+        )
+
+
+@router.get("/{memory_id}/why", responses={200: {"model": WhyAnswer}}, response_model=None)
+async def why_memory(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
+    """The story of one memory: what it replaced and what replaced it, who decided and why, what was kept apart, reviews and reverts. At an
+    earlier `known_at`, nothing that came later is told."""
+    return reply(WhyAnswer.of(await why(parts.engine, agent, memory_id, query.point()), parts.half_lives))
