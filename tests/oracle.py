@@ -9,7 +9,7 @@ point by point: of the versions of a chain that have started by then, the last o
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 MAX_CLOSURES = 3
@@ -255,6 +255,14 @@ class Oracle:
         changed = replace(claim, **told)
         _start(now, changed.start, changed.said_end)
         return self._amended(now, changed)
+
+    def undo(self, now: datetime, done: datetime) -> None:
+        """What the operation known at `done` claimed is claimed as before; what it told first is withdrawn."""
+        before, after = self.claims(done - timedelta(microseconds=1)), self.claims(done)
+        changed = {i for i in after if after[i] != before.get(i)}
+        built_on = [(self.claims()[i], after[i]) for i in changed if self.claims()[i] != after[i]]
+        assert not built_on, f"something was built on it: {built_on}"
+        self._claim(now, *(before[i] if i in before else replace(after[i], withdrawn=True) for i in changed))
 
     # --- inside ----------------------------------------------------------------------------------------------------------------
 

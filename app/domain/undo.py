@@ -35,7 +35,7 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """An operation as the log tells it. `undid` is the operation that it reverted itself; it tied `links` and untied `unlinked`."""
+    """An operation as the log tells it. It tied `links` and untied `unlinked`."""
 
     log_id: UUID
     operation: Operation
@@ -48,7 +48,6 @@ class Done:
     links: tuple[Link, ...] = ()
     unlinked: tuple[Link, ...] = ()
     incoming: Fact | None = None
-    undid: UUID | None = None
     undone_by: UUID | None = None
     settled: Settlement | None = None
 
@@ -82,7 +81,6 @@ def plan_revert(done: Done, picture: Picture, *, now: datetime, store_as: UUID |
         metadata=dict(done.corrected.before) if done.corrected else None,
         unconfirmed=done.reinforced,
         reverts=done.log_id,
-        restores=done.undid,
         links=done.unlinked,
         unlinked=done.links,
         settled=done.settled and done.settled.undone(),

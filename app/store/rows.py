@@ -265,7 +265,7 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
         request.request_id,
         plan.now,
         plan.reverts,
-        _json(_vetoed(plan)),
+        as_json(_vetoed(plan)),
     )
 
 

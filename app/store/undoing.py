@@ -14,7 +14,7 @@ from app.domain.relation import Relation
 from app.domain.undo import CLAIMS, Claimed, Corrected, Done
 from app.store.engine import fetch
 
-_COLUMNS = "id, operation, relation, created_at, target_memory_id, incoming, before_state, after_state, reverts, reverted_by"
+_COLUMNS = "id, operation, relation, created_at, target_memory_id, incoming, before_state, after_state, reverted_by"
 
 
 async def find_done(connection: AsyncConnection, agent: AgentId, ids: Iterable[UUID]) -> list[Done]:
@@ -95,7 +95,6 @@ def _done(row: Mapping[str, Any]) -> Done:
         links=_links(row["after_state"]),
         unlinked=_links(row["before_state"]),
         incoming=fact_of(row["incoming"]) if row["incoming"] else None,
-        undid=row["reverts"],
         undone_by=row["reverted_by"],
         settled=next((_settlement(s["settled"]) for s in row["after_state"] if "settled" in s), None),
     )

@@ -355,9 +355,19 @@ async def _settle_reviews(connection: AsyncConnection, agent: AgentId, plans: Se
 
 
 # What an operation left beside memories and beliefs goes with it: its mark in the log, links, reviews that wait, reinforcement.
+# Undoing a revert lets what that had undone stand again, and so on down the line of reverts.
 _UNDO = (
-    b"UPDATE consolidation_log SET reverted_by = %(by)s WHERE agent_id = %(agent)s AND id = %(reverts)s",
-    b"UPDATE consolidation_log SET reverted_by = NULL WHERE agent_id = %(agent)s AND id = %(restores)s",
+    b"""
+        WITH RECURSIVE undone AS (
+            SELECT id, reverts, CAST(%(by)s AS uuid) AS by, true AS is_undone FROM consolidation_log
+            WHERE agent_id = %(agent)s AND id = %(reverts)s
+            UNION ALL
+            SELECT l.id, l.reverts, undone.id, NOT undone.is_undone
+            FROM undone JOIN consolidation_log l ON l.agent_id = %(agent)s AND l.id = undone.reverts
+        )
+        UPDATE consolidation_log l SET reverted_by = CASE WHEN undone.is_undone THEN undone.by END
+        FROM undone WHERE l.agent_id = %(agent)s AND l.id = undone.id
+    """,
     b"UPDATE reviews SET status = 'expired' WHERE agent_id = %(agent)s AND log_id = %(reverts)s AND status = 'pending'",
     b"UPDATE memory_usage SET access_count = access_count - 1 WHERE agent_id = %(agent)s AND memory_id = %(unconfirmed)s",
 )
@@ -369,7 +379,7 @@ async def _undo(connection: AsyncConnection, agent: AgentId, plans: Sequence[Pla
     for plan, at in zip(plans, written, strict=True):
         if plan.reverts is None:
             continue
-        given = {"agent": agent, "by": at.log_id, "reverts": plan.reverts, "restores": plan.restores, "unconfirmed": plan.unconfirmed}
+        given = {"agent": agent, "by": at.log_id, "reverts": plan.reverts, "unconfirmed": plan.unconfirmed}
         for statement in _UNDO:
             await driver.execute(statement, given)
         for link in plan.unlinked:

@@ -142,6 +142,52 @@ class Histories(RuleBasedStateMachine):
         self._agree(response, lambda now, _: self.oracle.amend(now, version, **said))
         self.look(look)
 
+    # --- undoing ---------------------------------------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.known)
+    @rule(which=WHICH, cascade=st.booleans(), look=LOOK)
+    def undo(self, which: int, cascade: bool, look: dict[str, Any]) -> None:
+        """Any operation, a revert included: with what was built on it, or refused where something was."""
+        log = self._log()
+        chosen = log[which % len(log)]
+        response = self._send("POST", f"/v1/log/{chosen['id']}/revert", json={"cascade": cascade})
+        body = response.json()
+        if response.status_code == 200:
+            self._undone(body["reverted"])
+            counted["REVERT"] += 1
+        else:
+            assert response.status_code == 409, body
+            listed = [entry for entry in log if entry["id"] in body["log_ids"]]
+            assert listed
+            assert chosen["reverted_by"] or all(e["created_at"] > chosen["created_at"] and not e["reverted_by"] for e in listed)
+            assert chosen["reverted_by"] or not cascade
+            counted["REVERT refused"] += 1
+        self.look(look)
+
+    def teardown(self) -> None:
+        """Undoing all of it leaves nothing on valid time, and every earlier known time as it was."""
+        if not self.known:
+            return
+        before = list(self.known)
+        response = self._send("POST", "/v1/reverts", json={"since": day(-400).isoformat()})
+        assert response.status_code == 200, response.text
+        self._undone(response.json()["reverted"])
+        for as_of in (None, day(-15), day(15)):
+            assert self._read("/v1/memories", as_of, None)["items"] == []
+        for known_at in (before[-1], before[len(before) // 2]):
+            self._compare_list(day(5), known_at, everything=True)
+        self._compare_list(None, None, everything=True)
+
+    def _undone(self, reverted: list[str]) -> None:
+        log = {entry["id"]: entry for entry in self._log()}
+        for log_id in reverted:
+            entry = log[log_id]
+            self.oracle.undo(self._advance(log[entry["reverted_by"]]["created_at"]), _time(entry["created_at"]))
+
+    def _log(self) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = self._send("GET", "/v1/log", params={"limit": 1000}).json()["items"]
+        return entries
+
     # --- reading ---------------------------------------------------------------------------------------------------------------
 
     def look(self, look: dict[str, Any]) -> None:
@@ -349,7 +395,8 @@ def test_every_history_reads_as_the_oracle_tells_it(database_url: str) -> None:
         httpx.Client(base_url=service, timeout=60) as client,
     ):
         run_state_machine_as_test(lambda: Histories(client), settings=profile)
-    told = {"ADD", "UPDATE", "DELETE", "SUPERSEDE", "NOOP", "AMEND", "refused 409", "refused 422", "import", "reads"}
+    told = {"ADD", "UPDATE", "DELETE", "SUPERSEDE", "NOOP", "AMEND", "REVERT", "REVERT refused"}
+    told |= {"refused 409", "refused 422", "import", "reads"}
     assert told <= counted.keys(), "every operation was told"
     if DEEP:
         writes = counted.total() - counted["reads"]

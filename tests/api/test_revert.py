@@ -54,6 +54,16 @@ def test_a_revert_can_be_undone_too(client: httpx.Client) -> None:
     assert revert(client, second["log_id"])["operation"] == "REVERT"
 
 
+def test_reverts_of_reverts_take_turns(client: httpx.Client) -> None:
+    stored = store(client, "Has a dog")
+    last = stored
+    for number in range(1, 6):
+        last = revert(client, last["log_id"])
+        assert contents(client) == (set() if number % 2 else {"Has a dog"})
+        assert bool(client.get(f"/v1/log/{stored['log_id']}").json()["reverted_by"]) is bool(number % 2)
+    problem(client.post(f"/v1/log/{stored['log_id']}/revert"), 409)
+
+
 def test_a_retraction_is_undone_and_its_text_stored_where_asked(client: httpx.Client) -> None:
     store(client, "I play tennis")
     before = picture(client)
