@@ -33,6 +33,7 @@ _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.CannotAccept, 409, "cannot-accept", "The proposal makes no sense any more"),
     (errors.CannotRevert, 410, "erased", "What was erased is gone"),
     (errors.BuiltOn, 409, "built-on", "Later operations built on it"),
+    (errors.GroundMoved, 409, "ground-moved", "What it was done on was undone"),
     (errors.AlreadyReverted, 409, "already-reverted", "It was undone before"),
     (errors.MergedElsewhere, 409, "merged-elsewhere", "Its text lives on in merged memories"),
     (errors.Withdrawn, 409, "withdrawn", "The memory was withdrawn"),
@@ -63,7 +64,7 @@ def problem_of(error: errors.PalimpsestError) -> Problem:
 
 def _members(error: errors.PalimpsestError) -> dict[str, Any]:
     match error:
-        case errors.BuiltOn() | errors.AlreadyReverted():
+        case errors.BuiltOn() | errors.GroundMoved() | errors.AlreadyReverted():
             return {"log_ids": [str(i) for i in error.log_ids]}
         case errors.Conflict():
             return {"memory_ids": [str(i) for i in error.memory_ids]}

@@ -120,6 +120,15 @@ class CannotAccept(Conflict):
         super().__init__(f"Review {review_id} cannot be accepted: {reason}. Reject it, or act on the memories themselves.", memory_ids)
 
 
+class GroundMoved(Conflict):
+    """What the operation was done on has been undone since; `log_ids` names the reverts, newest first."""
+
+    def __init__(self, log_id: UUID, reverts: Sequence[UUID] = ()) -> None:
+        named = f": {', '.join(map(str, reverts[:20]))}" if reverts else ""
+        super().__init__(f"What {log_id} was done on has been undone since{named}. Revert those reverts first.")
+        self.log_ids = tuple(reverts)
+
+
 class AlreadyReverted(Conflict):
     """The operation was undone before; `log_ids` names the revert."""
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.domain.errors import BuiltOn, Erased
+from app.domain.errors import Erased, GroundMoved
 from app.domain.memory import Fact, Operation
 from app.domain.picture import Picture
 from app.domain.plan import Link, Plan, Settlement, addition, rewrite
@@ -61,13 +61,13 @@ class Done:
 def plan_revert(done: Done, picture: Picture, *, now: datetime, store_as: UUID | None = None) -> Plan:
     """What undoing does. `store_as` is the id under which the text of a NOOP or DELETE is stored too.
 
-    Raises Erased where what it speaks of is gone, BuiltOn where its claims are no longer the ones that hold.
+    Raises Erased where what it speaks of is gone, GroundMoved where its claims are no longer the ones that hold.
     """
     for memory_id in done.ids:
         if picture.version(memory_id).erased_at:
             raise Erased(memory_id)
     if any(_differs(picture, claimed) for claimed in done.claimed):
-        raise BuiltOn(done.log_id, [])
+        raise GroundMoved(done.log_id)
     withdrawn = [picture.version(i).asserting(void=True) for i in done.inserted]
     restored = [picture.version(c.memory_id).asserting(**c.before) for c in done.claimed]
     _, changed = rewrite(picture, now, [*withdrawn, *restored])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.domain.errors import AlreadyReverted, BuiltOn, CannotRevert, InvalidFact, UnknownLogEntry
+from app.domain.errors import AlreadyReverted, BuiltOn, CannotRevert, GroundMoved, InvalidFact, UnknownLogEntry
 from app.domain.memory import AgentId, Operation
 from app.domain.plan import Plan, Policy
 from app.domain.undo import Done, plan_revert
@@ -56,7 +56,7 @@ class Revert:
     ) -> list[Reverted]:
         """Undoes one operation; with `cascade`, first what was built on it; with `store`, the text of a NOOP or DELETE is stored too.
 
-        Raises UnknownLogEntry, AlreadyReverted, BuiltOn, CannotRevert, Erased.
+        Raises UnknownLogEntry, AlreadyReverted, BuiltOn, GroundMoved, CannotRevert, Erased.
         """
         stored = await self._stored(agent, log_id) if store else {}
         async with self._engine.begin() as connection:
@@ -120,7 +120,10 @@ class Revert:
         for done in chosen:
             last = writes.next_known(clock, last)
             new = stored.get(done.log_id)
-            plans.append(plan_revert(done, picture, now=last, store_as=new.memory_id if new else None))
+            try:
+                plans.append(plan_revert(done, picture, now=last, store_as=new.memory_id if new else None))
+            except GroundMoved:
+                raise GroundMoved(done.log_id, await undoing.built_on(connection, agent, done, reverts=True)) from None
             picture.absorb(plans[-1].versions)
         vectors = {new.memory_id: new.vector for new in stored.values()}
         written = await writes.apply(connection, agent, plans, vectors=vectors, language=self._language_oid, request=request)

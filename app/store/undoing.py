@@ -63,15 +63,15 @@ async def select_standing(connection: AsyncConnection, agent: AgentId, selection
 # Operations after one that touched what it wrote and still stand. A revert cancels what it undid, and itself.
 _BUILT_ON = """
     SELECT id FROM consolidation_log
-    WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL AND operation NOT IN ('REVERT', 'ERASE')
+    WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL AND operation <> 'ERASE' AND (operation = 'REVERT') = :reverts
       AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
     ORDER BY created_at DESC, id DESC
 """
 
 
-async def built_on(connection: AsyncConnection, agent: AgentId, done: Done) -> list[UUID]:
-    """The later operations that touched what this one wrote and were not undone, newest first."""
-    rows = await fetch(connection, _BUILT_ON, {"agent": agent, "after": done.at, "ids": list(done.ids)})
+async def built_on(connection: AsyncConnection, agent: AgentId, done: Done, *, reverts: bool = False) -> list[UUID]:
+    """The later operations that touched what this one wrote and were not undone, newest first; or the later reverts that did."""
+    rows = await fetch(connection, _BUILT_ON, {"agent": agent, "after": done.at, "ids": list(done.ids), "reverts": reverts})
     return [row["id"] for row in rows]
 
 
