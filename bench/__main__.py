@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from bench import image, model, recall, search, store
+from bench import growth, image, model, recall, search, start, store
 from bench.figures import RESULTS, Report
 from bench.world import World, world
 
-PARTS = ("search", "store", "recall", "model", "image")
+PARTS = ("search", "store", "recall", "model", "start", "growth", "image")
 
 
 def main() -> None:
@@ -25,6 +25,10 @@ def main() -> None:
             store.measure(report, here, rounds=40 if quick else 400, batches=1 if quick else 5, encoders=encoders)
         if "model" in arguments.only:
             model.measure(report, here, searches=100 if quick else 400)
+        if "start" in arguments.only:
+            start.measure(report, here, times=1 if quick else 5)
+        if "growth" in arguments.only:
+            growth.measure(report, rounds=30 if quick else 300, sizes=growth.SIZES[:3] if quick else growth.SIZES)
         if "image" in arguments.only:
             image.measure(report)
         report.write(arguments.write)

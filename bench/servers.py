@@ -19,7 +19,7 @@ FLOOR = "bench.floor:create_app"
 @contextmanager
 def serving(factory: str, **environment: str) -> Iterator[int]:
     """Runs an application factory and yields its port. Raises RuntimeError where it does not start."""
-    port = _free_port()
+    port = free_port()
     options = ["--port", str(port), "--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "--no-access-log"]
     command = [sys.executable, "-m", "uvicorn", "--factory", factory, *options]
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment)
@@ -31,7 +31,8 @@ def serving(factory: str, **environment: str) -> Iterator[int]:
         process.wait(20)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -154,7 +154,8 @@ class Remember:
             retracts=item.verdict.retracts,
         )
         look_again = "memories moved while it was judged" if moved else item.verdict.look_again
-        return marked(replace(plan, asked=item.verdict.asked), look_again, policy)
+        asked = item.verdict.asked
+        return marked(replace(plan, asked=asked) if asked else plan, look_again, policy)
 
     async def _apply(
         self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], items: Sequence[Judged], request: Request

@@ -4,13 +4,20 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import psycopg
 import sqlalchemy as sa
+from numpy.typing import NDArray
 from pgvector.psycopg import register_vector_async
 from psycopg.rows import dict_row
+from psycopg.types.array import ListBinaryDumper
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+
+class VectorList(list[NDArray[np.float32]]):
+    """Vectors as one parameter. They go in binary: psycopg sends a list as text, which takes sixty times as long."""
 
 
 def sqlalchemy_url(url: str) -> sa.URL:
@@ -34,6 +41,7 @@ def create_engine(url: str, *, pool_size: int, pool_timeout: float) -> AsyncEngi
 
 def _register_vector(dbapi_connection: DBAPIConnection, _record: object) -> None:
     dbapi_connection.run_async(register_vector_async)
+    dbapi_connection.driver_connection.adapters.register_dumper(VectorList, ListBinaryDumper)
 
 
 async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:

@@ -1,9 +1,10 @@
 """Rows of the database as values of the domain, and the other way about: what COPY takes for each table, in the order of its types."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
+from functools import cache, lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -11,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
-from app.domain.memory import AgentId, Belief, DerivedSlot, Fact, Tier, Version
+from app.domain.memory import AgentId, Belief, Fact, Tier, Version
 from app.domain.plan import Insertion, Link, Plan, Review
-from app.domain.relation import Judgment
 from app.store.tables import BELIEF_COLUMNS
 
 
@@ -203,7 +203,6 @@ def link_row(agent: AgentId, link: Link, log_id: UUID, now: datetime) -> tuple[o
 
 
 def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID) -> tuple[object, ...]:
-    judgments = [_judgment(j) for j in review.judgments]
     relied_on = {str(memory_id): revision for memory_id, revision in review.relied_on}
     stored = plan.target if plan.inserted else None
     return (
@@ -215,15 +214,11 @@ def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_
         review.sentence,
         stored,
         log_id,
-        _json(judgments),
+        _json(review.judgments),
         _json(relied_on),
         plan.now,
         _json(review.said) if review.said else None,
     )
-
-
-def _judgment(judgment: Judgment) -> dict[str, Any]:
-    return asdict(judgment)
 
 
 def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, corrected: dict[str, Any] | None) -> tuple[object, ...]:
@@ -232,14 +227,14 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
     if corrected is not None:
         before.append({"id": str(plan.target), "metadata": corrected})
     if plan.unlinked:
-        before.append({"links": [asdict(link) for link in plan.unlinked]})
+        before.append({"links": plan.unlinked})
     after = [*(_state(i.version) | _stored(i.fact, plan) for i in plan.inserted), *(_state(c.after) for c in plan.changed)]
     if plan.links:
-        after.append({"links": [asdict(link) for link in plan.links]})
+        after.append({"links": plan.links})
     if plan.review:
-        after.append({"review": asdict(plan.review)})
+        after.append({"review": plan.review})
     if plan.settled:
-        after.append({"settled": asdict(plan.settled)})
+        after.append({"settled": plan.settled})
     if plan.metadata:
         after.append({"id": str(plan.target), "metadata": plan.metadata})
     return (
@@ -251,14 +246,14 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
         plan.decision.relation,
         plan.decision.confidence,
         plan.decision.reasoning,
-        _json([asdict(finding) for finding in plan.decision.findings]),
+        _json(plan.decision.findings),
         plan.decision.decided_by,
-        _json(_said(replace(plan.incoming, derived=None))) if plan.incoming else None,
+        _json(_said(plan.incoming, _INCOMING)) if plan.incoming else None,
         _json(before),
         _json(after),
         plan.asked.model if plan.asked else None,
         plan.asked.prompt_version if plan.asked else None,
-        _json(asdict(plan.asked)) if plan.asked else None,
+        _json(plan.asked) if plan.asked else None,
         request.duration_ms,
         (plan.incoming.session_id if plan.incoming else None) or request.session_id,
         request.request_id,
@@ -267,45 +262,55 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
     )
 
 
+@cache
+def _names(of: type) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(of))
+
+
+_INCOMING = tuple(name for name in _names(Fact) if name != "derived")
+
+
 def _stored(fact: Fact, plan: Plan) -> dict[str, Any]:
     """A fact as it was stored; its text only where `incoming` does not carry it already."""
-    stored = _said(fact) | ({"look_again": plan.look_again} if plan.look_again else {})
+    stored = _said(fact, _names(Fact)) | ({"look_again": plan.look_again} if plan.look_again else {})
     if plan.incoming is not None and plan.incoming.content == fact.content:
         del stored["content"]
     return stored
 
 
-def _said(fact: Fact) -> dict[str, Any]:
-    """A fact as JSON, without what was not said."""
-    pairs = ((f.name, getattr(fact, f.name)) for f in fields(fact))
-    return {name: value for name, value in pairs if value not in (None, (), {})}
+def _said(fact: Fact, names: Iterable[str]) -> dict[str, Any]:
+    """What was said of a fact, by these names."""
+    return {name: value for name in names if (value := getattr(fact, name)) not in (None, (), {})}
 
 
 def _state(version: Version) -> dict[str, Any]:
     """What replaying the log needs of a version beyond its fact."""
-    belief = {f.name: getattr(version.belief, f.name) for f in fields(Belief)}
     return {
         "id": version.id,
         "chain_id": version.chain_id,
         "revision": version.revision,
         "created_at": version.created_at,
-        "belief": belief,
+        "belief": version.belief,
     }
 
 
-def _json(value: object) -> Jsonb:
-    return Jsonb(value, dumps=_dumps)
-
-
-def _dumps(value: object) -> str:
-    return json.dumps(value, default=_plain, ensure_ascii=False)
+@lru_cache(maxsize=1024)  # most times of an operation are one and the same
+def _written(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, DerivedSlot):
-        return asdict(value)
     if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat(timespec="microseconds")
+        return _written(value)
     if isinstance(value, UUID):
         return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: getattr(value, name) for name in _names(type(value))}
     raise TypeError(f"{type(value).__name__} has no place in the log")
+
+
+_DUMPS = json.JSONEncoder(default=_plain, ensure_ascii=False).encode
+
+
+def _json(value: object) -> Jsonb:
+    return Jsonb(value, dumps=_DUMPS)
