@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from bench import image, model, overload, recall, search, store
+from bench import growth, image, model, overload, recall, search, start, store
 from bench.figures import RESULTS, Report
 from bench.world import World, world
 
-PARTS = ("search", "store", "recall", "model", "overload", "image")
+PARTS = ("search", "store", "recall", "model", "overload", "start", "growth", "image")
 
 
 def main() -> None:
@@ -27,6 +27,10 @@ def main() -> None:
             model.measure(report, here, searches=100 if quick else 400)
         if "overload" in arguments.only:
             overload.measure(report, here, seconds=2 if quick else 4, rounds=1 if quick else 3)
+        if "start" in arguments.only:
+            start.measure(report, here, times=1 if quick else 5)
+        if "growth" in arguments.only:
+            growth.measure(report, rounds=30 if quick else 300, sizes=growth.SIZES[:3] if quick else growth.SIZES)
         if "image" in arguments.only:
             image.measure(report)
         report.write(arguments.write)

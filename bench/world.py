@@ -39,7 +39,7 @@ class World:
         """More agents like `small`, to be written to."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             for agent in agents:
-                _settle(connection, agent, 1_000)
+                settle(connection, agent, 1_000)
             connection.execute("VACUUM ANALYZE memories")
 
 
@@ -56,6 +56,10 @@ def fresh_texts() -> tuple[str, ...]:
     return _sentences()[POOL:]
 
 
+def all_texts() -> tuple[str, ...]:
+    return _sentences()
+
+
 def asked_texts() -> tuple[str, ...]:
     return tuple(questions(QUESTIONS))
 
@@ -66,17 +70,25 @@ def known_texts() -> list[str]:
 
 
 @contextmanager
-def world(*, others: int, memories_of_others: int) -> Iterator[World]:
-    """A migrated database in a temporary folder with everybody in it. The first run on a machine encodes for half a minute."""
+def database() -> Iterator[str]:
+    """A migrated database in a temporary folder, with the whole pool in agent `large`. The first run on a machine encodes for half a
+    minute."""
     cached_vectors(known_texts())
     with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as folder, embedded_postgres(Path(folder)) as url:
         schema.migrate(url)
         _import(url, World.LARGE)
+        yield url
+
+
+@contextmanager
+def world(*, others: int, memories_of_others: int) -> Iterator[World]:
+    """A database with everybody in it."""
+    with database() as url:
         with psycopg.connect(url, autocommit=True) as connection:
-            _settle(connection, World.SMALL, 1_000)
+            settle(connection, World.SMALL, 1_000)
             names = tuple(f"other-{number:03}" for number in range(others))
             for agent in names:
-                _settle(connection, agent, memories_of_others)
+                settle(connection, agent, memories_of_others)
             connection.execute("VACUUM ANALYZE")
             connection.execute("CHECKPOINT")
         yield World(url, names)
@@ -92,7 +104,7 @@ def _import(url: str, agent: str) -> None:
         client.close()
 
 
-def _settle(connection: psycopg.Connection[tuple[object, ...]], agent: str, count: int) -> None:
+def settle(connection: psycopg.Connection[tuple[object, ...]], agent: str, count: int, *, pool: str = "memories") -> None:
     """An agent with some of the pool: rows are copied in the database, which is much faster than storing them again."""
     columns = connection.execute(
         """SELECT string_agg(attname, ', ') FROM pg_attribute
@@ -102,7 +114,7 @@ def _settle(connection: psycopg.Connection[tuple[object, ...]], agent: str, coun
     with connection.transaction():
         connection.execute("INSERT INTO agents SELECT %s, created_at, last_known_at FROM agents WHERE agent_id = %s", [agent, World.LARGE])
         connection.execute(
-            f"""INSERT INTO memories (agent_id, {columns[0]}) SELECT %s, {columns[0]} FROM memories
+            f"""INSERT INTO memories (agent_id, {columns[0]}) SELECT %s, {columns[0]} FROM {pool}
                 WHERE agent_id = %s ORDER BY md5(id::text || %s) LIMIT %s""",
             [agent, World.LARGE, agent, count],
         )

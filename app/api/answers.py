@@ -15,7 +15,7 @@ from sqlalchemy.engine import RowMapping
 
 from app.api.times import Time
 from app.domain.hints import Hint, HintName
-from app.domain.memory import Kind, Lifespan, Memory, Operation, Status, Tier
+from app.domain.memory import Belief, Kind, Lifespan, Memory, Operation, Status, Tier
 from app.domain.relation import Asked, Decision, Finding, Relation
 from app.domain.strength import HalfLives, strength
 from app.domain.time import standing
@@ -23,6 +23,8 @@ from app.services.erase import Receipt
 from app.services.remember import Candidate, Outcome
 from app.services.revert import Reverted
 from app.store.reads import Hit
+
+_BELIEF = tuple(f.name for f in fields(Belief))
 
 
 class AnswerBase(BaseModel):
@@ -85,8 +87,7 @@ class MemoryOut(AnswerBase):
     @classmethod
     def of(cls, memory: Memory, as_of: datetime, half_lives: HalfLives) -> Self:
         fact, belief = memory.fact, memory.belief
-        said = {f.name: getattr(fact, f.name) for f in fields(fact)}
-        believed = {f.name: getattr(belief, f.name) for f in fields(belief)}
+        believed = {name: getattr(belief, name) for name in _BELIEF}
         computed = {
             "id": memory.id,
             "chain_id": memory.chain_id,
@@ -104,7 +105,7 @@ class MemoryOut(AnswerBase):
             "derived": DerivedSlotOut.model_construct(**asdict(fact.derived)) if fact.derived else None,
             "etag": etag_of(memory.revision),
         }
-        return cls._from(said | believed | computed | ({"content": None} if memory.erased_at else {}))
+        return cls._from(vars(fact) | believed | computed | ({"content": None} if memory.erased_at else {}))
 
     @classmethod
     def _from(cls, values: Mapping[str, Any]) -> Self:
@@ -126,7 +127,7 @@ class SignalOut(AnswerBase):
 
     @classmethod
     def of(cls, finding: Finding) -> Self:
-        return cls.model_construct(**asdict(finding))
+        return cls.model_construct(**{name: getattr(finding, name) for name in cls.model_fields})
 
 
 class DecisionOut(AnswerBase):

@@ -174,7 +174,7 @@ class Fact:
 
     def settled(self) -> "Fact":
         """The fact as it is stored: everything not said at its default."""
-        return replace(
+        settled = replace(
             self,
             kind=self.kind or Kind.FACT,
             entity=self.entity or "user",
@@ -185,6 +185,10 @@ class Fact:
             trust=50 if self.trust is None else self.trust,
             lifespan=self.lifespan or Lifespan.PERMANENT,
         )
+        # No default changes the slot or a hash, so those made already are kept.
+        made = vars(self).keys() - self.__dataclass_fields__.keys()
+        vars(settled).update({name: vars(self)[name] for name in made})
+        return settled
 
 
 @dataclass(frozen=True, slots=True)

@@ -301,7 +301,7 @@ def version_of(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now
         trust=fact.trust,
         created_at=now,
         revision=1,
-        belief=Belief(valid_from=start, asserted_at=now, said_until=fact.valid_until, tier=fact.tier),
+        belief=Belief(valid_from=start, asserted_at=now, said_until=fact.valid_until, tier=fact.tier, known_from=now),
     )
 
 
@@ -318,7 +318,7 @@ def rewrite(
             before = stored.get(version.id)
             if before is None:
                 assert fact is not None
-                inserted.append(Insertion(fact, version.asserting(known_from=now)))
+                inserted.append(Insertion(fact, version))
             elif version.belief != before.belief:
                 changed.append(Change(before, replace(version.asserting(known_from=now), revision=before.revision + 1)))
     return tuple(inserted), tuple(changed)

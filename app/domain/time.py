@@ -1,7 +1,6 @@
 """The time model of DESIGN §2: effective ends are computed from a chain's assertions, never edited pairwise."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
 from uuid import UUID
@@ -18,18 +17,21 @@ def settle(versions: Iterable[Version], now: datetime) -> list[Version]:
     """The chain with every computed field recomputed: no two versions overlap, at most one is open.
 
     `superseded_at` and `known_from` become `now` where what they date has changed; versions whose belief
-    stays the same come back equal.
+    stays the same come back as they are.
     """
     versions = list(versions)
     line = in_order(versions)
     following = {v.id: later for v, later in zip_longest(line, line[1:])}
-    return [replace(v, belief=_settled(v.belief, following.get(v.id), now)) for v in versions]
+    return [_settled(v, following.get(v.id), now) for v in versions]
 
 
-def _settled(belief: Belief, following: Version | None, now: datetime) -> Belief:
+def _settled(version: Version, following: Version | None, now: datetime) -> Version:
+    belief = version.belief
     until, successor = _end(belief, following)
+    if (until, successor) == (belief.valid_until, belief.superseded_by):
+        return version
     since = belief.superseded_at if successor == belief.superseded_by else (now if successor else None)
-    return replace(belief, valid_until=until, superseded_by=successor, superseded_at=since)
+    return version.asserting(valid_until=until, superseded_by=successor, superseded_at=since)
 
 
 def _end(belief: Belief, following: Version | None) -> tuple[datetime | None, UUID | None]:

@@ -1,15 +1,17 @@
 """What a fact is compared with and what the judges say of it, before anything is locked: encode, snapshot, judge."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.domain.decide import decide
@@ -21,12 +23,15 @@ from app.domain.relation import Classify, Relation
 from app.domain.signals import derive, prepare
 from app.embedding import Embedder
 from app.judges.cascade import MAX_READ, Cascade, Verdict, considered
+from app.services.mates import Mates
 from app.store import reads
-from app.store.reads import Hit, Query
+from app.store.reads import Comparing, Hit
 
 MAX_MERGED = 16_000
+ENCODED_AT_ONCE = 256
+COMPARED_AT_ONCE = 32  # their candidates are taken in without a pause for others
 JUDGED_AT_ONCE = 8
-NEAR_IN_BATCH = 5
+Item = TypeVar("Item")
 _SOME_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -104,50 +109,82 @@ class Judging:
         self._rules = rules
 
     async def judge(self, agent: AgentId, commands: Sequence[Command]) -> list[Judged]:
-        """Each fact judged over what is stored and what the batch before it will write; a few at a time, so that others get a turn."""
-        items = await self._snapshot(agent, await self._encode(commands))
-        places = asyncio.Semaphore(JUDGED_AT_ONCE)
+        """Each fact judged over what is stored and what the batch before it will write. While some facts are judged, the next ones
+        are encoded."""
+        judged: list[Judged] = []
+        mates = Mates()
+        async with aclosing(self._encoded(commands)) as chunks:
+            async for items in chunks:
+                judged += await self._judge_some(agent, items, mates)
+        return judged
 
-        async def judged(place: int) -> Judged:
-            async with places:
-                await asyncio.sleep(0)
-                return await self._judge_one(agent, items[place], _mates(items, place))
-
-        return await asyncio.gather(*(judged(place) for place in range(len(items))))
+    async def _encoded(self, commands: Sequence[Command]) -> AsyncGenerator[list[Judged], None]:
+        """The facts with vectors and readings, some at a time. The next ones are begun before these are given out."""
+        chunks = _chunks(commands, ENCODED_AT_ONCE)
+        ahead = asyncio.ensure_future(self._encode(next(chunks)))
+        try:
+            for chunk in chunks:
+                items = await ahead
+                ahead = asyncio.ensure_future(self._encode(chunk))
+                yield items
+            yield await ahead
+        finally:
+            ahead.cancel()
 
     async def _encode(self, commands: Sequence[Command]) -> list[Judged]:
         """Vectors and readings. The encoder's thread leaves this one idle, so the texts are read meanwhile."""
-        texts = [command.fact.content for command in commands]
-        vectors, read = await asyncio.gather(self._embedder.encode(texts), self._read(commands))
+        encoding = asyncio.ensure_future(self._embedder.encode([command.fact.content for command in commands]))
+        try:
+            read = await self._read(commands, encoding)
+            vectors = await encoding
+        finally:
+            encoding.cancel()
         return [Judged(command, fact, tier, uuid7(), vector) for command, (fact, tier), vector in zip(commands, read, vectors, strict=True)]
 
-    async def _read(self, commands: Sequence[Command]) -> list[tuple[Fact, Classify]]:
+    async def _read(self, commands: Sequence[Command], encoding: "asyncio.Future[NDArray[np.float32]]") -> list[tuple[Fact, Classify]]:
         """Each fact with what it was read to be about, and who judges it. A fact that nobody judges is read too where signals
-        are on: it is a candidate soon, and readings are kept."""
+        are on and there is time: it is a candidate soon, and readings are kept."""
         read = []
         for command in commands:
-            tier = command.classify or self._rules.classify
-            reads_it = tier.reads_signals or self._rules.classify.reads_signals
-            derived = None
-            if reads_it and len(command.fact.content) <= MAX_READ:
-                prepare(command.fact.content)
-                derived = derive(command.fact)
-            read.append((replace(command.fact, derived=derived) if tier.reads_signals else command.fact, tier))
-            await asyncio.sleep(0)  # others get a turn
+            fact, tier = command.fact, command.classify or self._rules.classify
+            ahead_of_time = self._rules.classify.reads_signals and not encoding.done()
+            if (tier.reads_signals or ahead_of_time) and len(fact.content) <= MAX_READ:
+                prepare(fact.content)
+                if tier.reads_signals and (derived := derive(fact)):
+                    fact = replace(fact, derived=derived)
+                await asyncio.sleep(0)  # others get a turn
+            read.append((fact, tier))
         return read
 
-    async def _snapshot(self, agent: AgentId, items: Sequence[Judged]) -> list[Judged]:
-        """The nearest current memories of each fact to be classified, and those of its category and derived slot."""
-        if not self._rules.max_candidates or all(item.tier is Classify.OFF for item in items):
-            return list(items)
-        async with reads.reading(self._engine) as connection:
-            return [item if item.tier is Classify.OFF else await self._compared(connection, agent, item) for item in items]
+    async def _judge_some(self, agent: AgentId, items: Sequence[Judged], mates: Mates) -> Sequence[Judged]:
+        """Those to be classified compared and judged, a few at a time, so that others get a turn."""
+        undecided = [item for item in items if item.tier is not Classify.OFF]
+        if not undecided:
+            return items
+        near = mates.meet([_as_memory(item) for item in undecided], [item.vector for item in undecided])
+        places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
-    async def _compared(self, connection: AsyncConnection, agent: AgentId, item: Judged) -> Judged:
-        rules, text = self._rules, item.fact.content
-        query = Query(text, item.vector, self._embedder.name, "hybrid", rules.language, rules.max_candidates, reads.ANY_SCORE)
-        found = await reads.candidates(connection, agent, query, item.fact)
-        return replace(item, hits=tuple(found.hits), seen_at=found.moment.known_at)
+        async def judged(item: Judged, mates: Sequence[Hit]) -> Judged:
+            async with places:
+                await asyncio.sleep(0)
+                return await self._judge_one(agent, item, mates)
+
+        done = iter(await asyncio.gather(*map(judged, await self._snapshot(agent, undecided), near)))
+        return [item if item.tier is Classify.OFF else next(done) for item in items]
+
+    async def _snapshot(self, agent: AgentId, items: Sequence[Judged]) -> Sequence[Judged]:
+        """The nearest current memories of each fact, and those of its category and derived slot."""
+        rules = self._rules
+        if not rules.max_candidates:
+            return items
+        comparing = Comparing(self._embedder.name, rules.language, rules.max_candidates)
+        compared: list[Judged] = []
+        async with reads.reading(self._engine) as connection:
+            for some in _chunks(items, COMPARED_AT_ONCE):
+                facts, vectors = [item.fact for item in some], [item.vector for item in some]
+                moment, hits = await reads.candidates(connection, agent, facts, vectors, comparing)
+                compared += [replace(item, hits=tuple(near), seen_at=moment.known_at) for item, near in zip(some, hits, strict=True)]
+        return compared
 
     async def _judge_one(self, agent: AgentId, item: Judged, mates: Sequence[Hit]) -> Judged:
         if item.tier in (Classify.OFF, Classify.RULES) or item.fact.one_value or item.command.supersedes:
@@ -183,14 +220,8 @@ class Judging:
         return replace(item, merged=Merged(stored.id, united, uuid7()), merged_vector=vector)
 
 
-def _mates(items: Sequence[Judged], place: int) -> list[Hit]:
-    """The nearest of the facts that the batch will have written before this one."""
-    before = [item for item in items[:place] if item.tier is not Classify.OFF]
-    if not before:
-        return []
-    similar = np.stack([item.vector for item in before]) @ items[place].vector
-    nearest = np.argsort(-similar, kind="stable")[:NEAR_IN_BATCH]
-    return [Hit(_as_memory(before[i]), 0.0, {"vector": float(similar[i])}) for i in nearest]
+def _chunks(sequence: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    return (sequence[start : start + size] for start in range(0, len(sequence), size))
 
 
 def _as_memory(item: Judged) -> Memory:

@@ -201,7 +201,8 @@ class Remember:
             retracts=item.verdict.retracts,
         )
         look_again = "memories moved while it was judged" if moved else item.verdict.look_again
-        return marked(replace(plan, asked=item.verdict.asked, settled=command.settles), look_again, policy)
+        asked, settles = item.verdict.asked, command.settles
+        return marked(replace(plan, asked=asked, settled=settles) if asked or settles else plan, look_again, policy)
 
     async def _apply(
         self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], items: Sequence[Judged], request: Request

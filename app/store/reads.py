@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -18,7 +18,7 @@ from app.domain.errors import EmbeddingsChanged
 from app.domain.memory import AgentId, DerivedSlot, Fact, Kind, Lifespan, Memory, Moment, Slot, Usage
 from app.domain.strength import HalfLives
 from app.domain.text import fold
-from app.store.engine import fetch
+from app.store.engine import VectorList, fetch
 from app.store.rows import belief_of
 from app.store.strength import REINFORCED, STRENGTH, half_life_values
 from app.store.tables import BELIEF_COLUMNS
@@ -329,7 +329,7 @@ async def check_encoder(connection: AsyncConnection, encoder: str) -> None:
 # planner would parse the query again for every row.
 _ASKED = """
     asked AS MATERIALIZED (
-        SELECT CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text), ' & ', ' | ') AS tsquery) AS words
+        SELECT CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), {query}) AS text), ' & ', ' | ') AS tsquery) AS words
     )
 """
 
@@ -337,7 +337,7 @@ _ASKED = """
 _RANK = "ts_rank(m.lexemes, (SELECT words FROM asked))"
 
 # "+ 0" keeps the planner from an approximate index: the scan of an agent's rows is exact, and min(limit, live) rows come back.
-_DISTANCE = "(m.embedding <=> :vector) + 0"
+_DISTANCE = "(m.embedding <=> {vector}) + 0"
 
 # Reciprocal rank fusion, k = 60 (Cormack, Clarke, Büttcher 2009), scaled so that first by both is 1.
 _FUSED = "30.5 * (coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0))"
@@ -373,11 +373,13 @@ _SAME_ENCODER = "(SELECT name FROM encoder) = :encoder"
 # Below every score there is, cosines included.
 ANY_SCORE = -2.0
 
+MIN_DEPTH = 50
+
 _LIVE = "live AS MATERIALIZED (SELECT m.id, {distance} AS distance, {rank} AS rank {and_more} FROM {source} WHERE {where}),"
 
 # What a fact to be judged is compared with: the nearest by both rankings, and the latest few of its derived slot or given category,
 # which no ranking need find.
-_ALIKE = ", b.valid_from, coalesce(m.derived_hash = :derived, false) OR coalesce(m.slot_category = :category, false) AS alike"
+_ALIKE = ", b.valid_from, coalesce(m.derived_hash = fact.derived, false) OR coalesce(m.slot_category = fact.category, false) AS alike"
 _RANKED_AND_ALIKE = """
     found AS MATERIALIZED (
         SELECT * FROM ranked
@@ -411,7 +413,7 @@ class Query:
 
     @property
     def depth(self) -> int:
-        return max(50, self.limit)
+        return max(MIN_DEPTH, self.limit)
 
 
 def _findable(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
@@ -426,31 +428,49 @@ def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, di
     where, parameters = _findable(filters, point)
     if mode != "text":
         where += f" AND {_SAME_ENCODER}"
-    parts = {"source": source, "where": where, "distance": _DISTANCE, "rank": _RANK, "fused": _FUSED, "and_more": ""}
+    distance = _DISTANCE.format(vector=":vector")
+    parts = {"source": source, "where": where, "distance": distance, "rank": _RANK, "fused": _FUSED, "and_more": ""}
     live = _LIVE.format(**parts) if mode == "hybrid" else ""
-    return _of_found(f"{live} found AS MATERIALIZED ({_FOUND[mode].format(**parts)})", point), parameters
+    statement = f"""
+        WITH {_MOMENT}, {_ASKED.format(query=":query")}, {live} found AS MATERIALIZED ({_FOUND[mode].format(**parts)})
+        SELECT {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(point)}) AS hit ON true
+        ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
+    """  # noqa: S608 - fragments from constants, values are bound
+    return statement, parameters
 
 
-def _of_found(ctes: str, point: Point) -> str:
-    """The memories of a `found` CTE (id, score, vector, text), best first."""
+_MOMENT_AND_ENCODER = "moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder) AS encoder"
+
+
+def _of_found(point: Point) -> str:
+    """The memories of a `found` CTE (id, score, vector, text)."""
     source, supersedes = _known(point)
     return f"""
-        WITH {_MOMENT}, {_ASKED}, {ctes}
-        SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder) AS encoder, hit.*
-        FROM moment LEFT JOIN (
-            SELECT found.score, found.vector AS vector_score, found.text AS text_score, {_MEMORY}, {supersedes} AS supersedes_id
-            FROM found JOIN {source} ON m.agent_id = :agent AND m.id = found.id
-        ) AS hit ON true
-        ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
+        SELECT found.score, found.vector AS vector_score, found.text AS text_score, {_MEMORY}, {supersedes} AS supersedes_id
+        FROM found JOIN {source} ON m.agent_id = :agent AND m.id = found.id
     """  # noqa: S608 - fragments from constants, values are bound
 
 
 @lru_cache(maxsize=1)
 def _candidates_statement() -> str:
+    """One statement for many facts: planning it takes longer than running it in a small agent."""
     where, _ = _findable(Filters(), Point())
     where += f" AND {_SAME_ENCODER}"
-    parts = {"source": _LATEST, "where": where, "distance": _DISTANCE, "rank": _RANK, "fused": _FUSED, "and_more": _ALIKE}
-    return _of_found(f"{_LIVE.format(**parts)} ranked AS MATERIALIZED ({_FOUND['hybrid'].format(**parts)}), {_RANKED_AND_ALIKE}", Point())
+    distance = _DISTANCE.format(vector="fact.vector")
+    parts = {"source": _LATEST, "where": where, "distance": distance, "rank": _RANK, "fused": _FUSED, "and_more": _ALIKE}
+    return f"""
+        WITH {_MOMENT}
+        SELECT fact.place, {_MOMENT_AND_ENCODER}, hit.*
+        FROM moment CROSS JOIN unnest(
+            CAST(:contents AS text[]), CAST(:vectors AS vector[]), CAST(:derived AS bytea[]), CAST(:categories AS text[])
+        ) WITH ORDINALITY AS fact (content, vector, derived, category, place)
+        LEFT JOIN LATERAL (
+            WITH {_ASKED.format(query="fact.content")}, {_LIVE.format(**parts)}
+            ranked AS MATERIALIZED ({_FOUND["hybrid"].format(**parts)}), {_RANKED_AND_ALIKE}
+            {_of_found(Point())}
+        ) AS hit ON true
+        ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
+    """  # noqa: S608 - fragments from constants, values are bound
 
 
 async def search(connection: AsyncConnection, agent: AgentId, query: Query, filters: Filters, point: Point) -> Hits:
@@ -463,12 +483,35 @@ async def search(connection: AsyncConnection, agent: AgentId, query: Query, filt
     return Hits(moment, [_hit(row) for row in rows])
 
 
-async def candidates(connection: AsyncConnection, agent: AgentId, query: Query, fact: Fact) -> Hits:
-    """The current memories a fact is compared with: the nearest, best first, then up to MAX_ALIKE of the same derived slot or given
-    category; those have no scores."""
-    like = {"derived": fact.derived.digest if fact.derived else None, "category": fact.slot.category or None, "alike": MAX_ALIKE}
-    moment, rows = await _run(connection, _candidates_statement(), agent, Point(), like | _bound(query), encoder=query.encoder)
-    return Hits(moment, [_hit(row) for row in rows])
+@dataclass(frozen=True, slots=True)
+class Comparing:
+    """How facts are compared with what is stored: the model of their vectors, the language of their words, how many of the nearest."""
+
+    encoder: str
+    language: str
+    limit: int
+
+
+async def candidates(
+    connection: AsyncConnection, agent: AgentId, facts: Sequence[Fact], vectors: Sequence[NDArray[np.float32]], comparing: Comparing
+) -> tuple[Moment, list[list[Hit]]]:
+    """The current memories each fact is compared with: the nearest, best first, then up to MAX_ALIKE of the same derived slot or given
+    category; those have no scores. Raises EmbeddingsChanged where the database's vectors are another model's."""
+    given = {
+        "contents": [fact.content for fact in facts],
+        "vectors": VectorList(vectors),
+        "derived": [fact.derived.digest if fact.derived else None for fact in facts],
+        "categories": [fact.slot.category or None for fact in facts],
+        "alike": MAX_ALIKE,
+        "depth": max(MIN_DEPTH, comparing.limit),
+        "min_score": ANY_SCORE,
+        **asdict(comparing),
+    }
+    moment, rows = await _run(connection, _candidates_statement(), agent, Point(), given, encoder=comparing.encoder)
+    hits: list[list[Hit]] = [[] for _ in facts]
+    for row in rows:
+        hits[row["place"] - 1].append(_hit(row))
+    return moment, hits
 
 
 def _bound(query: Query) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Rows of the database as values of the domain, and the other way about: what COPY takes for each table, in the order of its types."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
+from functools import cache, lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -11,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
-from app.domain.memory import AgentId, Belief, DerivedSlot, Fact, Tier, Version
+from app.domain.memory import AgentId, Belief, Fact, Tier, Version
 from app.domain.plan import Insertion, Link, Plan, Review
-from app.domain.relation import Judgment
 from app.store.tables import BELIEF_COLUMNS
 
 
@@ -204,7 +204,6 @@ def link_row(agent: AgentId, link: Link, log_id: UUID, now: datetime) -> tuple[o
 
 
 def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID) -> tuple[object, ...]:
-    judgments = [_judgment(j) for j in review.judgments]
     relied_on = {str(memory_id): revision for memory_id, revision in review.relied_on}
     stored = plan.target if plan.inserted else None
     return (
@@ -216,15 +215,11 @@ def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_
         review.sentence,
         stored,
         log_id,
-        as_json(judgments),
+        as_json(review.judgments),
         as_json(relied_on),
         plan.now,
         as_json(review.said) if review.said else None,
     )
-
-
-def _judgment(judgment: Judgment) -> dict[str, Any]:
-    return asdict(judgment)
 
 
 def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, corrected: dict[str, Any] | None) -> tuple[object, ...]:
@@ -233,14 +228,14 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
     if corrected is not None:
         before.append({"id": str(plan.target), "metadata": corrected})
     if plan.unlinked:
-        before.append({"links": [asdict(link) for link in plan.unlinked]})
+        before.append({"links": plan.unlinked})
     after = [*(_state(i.version) | _stored(i.fact, plan) for i in plan.inserted), *(_state(c.after) for c in plan.changed)]
     if plan.links:
-        after.append({"links": [asdict(link) for link in plan.links]})
+        after.append({"links": plan.links})
     if plan.review:
-        after.append({"review": asdict(plan.review)})
+        after.append({"review": plan.review})
     if plan.settled:
-        after.append({"settled": asdict(plan.settled)})
+        after.append({"settled": plan.settled})
     if plan.metadata:
         after.append({"id": str(plan.target), "metadata": plan.metadata})
     return (
@@ -252,14 +247,14 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
         plan.decision.relation,
         plan.decision.confidence,
         plan.decision.reasoning,
-        as_json([asdict(finding) for finding in plan.decision.findings]),
+        as_json(plan.decision.findings),
         plan.decision.decided_by,
-        as_json(said_of(replace(plan.incoming, derived=None))) if plan.incoming else None,
+        as_json(said_of(plan.incoming, _INCOMING)) if plan.incoming else None,
         as_json(before),
         as_json(after),
         plan.asked.model if plan.asked else None,
         plan.asked.prompt_version if plan.asked else None,
-        as_json(asdict(plan.asked)) if plan.asked else None,
+        as_json(plan.asked) if plan.asked else None,
         request.duration_ms,
         (plan.incoming.session_id if plan.incoming else None) or request.session_id,
         request.request_id,
@@ -278,6 +273,14 @@ def _vetoed(plan: Plan) -> list[dict[str, object]]:
     return [{"memory_id": j.memory_id, "veto": j.vetoes[0]} for j in plan.judgments if j.vetoes and j.akin][:_MAX_VETOED]
 
 
+@cache
+def _names(of: type) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(of))
+
+
+_INCOMING = tuple(name for name in _names(Fact) if name != "derived")
+
+
 def _stored(fact: Fact, plan: Plan) -> dict[str, Any]:
     """A fact as it was stored; its text only where `incoming` does not carry it already."""
     stored = said_of(fact) | ({"look_again": plan.look_again} if plan.look_again else {})
@@ -286,38 +289,40 @@ def _stored(fact: Fact, plan: Plan) -> dict[str, Any]:
     return stored
 
 
-def said_of(fact: Fact) -> dict[str, Any]:
-    """A fact as JSON, without what was not said."""
-    pairs = ((f.name, getattr(fact, f.name)) for f in fields(fact))
-    return {name: value for name, value in pairs if value not in (None, (), {})}
+def said_of(fact: Fact, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """A fact as JSON, without what was not said; of these names only."""
+    return {name: value for name in names or _names(Fact) if (value := getattr(fact, name)) not in (None, (), {})}
 
 
 def _state(version: Version) -> dict[str, Any]:
     """What replaying the log needs of a version beyond its fact."""
-    belief = {f.name: getattr(version.belief, f.name) for f in fields(Belief)}
     return {
         "id": version.id,
         "chain_id": version.chain_id,
         "revision": version.revision,
         "created_at": version.created_at,
-        "belief": belief,
+        "belief": version.belief,
     }
+
+
+@lru_cache(maxsize=1024)  # most times of an operation are one and the same
+def _written(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return _written(value)
+    if isinstance(value, UUID):
+        return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: getattr(value, name) for name in _names(type(value))}
+    raise TypeError(f"{type(value).__name__} has no place in the log")
+
+
+_DUMPS = json.JSONEncoder(default=_plain, ensure_ascii=False).encode
 
 
 def as_json(value: object) -> Jsonb:
     """JSON as the log writes it: times in UTC with microseconds."""
-    return Jsonb(value, dumps=_dumps)
-
-
-def _dumps(value: object) -> str:
-    return json.dumps(value, default=_plain, ensure_ascii=False)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, DerivedSlot | Judgment):
-        return asdict(value)
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat(timespec="microseconds")
-    if isinstance(value, UUID):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no place in the log")
+    return Jsonb(value, dumps=_DUMPS)

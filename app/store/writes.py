@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -195,14 +196,17 @@ async def apply(
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """What some plans write, in the columns of their tables; of a version only the latest state, with every belief it had before."""
+    """What some plans write, in the columns of their tables; of a version only the latest state, with every belief it had before.
 
-    memories: Sequence[Sequence[object]]
+    Memories and log are made as they are sent, while the server takes in the ones before.
+    """
+
+    memories: Iterable[Sequence[object]]
     updated: Sequence[Version]
     beliefs: Sequence[Sequence[object]]
     links: Sequence[Sequence[object]]
     reviews: Sequence[Sequence[object]]
-    log: Sequence[Sequence[object]]
+    log: Iterable[Sequence[object]]
 
 
 def _rows(
@@ -218,12 +222,12 @@ def _rows(
         tally.add(plan)
     marks = {i.version.id: plan.look_again for plan, _ in plans for i in plan.inserted}
     return _Rows(
-        memories=[memory_row(agent, i, vectors[i.version.id], language, marks[i.version.id]) for i in tally.inserted.values()],
+        memories=(memory_row(agent, i, vectors[i.version.id], language, marks[i.version.id]) for i in tally.inserted.values()),
         updated=list(tally.updated.values()),
         beliefs=[belief_row(agent, version, until) for version, until in tally.archived],
         links=[link_row(agent, link, at.log_id, plan.now) for plan, at in plans for link in dict.fromkeys(plan.links)],
         reviews=[review_row(agent, at.review_id, plan.review, plan, at.log_id) for plan, at in plans if plan.review and at.review_id],
-        log=[log_row(agent, at.log_id, plan, request, before) for (plan, at), before in zip(plans, corrected, strict=True)],
+        log=(log_row(agent, at.log_id, plan, request, before) for (plan, at), before in zip(plans, corrected, strict=True)),
     )
 
 
@@ -254,8 +258,9 @@ _Part = tuple[str, Sequence[object]]
 _NOTHING: _Part = ("", ())
 
 
-def _inserting(table: str, types: Mapping[str, str | int], rows: Sequence[Sequence[object]]) -> _Part:
+def _inserting(table: str, types: Mapping[str, str | int], made: Iterable[Sequence[object]]) -> _Part:
     """An INSERT of these rows and its values."""
+    rows = list(made)
     if not rows:
         return _NOTHING
     one = f"({', '.join(['%s'] * len(types))})"
@@ -299,15 +304,16 @@ _REINFORCE = """
 _KNOW = "UPDATE agents SET last_known_at = %s WHERE agent_id = %s"
 
 
-async def _copy(connection: AsyncConnection, table: str, types: Mapping[str, str | int], rows: Sequence[Sequence[object]]) -> None:
+async def _copy(connection: AsyncConnection, table: str, types: Mapping[str, str | int], rows: Iterable[Sequence[object]]) -> None:
     """COPY: the fastest way in for a thousand rows, and as fast as an INSERT for one."""
-    if not rows:
+    rows = iter(rows)
+    if (first := next(rows, None)) is None:
         return
     driver = await driver_connection(connection)
     statement = f"COPY {table} ({', '.join(types)}) FROM STDIN (FORMAT BINARY)"
     async with driver.cursor() as cursor, cursor.copy(statement.encode()) as copy:
         copy.set_types(list(types.values()))
-        for row in rows:
+        for row in chain([first], rows):
             await copy.write_row(row)
 
 

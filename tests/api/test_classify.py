@@ -34,6 +34,7 @@ from judges.scripted import (
 )
 from psycopg.rows import dict_row
 
+from app.services import judging
 from app.settings import load_settings
 
 # --- signals, no model -------------------------------------------------------------------------------------------------
@@ -144,6 +145,23 @@ def test_a_batch_is_judged_over_what_it_has_itself_written(client: httpx.Client)
     results = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
     assert [r["operation"] for r in results] == ["ADD", "ADD", "UPDATE", "UPDATE"]
     assert contents(client) == {"I have a dog", "I moved to Faro"}
+
+
+def test_a_batch_that_is_judged_piece_by_piece_is_still_one(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "ENCODED_AT_ONCE", 2)
+    texts = (
+        "I live in Porto",
+        "I have a dog",
+        "I have a cat",
+        "I moved to Lisbon",
+        "My favourite colour is red",
+        "I have a cat",
+        "I moved to Faro",
+    )
+    items = [{"content": text, "classify": text != "I have a dog"} for text in texts]
+    results = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
+    assert [r["operation"] for r in results] == ["ADD", "ADD", "ADD", "UPDATE", "ADD", "NOOP", "UPDATE"]
+    assert contents(client) == {"I have a dog", "I have a cat", "My favourite colour is red", "I moved to Faro"}
 
 
 def test_a_dry_run_explains_and_leaves_no_review(client: httpx.Client) -> None:

@@ -1,11 +1,12 @@
 """Like and dislike flips on the same object."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from app.domain.signals import lexicon
 from app.domain.signals.finding import found
 from app.domain.signals.pair import Pair
-from app.domain.signals.reading import Clause, Reading, content
+from app.domain.signals.reading import Clause, Reading, content, read
 from app.domain.signals.relation import Finding, Relation
 
 _TURNS = frozenset(("over", "than"))
@@ -34,10 +35,14 @@ def _says_only(pair: Pair, thing: frozenset[str]) -> bool:
     return all(len(r.clauses) == 1 and r.items - thing - verbs - frozenset(r.owner) == frozenset() for r in (pair.new, pair.old))
 
 
-def _feelings(reading: Reading) -> Iterator[tuple[int, frozenset[str], frozenset[str]]]:
+def _feelings(reading: Reading) -> tuple[tuple[int, frozenset[str], frozenset[str]], ...]:
     """What is felt (1 or -1), about what, and by whom as far as the clause says it."""
-    for clause in reading.clauses:
-        yield from _feelings_in(clause)
+    return _feelings_of(reading.text)
+
+
+@lru_cache(maxsize=4096)
+def _feelings_of(text: str) -> tuple[tuple[int, frozenset[str], frozenset[str]], ...]:
+    return tuple(feeling for clause in read(text).clauses for feeling in _feelings_in(clause))
 
 
 def _feelings_in(clause: Clause) -> Iterator[tuple[int, frozenset[str], frozenset[str]]]:

@@ -1,0 +1,113 @@
+"""What facts are compared with, read for many of them at once."""
+
+import asyncio
+import itertools
+from collections.abc import Callable, Coroutine
+from typing import TypeVar
+
+import httpx
+import numpy as np
+import pytest
+from conftest import running
+from numpy.typing import NDArray
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.errors import EmbeddingsChanged
+from app.domain.memory import AgentId, DerivedSlot, Fact
+from app.embedding.local import LocalEmbedder
+from app.settings import load_settings
+from app.store import reads
+from app.store.engine import create_engine
+from app.store.reads import MAX_ALIKE, Comparing, Filters, Hit, Hits, Point, Query
+
+Found = TypeVar("Found")
+
+AGENT = AgentId("comparing")
+COMPARING = Comparing(LocalEmbedder.name, "english", 4)
+PEOPLE, PLACES = ("Anna", "Ben", "Carla", "Dmitri", "Elif"), ("Porto", "Lisbon", "Bern", "Oslo")
+STORED = [{"content": f"{who} spends the summer in {where}", "category": where} for who, where in itertools.product(PEOPLE, PLACES)]
+FACTS = [
+    Fact("Anna spends the winter in Porto"),
+    Fact("Who is in Bern?", category="bern "),
+    Fact("Nothing like what is stored: 42"),
+    Fact("Elif's home is Oslo", derived=DerivedSlot("Elif", "home", "Oslo")),
+    Fact('It\'s {curly}, "quoted" and 100 % \\ odd', category=""),
+]
+
+
+@pytest.fixture
+def url(database_url: str) -> str:
+    """A database in which the agent has what is stored, and another agent the same."""
+    with running(load_settings(database_url=database_url)) as address:
+        for agent in (AGENT, "another"):
+            with httpx.Client(base_url=address, headers={"X-Agent-Id": agent}, timeout=60) as client:
+                client.post("/v1/memories/batch", json={"items": [{**s, "classify": False} for s in STORED]}).raise_for_status()
+                client.post("/v1/memories", json={"content": "Elif lives in Bern"}).raise_for_status()
+    return database_url
+
+
+def vectors_of(facts: list[Fact]) -> list[NDArray[np.float32]]:
+    embedder = LocalEmbedder()
+    try:
+        return list(asyncio.run(embedder.encode([fact.content for fact in facts])))
+    finally:
+        embedder.close()
+
+
+def reading(url: str, read: Callable[[AsyncConnection], Coroutine[None, None, Found]]) -> Found:
+    """What is read over a connection of its own."""
+
+    async def run() -> Found:
+        engine = create_engine(url, pool_size=1, pool_timeout=5)
+        try:
+            async with reads.reading(engine) as connection:
+                return await read(connection)
+        finally:
+            await engine.dispose()
+
+    return asyncio.run(run())
+
+
+def compared(url: str, facts: list[Fact], comparing: Comparing = COMPARING) -> list[list[Hit]]:
+    vectors = vectors_of(facts)
+    _, hits = reading(url, lambda connection: reads.candidates(connection, AGENT, facts, vectors, comparing))
+    return hits
+
+
+def searched(url: str, fact: Fact) -> Hits:
+    [vector] = vectors_of([fact])
+    query = Query(fact.content, vector, COMPARING.encoder, "hybrid", COMPARING.language, COMPARING.limit, reads.ANY_SCORE)
+    return reading(url, lambda connection: reads.search(connection, AGENT, query, Filters(), Point()))
+
+
+def told(hits: list[Hit]) -> list[tuple[str, dict[str, float]]]:
+    return [(hit.memory.fact.content, {name: round(score, 6) for name, score in hit.scores.items()}) for hit in hits]
+
+
+def test_many_facts_are_compared_with_what_each_alone_is(url: str) -> None:
+    together = compared(url, FACTS)
+    assert [told(hits) for hits in together] == [told(compared(url, [fact])[0]) for fact in FACTS]
+    assert [told(hits) for hits in compared(url, FACTS[::-1])] == [told(hits) for hits in together[::-1]]
+
+
+def test_the_nearest_are_those_that_a_search_finds(url: str) -> None:
+    for fact, hits in zip(FACTS, compared(url, FACTS), strict=True):
+        assert told(hits[: COMPARING.limit]) == told(searched(url, fact).hits)
+
+
+def test_a_few_of_the_same_category_and_derived_slot_come_behind_them(url: str) -> None:
+    hits = dict(zip((fact.content for fact in FACTS), compared(url, FACTS), strict=True))
+    in_bern = [hit.memory.fact for hit in hits["Who is in Bern?"]]
+    assert sum(fact.category == "Bern" for fact in in_bern) == len(PEOPLE) <= MAX_ALIKE
+    assert "Elif lives in Bern" in [hit.memory.fact.content for hit in hits["Elif's home is Oslo"]]
+    assert len(hits["Anna spends the winter in Porto"]) == COMPARING.limit, "no category, no derived slot: none are added"
+
+
+def test_an_agent_without_memories_has_nothing_to_compare_with(database_url: str) -> None:
+    with running(load_settings(database_url=database_url)):
+        assert compared(database_url, FACTS) == [[] for _ in FACTS]
+
+
+def test_vectors_of_another_model_are_not_compared(url: str) -> None:
+    with pytest.raises(EmbeddingsChanged):
+        compared(url, FACTS, Comparing("another/384", "english", 4))
