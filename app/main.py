@@ -9,8 +9,7 @@ import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
-from app.api import agents, context, erasures, health, log, memories, once, problems, search, transfer
-from app.api.answers import Problem
+from app.api import agents, context, documented, erasures, health, log, memories, once, problems, search, transfer
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
 from app.domain.plan import Policy
@@ -48,9 +47,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
         title="Palimpsest", version=__version__, description=DESCRIPTION, lifespan=_lifespan, generate_unique_id_function=lambda r: r.name
     )
     app.state.settings, app.state.embedder = settings, embedder
-    guarded = APIRouter(
-        dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
-    )
+    guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))
     for part in (memories, search, context, transfer, log, erasures, agents):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)

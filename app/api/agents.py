@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from app.api.deps import PartsDep
+from app.api.documented import problems
 from app.api.reply import reply
 from app.api.schemas import MAX_LIMIT
 from app.api.times import Time
@@ -59,7 +60,7 @@ async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -
     return reply(AgentsAnswer.model_construct(items=[AgentOut.of(row) for row in shown], next_cursor=next_cursor))
 
 
-@router.get("/{agent_id}", responses={200: {"model": AgentOut}}, response_model=None)
+@router.get("/{agent_id}", responses={200: {"model": AgentOut}, **problems(404)}, response_model=None)
 async def get_agent(
     parts: PartsDep, agent_id: Annotated[str, Path(pattern=_ID, description="An agent's id: paste one from the list.")]
 ) -> Response:

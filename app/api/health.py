@@ -1,5 +1,7 @@
 """Whether the process lives, whether it can serve, and which version it is."""
 
+from typing import Any
+
 from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
@@ -7,6 +9,7 @@ from starlette.responses import Response
 
 from app import __version__
 from app.api.deps import PartsDep
+from app.api.documented import problems
 from app.services.metrics import exposition
 from app.store import reads
 
@@ -32,7 +35,7 @@ async def livez() -> Health:
     return Health(status="ok")
 
 
-@router.get("/readyz")
+@router.get("/readyz", responses=problems(500, 503))
 async def readyz(parts: PartsDep) -> Health:
     """The database answers too, and its vectors are of this service's model."""
     async with reads.reading(parts.engine) as connection:
@@ -40,7 +43,12 @@ async def readyz(parts: PartsDep) -> Health:
     return Health(status="ready")
 
 
-@router.get("/metrics", responses={200: {"content": {"text/plain": {}}, "description": "Prometheus text format"}}, response_model=None)
+_METRICS: dict[int | str, dict[str, Any]] = {
+    200: {"description": "Prometheus text format", "content": {"text/plain": {"schema": {"type": "string"}}}}
+}
+
+
+@router.get("/metrics", responses=_METRICS, response_class=Response)
 async def metrics() -> Response:
     """What this process counted: operations by relation and judge, calls to the model and their tokens."""
     return Response(exposition(), media_type=CONTENT_TYPE_LATEST)

@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from fastapi import APIRouter, Request
+from fastapi.openapi.constants import REF_TEMPLATE
 from pydantic import BaseModel, ValidationError
 from starlette.responses import Response, StreamingResponse
 
 from app.api import examples
 from app.api.deps import AgentDep, OriginDep, PartsDep
+from app.api.documented import line_schema, problems
 from app.api.once import KeyedStreamDep
 from app.api.problems import invalid_input, problem_of, respond
 from app.api.schemas import ImportLine
@@ -26,8 +28,8 @@ MAX_KEPT_BYTES = 8 * 2**20
 
 _BODY = {
     "requestBody": {
-        "required": True,
-        "content": {NDJSON: {"schema": {"type": "string", "description": "One ImportLine a line."}, "example": examples.IMPORT}},
+        "required": False,
+        "content": {NDJSON: {"schema": line_schema(ImportLine.model_json_schema(ref_template=REF_TEMPLATE)), "example": examples.IMPORT}},
     }
 }
 
@@ -43,11 +45,11 @@ class ImportedLine(BaseModel):
 
 
 _ANSWER: dict[int | str, dict[str, Any]] = {
-    200: {"description": "A line per line, in order", "content": {NDJSON: {"schema": ImportedLine.model_json_schema()}}}
+    200: {"description": "A line per line, in order", "content": {NDJSON: {"schema": line_schema(ImportedLine.model_json_schema())}}}
 }
 
 
-@router.post("/import", responses=_ANSWER, response_model=None, openapi_extra=_BODY)
+@router.post("/import", responses=_ANSWER | problems(409, 410), response_class=StreamingResponse, openapi_extra=_BODY)
 async def import_history(parts: PartsDep, agent: AgentDep, origin: OriginDep, keyed: KeyedStreamDep, request: Request) -> Response:
     """Import versions with their own dates on both axes. A bad line is named by its number and nothing of the import is kept.
 
