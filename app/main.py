@@ -11,9 +11,8 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from app import __version__
-from app.api import agents, context, erasures, health, log, memories, once, problems, reviews, search, transfer, why
+from app.api import agents, context, documented, erasures, health, log, memories, once, problems, reviews, search, transfer, why
 from app.api.admission import Admission
-from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
 from app.api.observed import Observed
@@ -70,9 +69,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
         telemetry={**TELEMETRY, "tracing": traced},
     )
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
-    guarded = APIRouter(
-        dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
-    )
+    guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))
     for part in (memories, why, search, context, transfer, log, reviews, erasures, agents):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)

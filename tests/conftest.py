@@ -14,6 +14,7 @@ import httpx
 import psycopg
 import pytest
 import uvicorn
+from promises import keeps_to_the_document
 
 from app.embedding import Embedder
 from app.main import create_app
@@ -130,5 +131,6 @@ def service(server_url: str, template_url: str) -> Iterator[str]:
 @pytest.fixture
 def client(service: str) -> Iterator[httpx.Client]:
     """A client of the shared service, as an agent nobody else is."""
-    with httpx.Client(base_url=service, headers={"X-Agent-Id": f"test-{uuid4().hex}"}, timeout=60) as client:
+    headers, hooks = {"X-Agent-Id": f"test-{uuid4().hex}"}, {"response": [keeps_to_the_document]}
+    with httpx.Client(base_url=service, headers=headers, event_hooks=hooks, timeout=60) as client:
         yield client

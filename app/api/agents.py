@@ -10,6 +10,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import AnswerBase
 from app.api.deps import PartsDep
+from app.api.documented import BODY, problems
 from app.api.once import KeyedDep
 from app.api.reply import reply
 from app.api.schemas import MAX_LIMIT
@@ -64,7 +65,7 @@ async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -
     return reply(AgentsAnswer.model_construct(items=[AgentOut.of(row) for row in shown], next_cursor=next_cursor))
 
 
-@router.get("/{agent_id}", responses={200: {"model": AgentOut}}, response_model=None)
+@router.get("/{agent_id}", responses={200: {"model": AgentOut}, **problems(404)}, response_model=None)
 async def get_agent(
     parts: PartsDep, agent_id: Annotated[str, Path(pattern=_ID, description="An agent's id: paste one from the list.")]
 ) -> Response:
@@ -84,7 +85,7 @@ class AgentPatch(BaseModel):
     mode: Mode | None = Field(description="live, shadow or frozen; null: as the settings say.")
 
 
-@router.patch("/{agent_id}", responses={200: {"model": AgentOut}}, response_model=None)
+@router.patch("/{agent_id}", responses={200: {"model": AgentOut}, **problems(*BODY, 409, 410)}, response_model=None)
 async def patch_agent(
     parts: PartsDep,
     keyed: KeyedDep,

@@ -108,7 +108,9 @@ OriginDep = Annotated[Request, Depends(get_origin)]
 
 
 async def get_expected(
-    if_match: Annotated[str | None, Header(description="ETag of the version this call was decided on; 412 when it has changed.")] = None,
+    if_match: Annotated[
+        str | None, Header(alias="If-Match", description="ETag of the version this call was decided on; 412 when it has changed.")
+    ] = None,
 ) -> int | None:
     """The revision in If-Match; None without one, or for `*`."""
     if if_match is None or if_match.strip() == "*":

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import ErasureAnswer
 from app.api.deps import AgentDep, OriginDep, PartsDep
+from app.api.documented import BODY, WRITE, problems
 from app.api.once import KeyedDep
 from app.api.reply import reply
 from app.api.schemas import ErasureRequest
@@ -17,7 +18,7 @@ from app.services.erase import Receipt, Scope
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 
 
-@router.post("", responses={200: {"model": ErasureAnswer}}, response_model=None)
+@router.post("", responses={200: {"model": ErasureAnswer}, **problems(*BODY, 404, *WRITE)}, response_model=None)
 async def erase(
     parts: PartsDep,
     agent: AgentDep,

@@ -1,13 +1,15 @@
 """Whether the process lives, whether it can serve, and which version it is."""
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from app import __version__
-from app.api.answers import Problem
 from app.api.deps import PartsDep
+from app.api.documented import problems
 from app.api.problems import draining
 from app.services.metrics import exposition, look_at_pool
 from app.store import reads
@@ -34,7 +36,7 @@ async def livez() -> Health:
     return Health(status="ok")
 
 
-@router.get("/readyz", response_model=Health, responses={503: {"model": Problem, "description": "It ends, or the database is away"}})
+@router.get("/readyz", response_model=Health, responses=problems(500, 503))
 async def readyz(request: Request, parts: PartsDep) -> Health | Response:
     """The database answers too, its vectors are of this service's model, and the process is not about to end."""
     if request.app.state.draining:
@@ -44,7 +46,12 @@ async def readyz(request: Request, parts: PartsDep) -> Health | Response:
     return Health(status="ready")
 
 
-@router.get("/metrics", responses={200: {"content": {"text/plain": {}}, "description": "Prometheus text format"}}, response_model=None)
+_METRICS: dict[int | str, dict[str, Any]] = {
+    200: {"description": "Prometheus text format", "content": {"text/plain": {"schema": {"type": "string"}}}}
+}
+
+
+@router.get("/metrics", responses=_METRICS, response_class=Response)
 async def metrics(parts: PartsDep) -> Response:
     """What all workers counted: requests, operations by relation and judge, calls to the model and their tokens, the pool, the queue."""
     look_at_pool(parts.engine)

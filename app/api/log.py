@@ -10,6 +10,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import LogAnswer, LogEntryOut, RevertAnswer, RevertsAnswer
 from app.api.deps import AgentDep, Cursor, OriginDep, PartsDep
+from app.api.documented import BODY, WRITE, problems
 from app.api.once import KeyedDep
 from app.api.reply import reply
 from app.api.schemas import MAX_LIMIT, RevertRequest, RevertsRequest, Word
@@ -55,7 +56,7 @@ async def list_log(parts: PartsDep, agent: AgentDep, query: Annotated[LogQuery, 
     return reply(LogAnswer.model_construct(items=[LogEntryOut.of(row) for row in shown], next_cursor=next_cursor))
 
 
-@router.get("/{log_id}", responses={200: {"model": LogEntryOut}}, response_model=None)
+@router.get("/{log_id}", responses={200: {"model": LogEntryOut}, **problems(404)}, response_model=None)
 async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: LogPath) -> Response:
     """One operation."""
     async with reads.reading(parts.engine) as connection:
@@ -65,7 +66,7 @@ async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: LogPath) -> Re
     return reply(LogEntryOut.of(row))
 
 
-@router.post("/{log_id}/revert", responses={200: {"model": RevertAnswer}}, response_model=None)
+@router.post("/{log_id}/revert", responses={200: {"model": RevertAnswer}, **problems(*BODY, 404, *WRITE)}, response_model=None)
 async def revert(
     parts: PartsDep,
     agent: AgentDep,
@@ -87,7 +88,7 @@ async def revert(
 reverts = APIRouter(prefix="/v1/reverts", tags=["log"])
 
 
-@reverts.post("", responses={200: {"model": RevertsAnswer}}, response_model=None)
+@reverts.post("", responses={200: {"model": RevertsAnswer}, **problems(*BODY, *WRITE)}, response_model=None)
 async def revert_many(
     parts: PartsDep,
     agent: AgentDep,

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, HTTPException, Query
 from pydantic import ValidationError
 from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers import BatchAnswer, ErasureAnswer, HistoryAnswer, ListAnswer, MemoryOut, OperationOut, Problem, WriteAnswer, etag_of
 from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, MemoryPath, OriginDep, Parts, PartsDep, PointQuery
+from app.api.documented import BODY, WRITE, links, problems
 from app.api.erasures import erased, erased_before
 from app.api.once import KeyedDep
 from app.api.problems import invalid_input, problem_of
@@ -41,14 +42,18 @@ def writing(parts: Parts) -> Callable[[Outcome], Response]:
     return partial(written, half_lives=parts.half_lives)
 
 
+_LEADS_TO = links("memory/id", "memory_id", "get_memory", "history", "amend", "supersede", "retract", "delete") | links(
+    "log_id", "log_id", "get_log_entry", "revert"
+)
+
 WRITTEN: dict[int | str, dict[str, Any]] = {
-    200: {"model": WriteAnswer, "description": "Nothing was inserted"},
-    201: {"model": WriteAnswer, "description": "Something was inserted"},
+    200: {"model": WriteAnswer, "description": "Nothing was inserted", "links": _LEADS_TO},
+    201: {"model": WriteAnswer, "description": "Something was inserted", "links": _LEADS_TO},
 }
 STORED = WRITTEN | {202: {"model": WriteAnswer, "description": "The agent is frozen: the fact waits as a review"}}
 
 
-@router.post("", responses=STORED, status_code=201, response_model=None, openapi_extra={"x-order": 1})
+@router.post("", responses=STORED | problems(*BODY, 404, *WRITE), status_code=201, response_model=None, openapi_extra={"x-order": 1})
 async def store(
     parts: PartsDep,
     agent: AgentDep,
@@ -65,7 +70,7 @@ def _command(body: StoreRequest) -> Command:
     return Command(body.fact(), body.superseded_ids, classify=body.judges)
 
 
-@router.post("/batch", responses={200: {"model": BatchAnswer}}, response_model=None)
+@router.post("/batch", responses={200: {"model": BatchAnswer}, **problems(*BODY, *WRITE)}, response_model=None)
 async def store_batch(
     parts: PartsDep,
     agent: AgentDep,
@@ -87,6 +92,12 @@ async def store_batch(
     commands = [p for p in parsed if isinstance(p, Command)]
     once = keyed.keeping(answered)
     return answered(await parts.remember.store_all(agent, commands, request=origin, atomic=body.atomic, once=once) if commands else [])
+
+
+@router.api_route("/batch", methods=["GET", "PATCH", "DELETE"], include_in_schema=False)
+async def only_posted() -> None:
+    """Else `batch` would be taken for the id of a memory."""
+    raise HTTPException(405)
 
 
 class _BadItem(InvalidFact):
@@ -154,7 +165,7 @@ def _end(page: Page, last: int) -> After:
     return After(memory.created_at, memory.id, page.strengths[last] if isinstance(page, Ranked) else None)
 
 
-@router.get("/{memory_id}", responses={200: {"model": MemoryOut}}, response_model=None)
+@router.get("/{memory_id}", responses={200: {"model": MemoryOut}, **problems(404)}, response_model=None)
 async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
     """One version with its status at that moment. 404 where it was not known yet."""
     async with reads.reading(parts.engine) as connection:
@@ -164,7 +175,7 @@ async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, qu
     return reply(MemoryOut.of(memory, moment.as_of, parts.half_lives), headers={"ETag": etag_of(memory.revision)})
 
 
-@router.get("/{memory_id}/history", responses={200: {"model": HistoryAnswer}}, response_model=None)
+@router.get("/{memory_id}/history", responses={200: {"model": HistoryAnswer}, **problems(404)}, response_model=None)
 async def history(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
     """The whole chain of a memory, from any of its versions: oldest first, which one is current, and the operations."""
     async with reads.reading(parts.engine) as connection:
@@ -184,7 +195,7 @@ async def history(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query
     return reply(answer)
 
 
-@router.patch("/{memory_id}", responses={200: {"model": WriteAnswer}}, response_model=None)
+@router.patch("/{memory_id}", responses={200: {"model": WriteAnswer}, **problems(*BODY, 404, *WRITE, 412)}, response_model=None)
 async def amend(
     parts: PartsDep,
     agent: AgentDep,
@@ -208,7 +219,7 @@ async def amend(
     return answer(outcome)
 
 
-@router.post("/{memory_id}/supersede", responses=WRITTEN, status_code=201, response_model=None)
+@router.post("/{memory_id}/supersede", responses=WRITTEN | problems(*BODY, 404, *WRITE, 412), status_code=201, response_model=None)
 async def supersede(
     parts: PartsDep,
     agent: AgentDep,
@@ -226,7 +237,7 @@ async def supersede(
     return answer(await parts.supersede.by_content(agent, memory_id, body.fact(), expected=expected, request=origin, once=once))
 
 
-@router.post("/{memory_id}/retract", responses={200: {"model": WriteAnswer}}, response_model=None)
+@router.post("/{memory_id}/retract", responses={200: {"model": WriteAnswer}, **problems(*BODY, 404, *WRITE, 412)}, response_model=None)
 async def retract(
     parts: PartsDep,
     agent: AgentDep,
@@ -251,7 +262,7 @@ async def retract(
     return answer(outcome)
 
 
-@router.delete("/{memory_id}", responses={200: {"model": WriteAnswer | ErasureAnswer}}, response_model=None)
+@router.delete("/{memory_id}", responses={200: {"model": WriteAnswer | ErasureAnswer}, **problems(404, *WRITE, 412)}, response_model=None)
 async def delete(
     parts: PartsDep,
     agent: AgentDep,

@@ -126,10 +126,28 @@ async def _validation_error(_request: Request, error: Exception) -> Response:
     return respond(invalid_input(error.errors()))
 
 
-async def _http_error(_request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    slug = str(error.detail).lower().replace(" ", "-") if error.status_code in (404, 405) else "refused"
-    return respond(problem(error.status_code, slug, "The request was refused", str(error.detail)), error.headers)
+    match error.status_code:
+        case 404:
+            detail = f"There is nothing at {_shown(request)}. /docs shows every route."
+            return respond(problem(404, "not-found", "No such path", detail), error.headers)
+        case 405:
+            allowed = _methods_beside(request) or (error.headers or {}).get("Allow", "")
+            detail = f"At {_shown(request)}, {allowed} is taken, not {request.method}. /docs shows every route."
+            return respond(problem(405, "method-not-allowed", "Another method is needed", detail), {"Allow": allowed})
+        case status:
+            return respond(problem(status, "refused", "The request was refused", str(error.detail)), error.headers)
+
+
+def _shown(request: Request) -> str:
+    return request.url.path.encode("utf-8", "replace").decode()[:200]
+
+
+def _methods_beside(request: Request) -> str:
+    """Every method that the document has for the path of the route found. The framework names those of one route only."""
+    path = getattr(request.scope.get("route"), "path_format", None)
+    return ", ".join(sorted(method.upper() for method in request.app.openapi()["paths"].get(path, ())))
 
 
 async def _busy(_request: Request, _error: Exception) -> Response:
@@ -190,4 +208,5 @@ def overloaded() -> Response:
 
 def draining() -> Response:
     """The answer of /readyz while the process ends."""
-    return respond(problem(503, "draining", "Shutting down", "Send requests to another process; this one is about to end."))
+    detail = "Send requests to another process; this one is about to end."
+    return respond(problem(503, "draining", "Shutting down", detail), {"Retry-After": "1"})

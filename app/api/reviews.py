@@ -12,6 +12,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import AnswerBase, MemoryOut, Problem, SignalOut, WriteAnswer
 from app.api.deps import AgentDep, Cursor, OriginDep, Parts, PartsDep
+from app.api.documented import BODY, WRITE, problems
 from app.api.once import KeyedDep
 from app.api.problems import problem, problem_of, respond
 from app.api.reply import reply
@@ -136,7 +137,7 @@ async def list_reviews(parts: PartsDep, agent: AgentDep, query: Annotated[Review
     return reply(ReviewsAnswer.model_construct(items=[ReviewOut.of(row) for row in shown], next_cursor=next_cursor))
 
 
-@router.get("/{review_id}", responses={200: {"model": ReviewDetailOut}}, response_model=None)
+@router.get("/{review_id}", responses={200: {"model": ReviewDetailOut}, **problems(404)}, response_model=None)
 async def get_review(parts: PartsDep, agent: AgentDep, review_id: ReviewPath) -> Response:
     """One review, with the memories it is about before and after accepting it now."""
     async with reads.reading(parts.engine) as connection:
@@ -177,7 +178,7 @@ def _moved(found: Moved, parts: Parts) -> Problem:
     )
 
 
-@router.post("/{review_id}/accept", responses={200: {"model": WriteAnswer}}, response_model=None)
+@router.post("/{review_id}/accept", responses={200: {"model": WriteAnswer}, **problems(*BODY, 404, *WRITE)}, response_model=None)
 async def accept(
     parts: PartsDep,
     agent: AgentDep,
@@ -195,7 +196,7 @@ async def accept(
     return answer(await parts.reviewing.accept(agent, review_id, note=note, request=origin, once=keyed.keeping(answer)))
 
 
-@router.post("/{review_id}/reject", responses={200: {"model": WriteAnswer}}, response_model=None)
+@router.post("/{review_id}/reject", responses={200: {"model": WriteAnswer}, **problems(*BODY, 404, *WRITE)}, response_model=None)
 async def reject(
     parts: PartsDep,
     agent: AgentDep,
@@ -246,7 +247,7 @@ class DecideAnswer(AnswerBase):
     results: list[DecidedOut]
 
 
-@router.post("/decide", responses={200: {"model": DecideAnswer}}, response_model=None)
+@router.post("/decide", responses={200: {"model": DecideAnswer}, **problems(*BODY, *WRITE)}, response_model=None)
 async def decide(
     parts: PartsDep,
     agent: AgentDep,

@@ -1,6 +1,7 @@
 """What requests may say: the wire names of everything that comes in, and its bounds. What goes out is in `answers`."""
 
 import math
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
@@ -8,8 +9,10 @@ from pydantic import (
     AfterValidator,
     AliasChoices,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
+    StrictBool,
     StrictInt,
     StringConstraints,
     WithJsonSchema,
@@ -61,22 +64,67 @@ def _check_details(details: dict[str, Any]) -> dict[str, Any]:
     return details
 
 
+def _check_number(given: Any) -> Any:
+    if isinstance(given, bool | str):
+        raise ValueError("must be a number")  # noqa: TRY004 - pydantic tells a ValueError to the caller
+    return given
+
+
 def _check_detail_text(text: str) -> None:
     _check_text(text)
     if len(text) > MAX_CONTENT:
         raise ValueError(f"must not contain texts of more than {MAX_CONTENT} characters")
 
 
-Content = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CONTENT), AfterValidator(_check_text)]
-Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500), AfterValidator(_check_text)]
-OptionalWord = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500), AfterValidator(_check_text)]
+# What the document says of texts: no NUL; where one must say something, a character that is not trimmed away.
+_TEXT = {"pattern": r"^[^\u0000]*$"}
+_SAYING = {"pattern": r"^[^\u0000]*[^\s\u0000][^\u0000]*$"}
+
+Content = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CONTENT),
+    AfterValidator(_check_text),
+    Field(json_schema_extra=_SAYING),
+]
+Word = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
+    AfterValidator(_check_text),
+    Field(json_schema_extra=_SAYING),
+]
+OptionalWord = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=500), AfterValidator(_check_text), Field(json_schema_extra=_TEXT)
+]
 Words = Annotated[list[Word], Field(max_length=MAX_LIST)]
 Details = Annotated[dict[str, Any], AfterValidator(_check_details)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Number = BeforeValidator(_check_number)  # for bodies; in a query everything is text
+
+DETAILS = (
+    f"Free JSON: at most {MAX_DETAILS_SIZE} values, nested at most {MAX_DETAILS_DEPTH} deep, with integers of at most 30 digits "
+    f"and texts of at most {MAX_CONTENT} characters, none of them NUL."
+)
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+
+def _given(name: str) -> dict[str, Any]:
+    """In the document: an object in which that field says something."""
+    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+
+
+def _no_null_but_in(*nullable: str) -> Callable[[dict[str, Any]], None]:
+    """In the document: at least one field is needed, and only these may be null."""
+
+    def change(schema: dict[str, Any]) -> None:
+        schema["minProperties"] = 1
+        for name, field in schema["properties"].items():
+            if name not in nullable:
+                field["anyOf"].remove({"type": "null"})
+
+    return change
 
 
 class _FactFields(_Strict):
@@ -88,17 +136,17 @@ class _FactFields(_Strict):
     category: OptionalWord | None = None
     key: Word | None = Field(None, description="Which attribute. A key holds one value at a time unless `single_valued` is false.")
     value: Content | None = None
-    single_valued: bool | None = None
-    details: Details = Field(default_factory=dict, description="Free JSON; of a decision: rationale, alternatives, related_files.")
+    single_valued: StrictBool | None = None
+    details: Details = Field(default_factory=dict, description=f"{DETAILS} Of a decision: rationale, alternatives, related_files.")
     tier: Tier | None = None
-    importance: Fraction | None = Field(None, description="0 to 1. Default 0.5.")
-    confidence: Fraction | None = Field(None, description="0 to 1. Default 1.")
+    importance: Annotated[Fraction, Number] | None = Field(None, description="0 to 1. Default 0.5.")
+    confidence: Annotated[Fraction, Number] | None = Field(None, description="0 to 1. Default 1.")
     tags: Words = Field(default_factory=list)
     entities: Words = Field(default_factory=list)
     sources: Words = Field(default_factory=list)
     source: Word | None = None
     session_id: Word | None = None
-    trust: Annotated[int, Field(ge=0, le=100)] | None = Field(None, description="0 to 100. Default 50.")
+    trust: Annotated[int, Field(ge=0, le=100), Number] | None = Field(None, description="0 to 100. Default 50.")
     lifespan: Lifespan | None = None
     valid_from: Time | None = Field(None, description="When it became true in the world. Default: now.")
     source_date: Time | None = Field(None, description="Another name for `valid_from`.")
@@ -144,10 +192,10 @@ class StoreRequest(_FactFields):
     supersedes: UUID | Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIST)] | None = Field(
         None, description="The memory, or memories, that it replaces."
     )
-    classify: bool | Classify | None = Field(
+    classify: StrictBool | Classify | None = Field(
         None, description="Which judges are asked; false: none but exact-duplicate detection; true or left out: as configured."
     )
-    dry_run: bool = Field(False, description="true: answer with what would be done and write nothing.")
+    dry_run: StrictBool = Field(False, description="true: answer with what would be done and write nothing.")
 
     @property
     def judges(self) -> Classify | None:
@@ -176,13 +224,16 @@ class BatchRequest(_Strict):
     """Facts to store in order. Each item is a store request; one that cannot be stored fails alone unless `atomic`."""
 
     items: Annotated[
-        list[Annotated[Any, WithJsonSchema({"$ref": "#/components/schemas/StoreRequest"})]], Field(min_length=1, max_length=MAX_ITEMS)
+        list[Annotated[Any, WithJsonSchema({"$ref": "#/components/schemas/StoreRequest", "properties": {"dry_run": {"const": False}}})]],
+        Field(min_length=1, max_length=MAX_ITEMS),
     ]
-    atomic: bool = False
+    atomic: StrictBool = False
 
 
 class SupersedeRequest(_FactFields):
     """What takes a memory's place: new `content`, or `by` the id of a stored memory."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [_given("content"), _given("by") | {"maxProperties": 1}]})
 
     content: Content | None = None  # type: ignore[assignment]  # here it may be left out, for `by`
     by: UUID | None = None
@@ -199,9 +250,13 @@ class SupersedeRequest(_FactFields):
 class RetractRequest(_Strict):
     """How a memory ends without a successor."""
 
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"properties": {"at": {"type": "null"}}}, {"properties": {"never_true": {"const": False}}}]}
+    )
+
     at: Time | None = Field(default=None, description="When it stopped being true. Default: now.")
     reason: Content | None = None
-    never_true: bool = Field(default=False, description="true: it was never true; what it replaced holds again.")
+    never_true: StrictBool = Field(default=False, description="true: it was never true; what it replaced holds again.")
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -220,10 +275,12 @@ class DeleteQuery(_Strict):
 class ErasureRequest(_Strict):
     """What to erase: exactly one of a chain, a session, the agent."""
 
+    model_config = ConfigDict(json_schema_extra={"oneOf": [_given("chain_id"), _given("session_id"), _given("agent_id")]})
+
     chain_id: UUID | None = Field(None, description="A fact with all its versions: the id of its chain, or of any version.")
     session_id: Word | None = Field(None, description="All that was said in a session.")
     agent_id: Word | None = Field(None, description="Everything of this agent: repeat its id to confirm.")
-    cascade: bool = Field(False, description="Erase also what the texts were merged into.")
+    cascade: StrictBool = Field(False, description="Erase also what the texts were merged into.")
 
     @model_validator(mode="after")
     def _one_scope(self) -> Self:
@@ -235,12 +292,16 @@ class ErasureRequest(_Strict):
 class RevertRequest(_Strict):
     """How an operation is undone."""
 
-    cascade: bool = Field(default=False, description="Undo first what was built on it; without this, 409 lists that.")
-    store: bool = Field(default=False, description="Of a NOOP or DELETE: store what was said as a memory of its own too.")
+    cascade: StrictBool = Field(default=False, description="Undo first what was built on it; without this, 409 lists that.")
+    store: StrictBool = Field(default=False, description="Of a NOOP or DELETE: store what was said as a memory of its own too.")
 
 
 class RevertsRequest(_Strict):
     """Which operations to undo, all criteria together; those that were undone before are left out."""
+
+    model_config = ConfigDict(
+        json_schema_extra=lambda schema: schema.update(anyOf=[{"required": [name]} for name in Selection.__dataclass_fields__])
+    )
 
     operation: Operation | None = None
     request_id: Word | None = Field(None, description="X-Request-Id of the call that did them: a batch, an import.")
@@ -249,8 +310,8 @@ class RevertsRequest(_Strict):
     decided_by: Judge | None = Field(None, description="Which judge decided.")
     since: Time | None = None
     until: Time | None = None
-    cascade: bool = Field(False, description="Undo also what was built on them; without this, 409 lists that.")
-    dry_run: bool = Field(False, description="true: answer with what would be undone and write nothing.")
+    cascade: StrictBool = Field(False, description="Undo also what was built on them; without this, 409 lists that.")
+    dry_run: StrictBool = Field(False, description="true: answer with what would be undone and write nothing.")
 
     @model_validator(mode="after")
     def _narrowed(self) -> Self:
@@ -265,19 +326,21 @@ class RevertsRequest(_Strict):
 class PatchRequest(_Strict):
     """Corrections. What is left out stays; `valid_until: null` opens the stated end. Content is never changed: supersede it."""
 
+    model_config = ConfigDict(json_schema_extra=_no_null_but_in("valid_until", "source", "session_id"))
+
     valid_from: Time | None = None
     valid_until: Time | None = None
     tier: Tier | None = None
-    importance: Fraction | None = None
-    confidence: Fraction | None = None
+    importance: Annotated[Fraction, Number] | None = None
+    confidence: Annotated[Fraction, Number] | None = None
     tags: Words | None = None
     entities: Words | None = None
     sources: Words | None = None
     source: Word | None = None
     session_id: Word | None = None
-    trust: Annotated[int, Field(ge=0, le=100)] | None = None
+    trust: Annotated[int, Field(ge=0, le=100), Number] | None = None
     lifespan: Lifespan | None = None
-    details: Details | None = None
+    details: Details | None = Field(None, description=DETAILS)
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -333,15 +396,16 @@ class SearchRequest(FilterFields):
     """A search. Without dates: what holds now, as far as is known."""
 
     query: Content
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 10
+    min_importance: Annotated[Fraction, Number] | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), Number] = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
-    min_score: Annotated[float, Field(allow_inf_nan=False)] | None = Field(None, description="Leave out results that score lower.")
+    min_score: Annotated[float, Field(allow_inf_nan=False), Number] | None = Field(None, description="Leave out results that score lower.")
     sort: Sort = "score"
     as_of: Time | None = Field(None, validation_alias=AliasChoices("as_of", "asOf"), description="What was true at that time.")
     known_at: Time | None = Field(
         None, validation_alias=AliasChoices("known_at", "knownAt"), description="As far as was known at that time."
     )
-    include_superseded: bool = Field(
+    include_superseded: StrictBool = Field(
         default=False,
         validation_alias=AliasChoices("include_superseded", "includeSuperseded"),
         description="Search every version, not only what holds.",

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import MemoryOut, ResultOut, SearchAnswer, etag_of
 from app.api.deps import AgentDep, Parts, PartsDep, PointQuery, SearchQuery
+from app.api.documented import BODY, problems
 from app.api.reply import reply
 from app.api.schemas import SearchRequest, Sort, Word
 from app.domain.errors import NoPreference
@@ -19,7 +20,7 @@ from app.store.reads import Hits
 router = APIRouter(prefix="/v1", tags=["recall"])
 
 
-@router.post("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
+@router.post("/search", responses={200: {"model": SearchAnswer}, **problems(*BODY)}, response_model=None)
 async def search(parts: PartsDep, agent: AgentDep, body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)]) -> Response:
     """The memories nearest to the query, best first: min(limit, live) of them, always, unless `min_score` cuts some off."""
     hits = await parts.recall.search(
@@ -54,7 +55,7 @@ class PreferenceQuery(PointQuery):
 PreferenceDep = Annotated[PreferenceQuery, Query()]
 
 
-@router.get("/preferences/{category}/{key:path}", responses={200: {"model": MemoryOut}}, response_model=None)
+@router.get("/preferences/{category}/{key:path}", responses={200: {"model": MemoryOut}, **problems(404)}, response_model=None)
 async def preference(
     parts: PartsDep,
     agent: AgentDep,
@@ -66,7 +67,7 @@ async def preference(
     return await _preference(parts, agent, category, key, query)
 
 
-@router.get("/preferences/{key}", responses={200: {"model": MemoryOut}}, response_model=None)
+@router.get("/preferences/{key}", responses={200: {"model": MemoryOut}, **problems(404)}, response_model=None)
 async def preference_without_category(
     parts: PartsDep, agent: AgentDep, key: Annotated[Word, Path(openapi_examples=examples.LONE_KEY)], query: PreferenceDep
 ) -> Response:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _RFC3339 = re.compile(r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?")
 _HELP = (
     "give an RFC 3339 time (2026-01-05T10:00:00Z), a date (2026-01-05, its first instant in UTC) or Unix seconds, in the years 1 to 9999"
@@ -52,7 +52,14 @@ Time = Annotated[
     BeforeValidator(parse_time),
     PlainSerializer(format_time, return_type=str, when_used="json"),
     WithJsonSchema(
-        {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}, {"type": "number"}]}, mode="validation"
+        {
+            "anyOf": [
+                {"type": "string", "format": "date-time"},
+                {"type": "string", "format": "date"},
+                {"type": "number", "minimum": -62135596800, "maximum": 253402300799, "description": "Unix seconds"},
+            ]
+        },
+        mode="validation",
     ),
     WithJsonSchema({"type": "string", "format": "date-time"}, mode="serialization"),
 ]

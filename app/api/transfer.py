@@ -8,12 +8,14 @@ from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
+from fastapi.openapi.constants import REF_TEMPLATE
 from pydantic import BaseModel, ValidationError
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from app.api import examples, native
 from app.api.deps import AgentDep, OriginDep, PartsDep
+from app.api.documented import line_schema, problems
 from app.api.once import KeyedStreamDep
 from app.api.problems import invalid_input, problem_of, respond
 from app.api.schemas import ImportLine
@@ -33,8 +35,8 @@ PATIENCE = 300.0
 
 _BODY = {
     "requestBody": {
-        "required": True,
-        "content": {NDJSON: {"schema": {"type": "string", "description": "One ImportLine a line."}, "example": examples.IMPORT}},
+        "required": False,
+        "content": {NDJSON: {"schema": line_schema(ImportLine.model_json_schema(ref_template=REF_TEMPLATE)), "example": examples.IMPORT}},
     }
 }
 
@@ -59,7 +61,7 @@ class NativeImported(BaseModel):
 _ANSWER: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "A line per line, in order; of a native export, one line with its counts",
-        "content": {NDJSON: {"schema": {"anyOf": [ImportedLine.model_json_schema(), NativeImported.model_json_schema()]}}},
+        "content": {NDJSON: {"schema": line_schema({"anyOf": [ImportedLine.model_json_schema(), NativeImported.model_json_schema()]})}},
     }
 }
 
@@ -94,7 +96,7 @@ class _Blocks(StreamingResponse):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-@router.get("/export", responses=_EXPORT, response_class=Response, response_model=None)
+@router.get("/export", responses=_EXPORT, response_class=StreamingResponse)
 async def export(
     parts: PartsDep,
     agent: AgentDep,
@@ -109,7 +111,7 @@ async def export(
     return _Blocks(await anext(blocks), blocks)
 
 
-@router.post("/import", responses=_ANSWER, response_model=None, openapi_extra=_BODY)
+@router.post("/import", responses=_ANSWER | problems(409, 410), response_class=StreamingResponse, openapi_extra=_BODY)
 async def import_history(parts: PartsDep, agent: AgentDep, origin: OriginDep, keyed: KeyedStreamDep, request: Request) -> Response:
     """Import versions with their own dates on both axes; or a native export (`GET /v1/export`), known by its first line, into an agent
     that holds nothing (else 409). A bad line is named by its number and nothing of the import is kept.

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from app.api.answers import MemoryOut, SignalOut
 from app.api.deps import AgentDep, MemoryPath, PartsDep, PointQuery
+from app.api.documented import problems
 from app.api.reply import reply
 from app.api.times import Time
 from app.domain.relation import Relation
@@ -63,7 +64,7 @@ class WhyAnswer(BaseModel):
         )
 
 
-@router.get("/{memory_id}/why", responses={200: {"model": WhyAnswer}}, response_model=None)
+@router.get("/{memory_id}/why", responses={200: {"model": WhyAnswer}, **problems(404)}, response_model=None)
 async def why_memory(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
     """The story of one memory: what it replaced and what replaced it, who decided and why, what was kept apart, reviews and reverts. At an
     earlier `known_at`, nothing that came later is told."""

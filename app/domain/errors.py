@@ -90,7 +90,15 @@ class BuiltOn(Conflict):
         self.log_ids = tuple(later)
 
 
-class AgentFrozen(PalimpsestError):
+class Unavailable(PalimpsestError):
+    """Nothing was written, for a reason that passes; `retry_after` says in how many seconds to try again."""
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class AgentFrozen(Unavailable):
     """The agent is frozen: nothing is written to its memories."""
 
     def __init__(self) -> None:
@@ -206,14 +214,6 @@ class BadImportLine(PalimpsestError):
         self.line = line
 
 
-class Unavailable(PalimpsestError):
-    """Nothing was written, for a reason that passes; `retry_after` says in how many seconds to try again."""
-
-    def __init__(self, message: str, retry_after: int) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-
-
 class EmbedderUnavailable(Unavailable):
     """No vectors could be made; `reason` says in a sentence why. `wait`: the seconds that the encoder's server asked for."""
 
@@ -250,8 +250,8 @@ class NotEmpty(Conflict):
         super().__init__("The agent holds memories or operations already. Import the export into an agent that does not: name another one.")
 
 
-class TooManyExports(PalimpsestError):
+class TooManyExports(Unavailable):
     """Each export holds a database connection for as long as its reader takes."""
 
     def __init__(self) -> None:
-        super().__init__("As many exports are running as this process allows. Try again when one has ended.")
+        super().__init__("As many exports are running as this process allows. Try again when one has ended.", 5)

@@ -26,7 +26,13 @@ REFUSED = [
     ({"content": "x", "colour": "red"}, "colour: unknown field"),
     ({"content": "x", "kind": "rumour"}, "kind"),
     ({"content": "x", "importance": 1.5}, "importance"),
+    ({"content": "x", "importance": True}, "importance: must be a number"),
+    ({"content": "x", "importance": "0.5"}, "importance: must be a number"),
     ({"content": "x", "trust": -1}, "trust"),
+    ({"content": "x", "trust": "50"}, "trust: must be a number"),
+    ({"content": "x", "dry_run": 0}, "dry_run"),
+    ({"content": "x", "single_valued": "yes"}, "single_valued"),
+    ({"content": "x", "classify": 1}, "classify"),
     ({"content": "x", "tags": ["t"] * 101}, "tags"),
     ({"content": "x", "tags": [""]}, "tags"),
     ({"content": "x", "key": "k" * 501}, "key"),
@@ -105,6 +111,32 @@ def test_an_agent_id_is_printable_and_short(client: httpx.Client, agent: str) ->
 def test_unknown_paths_and_methods_are_problems_too(client: httpx.Client) -> None:
     problem(client.get("/v2/memories"), 404)
     problem(client.put("/v1/memories"), 405)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/v1/memories", "GET, POST"),
+        ("OPTIONS", f"/v1/memories/{uuid4()}", "DELETE, GET, PATCH"),
+        ("OPTIONS", "/v1/search", "GET, POST"),
+        ("GET", "/v1/memories/batch", "POST"),
+        ("DELETE", "/v1/memories/batch", "POST"),
+        ("TRACE", "/v1/memories/batch", "POST"),
+        ("PUT", "/v1/preferences/a/b/c", "GET"),
+        ("POST", "/livez", "GET"),
+    ],
+)
+def test_a_method_that_is_not_taken_is_told_all_that_are(client: httpx.Client, method: str, path: str, allowed: str) -> None:
+    refused = client.request(method, path)
+    assert allowed in problem(refused, 405)["detail"]
+    assert refused.headers["allow"] == allowed
+
+
+def test_a_path_that_is_not_known_is_told_with_where_to_look(client: httpx.Client) -> None:
+    refused = problem(client.get("/v1/memory"), 404)
+    assert refused["type"] == "urn:palimpsest:problem:not-found"
+    assert "/v1/memory" in refused["detail"]
+    assert "/docs" in refused["detail"]
 
 
 def test_a_body_over_the_limit_is_refused_while_it_arrives(database_url: str) -> None:

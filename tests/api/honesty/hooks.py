@@ -1,0 +1,80 @@
+"""What schemathesis cannot know of this service by itself."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+from uuid import uuid4
+
+import schemathesis
+
+TALLY = Path(os.environ["PALIMPSEST_HONESTY_TALLY"])
+NDJSON = "application/x-ndjson"
+BOUNDED_IN_WORDS = {"details"}
+VALID_KEY = re.compile(r"[!-~]([ -~]{0,253}[!-~])?")
+ABOUT_A_FIELD = re.compile(r"Line \d+: (?P<field>[a-z_]+)[.\d]*: ")
+
+
+@schemathesis.serializer(NDJSON)
+def lines(_context: schemathesis.SerializationContext, value: Any) -> dict[str, Any]:
+    """An array is a line per item; an example is text already."""
+    return {"data": value if isinstance(value, str | bytes) else "\n".join(map(json.dumps, value if isinstance(value, list) else [value]))}
+
+
+@schemathesis.deserializer(NDJSON)
+def items(_context: schemathesis.DeserializationContext, response: schemathesis.Response) -> list[Any]:
+    return [json.loads(line) for line in response.content.splitlines()]
+
+
+@schemathesis.hook
+def before_call(_context: schemathesis.HookContext, case: schemathesis.Case, _kwargs: dict[str, Any]) -> None:
+    """A valid Idempotency-Key is new for every call, as the document asks: generated ones are all alike."""
+    key = case.headers.get("Idempotency-Key")
+    if isinstance(key, str) and VALID_KEY.fullmatch(key):
+        case.headers["Idempotency-Key"] = f"{key[:200]}{uuid4().hex}"
+
+
+@schemathesis.hook
+def after_call(_context: schemathesis.HookContext, case: schemathesis.Case, response: schemathesis.Response) -> None:
+    """Written down, so that the test can see which answers were looked at."""
+    with TALLY.open("a") as tally:
+        tally.write(f"{case.operation.label} {response.status_code}\n")
+
+
+@schemathesis.check
+def takes_what_the_document_allows(_context: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case) -> None:
+    """What keeps to the document is refused only for what it says of several fields together, or of what is stored."""
+    if case.meta and case.meta.generation.mode.is_positive and response.headers["content-type"][0].endswith("json"):
+        for problem in problems(response.json()):
+            places = {place for place in refused_places(problem) if arrives_as_allowed(case, place)}
+            assert not places, f"the document allows {places}, the service does not: {problem['detail']}"
+
+
+def arrives_as_allowed(case: schemathesis.Case, place: str) -> bool:
+    """Not so a generated path value with a percent sign: it is taken for encoded, and another value arrives."""
+    parameter = case.operation.path_parameters.get(place)
+    return parameter is None or parameter.get_validator().is_valid(unquote(str(case.path_parameters[place])))
+
+
+def problems(answer: Any) -> Iterator[dict[str, Any]]:
+    """The refusals in an answer: the answer itself, or some of the results of a batch."""
+    if not isinstance(answer, dict):  # lines
+        return
+    if answer.get("type") == "urn:palimpsest:problem:batch-refused":
+        yield from answer["items"].values()
+    else:
+        yield from (found for found in answer.get("results", [answer]) if found.get("status") in {400, 413, 415, 422})
+
+
+def refused_places(problem: dict[str, Any]) -> Iterator[str]:
+    """Fields that were refused by themselves."""
+    if problem["status"] != 422:
+        places = ["the body"]
+    elif problem["type"].endswith("bad-line"):
+        places = [found["field"]] if (found := ABOUT_A_FIELD.match(problem["detail"])) else []
+    else:
+        places = [error["at"] for error in problem.get("errors", [])]
+    yield from (place for place in places if place and place not in BOUNDED_IN_WORDS)
