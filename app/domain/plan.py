@@ -134,8 +134,7 @@ class Settlement:
 class Plan:
     """What one operation does at known time `now`. `target` is the memory answered with, `superseded` what it ended.
 
-    Of a revert, `reverts` is the operation undone, `restores` the one that thereby stands again, `unconfirmed` the memory whose
-    reinforcement is taken back.
+    Of a revert, `reverts` is the operation undone, `unconfirmed` the memory whose reinforcement is taken back.
     """
 
     operation: Operation
@@ -156,7 +155,6 @@ class Plan:
     asked: Asked | None = None
     settled: Settlement | None = None
     reverts: UUID | None = None
-    restores: UUID | None = None
     unconfirmed: UUID | None = None
 
     @property

@@ -47,7 +47,7 @@ _CREATE_AGENT = sa.text(
     "ON CONFLICT DO NOTHING"
 )
 
-_VERSION_COLUMNS = (
+VERSION_COLUMNS = (
     "id, chain_id, kind, entity, category, key, single_valued, slot_entity, slot_category, slot_key, "
     "content_hash, fuzzy_hash, folded_hash, value_hash, importance, trust, created_at, revision, erased_at, " + ", ".join(BELIEF_COLUMNS)
 )
@@ -57,7 +57,7 @@ _VERSION_COLUMNS = (
 _PICTURE = f"""
     SELECT clock_timestamp() AS clock, v.*
     FROM (SELECT 1) AS once LEFT JOIN (
-        SELECT {_VERSION_COLUMNS} FROM memories
+        SELECT {VERSION_COLUMNS} FROM memories
         WHERE agent_id = :agent AND chain_id IN (
             SELECT chain_id FROM memories WHERE agent_id = :agent AND id = ANY(:ids)
             UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND superseded_by = ANY(:withdrawable)
@@ -109,10 +109,11 @@ async def read_picture(
         "slots": list({fact.slot.digest for fact in facts if fact.key is not None}),
     }
     rows = await fetch(connection, _PICTURE, parameters)
-    return Picture(_version(row) for row in rows if row["id"] is not None), rows[0]["clock"]
+    return Picture(version_in(row) for row in rows if row["id"] is not None), rows[0]["clock"]
 
 
-def _version(row: Mapping[str, Any]) -> Version:
+def version_in(row: Mapping[str, Any]) -> Version:
+    """The version in a row of VERSION_COLUMNS."""
     return Version(
         kind=Kind(row["kind"]),
         slot=Slot(row["slot_entity"], row["slot_category"], row["slot_key"]),
@@ -316,10 +317,14 @@ async def _metadata_before(connection: AsyncConnection, agent: AgentId, plans: S
 
 async def _update_metadata(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]) -> None:
     """Metadata is current-only: it is corrected in place, and the log keeps what it was."""
-    for plan in plans:
+    believed = {change.after.id: place for place, plan in enumerate(plans) for change in plan.changed}
+    for place, plan in enumerate(plans):
         if plan.metadata:
             here = sa.and_(memories.c.agent_id == agent, memories.c.id == plan.target)
-            await connection.execute(memories.update().where(here).values(**plan.metadata, revision=memories.c.revision + 1))
+            # The revision that came with a later change of the same memory counts this one already.
+            counted = plan.target in believed and believed[plan.target] > place
+            revision = memories.c.revision + (0 if counted else 1)
+            await connection.execute(memories.update().where(here).values(**plan.metadata, revision=revision))
 
 
 _SETTLE = b"""
@@ -338,8 +343,16 @@ async def _settle_reviews(connection: AsyncConnection, agent: AgentId, plans: Se
 
 # What an operation left beside memories and beliefs goes with it: its mark in the log, links, reviews that wait, reinforcement.
 _UNDO = (
-    b"UPDATE consolidation_log SET reverted_by = %(by)s WHERE agent_id = %(agent)s AND id = %(reverts)s",
-    b"UPDATE consolidation_log SET reverted_by = NULL WHERE agent_id = %(agent)s AND id = %(restores)s",
+    # Where that was an undoing itself, what it had undone stands again, and what that had undone in turn is undone again.
+    b"""
+    WITH RECURSIVE undone AS (
+        SELECT CAST(%(reverts)s AS uuid) AS id, CAST(%(by)s AS uuid) AS by, true AS falls
+        UNION
+        SELECT l.reverts, l.id, NOT u.falls
+        FROM undone u JOIN consolidation_log l ON l.agent_id = %(agent)s AND l.id = u.id WHERE l.reverts IS NOT NULL
+    )
+    UPDATE consolidation_log l SET reverted_by = CASE WHEN u.falls THEN u.by END FROM undone u WHERE l.agent_id = %(agent)s AND l.id = u.id
+    """,
     b"UPDATE reviews SET status = 'expired' WHERE agent_id = %(agent)s AND log_id = %(reverts)s AND status = 'pending'",
     b"UPDATE memory_usage SET access_count = access_count - 1 WHERE agent_id = %(agent)s AND memory_id = %(unconfirmed)s",
 )
@@ -351,7 +364,7 @@ async def _undo(connection: AsyncConnection, agent: AgentId, plans: Sequence[Pla
     for plan, at in zip(plans, written, strict=True):
         if plan.reverts is None:
             continue
-        given = {"agent": agent, "by": at.log_id, "reverts": plan.reverts, "restores": plan.restores, "unconfirmed": plan.unconfirmed}
+        given = {"agent": agent, "by": at.log_id, "reverts": plan.reverts, "unconfirmed": plan.unconfirmed}
         for statement in _UNDO:
             await driver.execute(statement, given)
         for link in plan.unlinked:
