@@ -9,7 +9,7 @@ import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from app import __version__
-from app.api import agents, context, erasures, health, log, memories, once, problems, search, transfer
+from app.api import agents, context, doctor, erasures, health, log, memories, once, problems, search, transfer
 from app.api.answers import Problem
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
@@ -22,6 +22,7 @@ from app.judges.cascade import Cascade
 from app.judges.chat import ChatClient, ChatOptions
 from app.judges.model import ModelJudge
 from app.services.context import Composing
+from app.services.doctor import Doctor
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.judging import Rules
@@ -51,7 +52,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     guarded = APIRouter(
         dependencies=[Depends(require_key)], responses={"default": {"model": Problem, "description": "A problem (RFC 9457)"}}
     )
-    for part in (memories, search, context, transfer, log, erasures, agents):
+    for part in (memories, search, context, transfer, log, erasures, agents, doctor):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
     app.include_router(guarded)
@@ -102,6 +103,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             turns=Turns(),
             composing=Composing(engine, recall, half_lives),
             half_lives=half_lives,
+            doctor=Doctor(engine),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

@@ -21,6 +21,7 @@ from app.domain.errors import InvalidFact
 from app.domain.memory import AgentId, Moment
 from app.domain.strength import HalfLives
 from app.services.context import Composing
+from app.services.doctor import Doctor
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.once import Turns
@@ -49,6 +50,7 @@ class Parts:
     turns: Turns
     composing: Composing
     half_lives: HalfLives
+    doctor: Doctor
 
 
 async def get_parts(request: HttpRequest) -> Parts:
