@@ -111,6 +111,24 @@ def reembed() -> None:
         reembed_database(settings, url)
 
 
+@cli.command()
+def doctor(
+    agent: Annotated[str | None, typer.Option(help="Examine this agent alone.", show_default=False)] = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Put right what can be computed from what else is stored.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Examine the database: whether everything that must hold of it holds. Exit status 1 where something does not."""
+    from app.cli_doctor import doctor_database
+    from app.store import schema
+
+    settings = load_settings()
+    with _explained(), _database(settings) as url:
+        schema.check(url)
+        healthy = doctor_database(url, agent=agent, repair=repair, as_json=as_json)
+    if not healthy:
+        raise typer.Exit(1)
+
+
 @contextmanager
 def _database(settings: Settings) -> Iterator[str]:
     """The configured database, or the embedded one for as long as it is needed."""

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from app import __version__
-from app.api import agents, context, documented, erasures, health, log, memories, once, problems, reviews, search, transfer, why
+from app.api import agents, context, doctor, documented, erasures, health, log, memories, once, problems, reviews, search, transfer, why
 from app.api.admission import Admission
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
@@ -25,6 +25,7 @@ from app.judges.cascade import Cascade
 from app.judges.chat import ChatClient, ChatOptions
 from app.judges.model import ModelJudge
 from app.services.context import Composing
+from app.services.doctor import Doctor
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.judging import Rules
@@ -70,7 +71,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     )
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
     guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))
-    for part in (memories, why, search, context, transfer, log, reviews, erasures, agents):
+    for part in (memories, why, search, context, transfer, log, reviews, erasures, agents, doctor):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
     guarded.include_router(reviews.shadow)
@@ -130,6 +131,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             half_lives=half_lives,
             restoring=Restoring(engine, embedder, policy),
             exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
+            doctor=Doctor(engine),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

@@ -14,6 +14,7 @@ import httpx
 import psycopg
 import pytest
 import uvicorn
+from healthy import assert_agent_healthy, assert_healthy
 from promises import keeps_to_the_document
 
 from app.embedding import Embedder
@@ -92,13 +93,20 @@ def template_url(server_url: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def database_url(server_url: str, template_url: str) -> Iterator[str]:
-    """A migrated database of the test's own."""
-    with fresh_database(server_url, template=_name(template_url)) as url:
+def unchecked_database_url(server_url: str, template_url: str) -> Iterator[str]:
+    """A migrated database of the test's own, which the test may damage."""
+    with fresh_database(server_url, template=name_of(template_url)) as url:
         yield url
 
 
-def _name(url: str) -> str:
+@pytest.fixture
+def database_url(unchecked_database_url: str) -> Iterator[str]:
+    """A migrated database of the test's own. When the test is over, whatever it did or broke off, all that it left must be healthy."""
+    yield unchecked_database_url
+    assert_healthy(unchecked_database_url)
+
+
+def name_of(url: str) -> str:
     return str(psycopg.conninfo.conninfo_to_dict(url)["dbname"])
 
 
@@ -124,13 +132,14 @@ def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[st
 @pytest.fixture(scope="session")
 def service(server_url: str, template_url: str) -> Iterator[str]:
     """The address of a service shared by the tests, each with an agent of its own."""
-    with fresh_database(server_url, template=_name(template_url)) as url, running(load_settings(database_url=url)) as address:
+    with fresh_database(server_url, template=name_of(template_url)) as url, running(load_settings(database_url=url)) as address:
         yield address
 
 
 @pytest.fixture
 def client(service: str) -> Iterator[httpx.Client]:
-    """A client of the shared service, as an agent nobody else is."""
+    """A client of the shared service, as an agent nobody else is. When the test is over, all that it left must be healthy."""
     headers, hooks = {"X-Agent-Id": f"test-{uuid4().hex}"}, {"response": [keeps_to_the_document]}
     with httpx.Client(base_url=service, headers=headers, event_hooks=hooks, timeout=60) as client:
         yield client
+        assert_agent_healthy(client)

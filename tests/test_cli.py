@@ -180,6 +180,8 @@ def test_after_a_kill_the_next_start_takes_the_database_over(tmp_path: Path) -> 
     with serving(tmp_path) as (_, address):
         assert postmaster(tmp_path) == pid
         assert httpx.get(f"{address}/v1/memories/{stored}").json()["content"] == "Has a dog"
+        examined = palimpsest("doctor", PALIMPSEST_DATA_DIR=str(tmp_path))
+        assert (examined.returncode, examined.stdout) == (0, "1 agent examined: everything holds.\n"), examined.stderr
     assert postmaster(tmp_path) is None, "the takeover stops it in the end"
 
 

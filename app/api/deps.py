@@ -21,6 +21,7 @@ from app.domain.errors import InvalidFact
 from app.domain.memory import AgentId, Moment
 from app.domain.strength import HalfLives
 from app.services.context import Composing
+from app.services.doctor import Doctor
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.once import Turns
@@ -55,6 +56,7 @@ class Parts:
     half_lives: HalfLives
     restoring: Restoring
     exports: Exports
+    doctor: Doctor
 
 
 async def get_parts(request: HttpRequest) -> Parts:

@@ -103,7 +103,7 @@ class AgentFrozen(Unavailable):
 
     def __init__(self) -> None:
         super().__init__(
-            'This agent is frozen: stores become reviews, and nothing else is written. PATCH /v1/agents/ID {"mode": "live"} ends it.'
+            'This agent is frozen: stores become reviews, and nothing else is written. PATCH /v1/agents/ID {"mode": "live"} ends it.', 60
         )
 
 

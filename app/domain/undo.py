@@ -35,7 +35,11 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """An operation as the log tells it. It tied `links` and untied `unlinked`."""
+    """An operation as the log tells it. It reinforced a memory, or took that back (`unconfirmed`); it tied `links` and untied `unlinked`.
+
+    `undone_again`: of the revert of a revert, the operation that undoing it would undo once more though something else, also named, has
+    undone it since.
+    """
 
     log_id: UUID
     operation: Operation
@@ -48,13 +52,15 @@ class Done:
     links: tuple[Link, ...] = ()
     unlinked: tuple[Link, ...] = ()
     incoming: Fact | None = None
+    unconfirmed: UUID | None = None
     undone_by: UUID | None = None
+    undone_again: tuple[UUID, UUID] | None = None
     settled: Settlement | None = None
 
     @property
     def ids(self) -> tuple[UUID, ...]:
         """The memories that undoing it changes."""
-        beside = [i for i in (self.corrected and self.corrected.memory_id, self.reinforced) if i]
+        beside = [i for i in (self.corrected and self.corrected.memory_id, self.reinforced, self.unconfirmed) if i]
         return tuple(dict.fromkeys([*self.inserted, *(c.memory_id for c in self.claimed), *beside]))
 
 
@@ -79,6 +85,7 @@ def plan_revert(done: Done, picture: Picture, *, now: datetime, store_as: UUID |
         superseded=done.inserted,
         changed=changed,
         metadata=dict(done.corrected.before) if done.corrected else None,
+        reinforced=done.unconfirmed,
         unconfirmed=done.reinforced,
         reverts=done.log_id,
         links=done.unlinked,

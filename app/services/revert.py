@@ -1,7 +1,7 @@
 """Undoing operations: choose, see what was built on them, undo newest first, all or nothing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -125,6 +125,9 @@ class Revert:
             except GroundMoved:
                 raise GroundMoved(done.log_id, await undoing.built_on(connection, agent, done, reverts=True)) from None
             picture.absorb(plans[-1].versions)
+            if plans[-1].metadata and plans[-1].target:
+                corrected = picture.version(plans[-1].target)
+                picture.absorb([replace(corrected, revision=corrected.revision + 1)])
         vectors = {new.memory_id: new.vector for new in stored.values()}
         written = await writes.apply(connection, agent, plans, vectors=vectors, language=self._language_oid, request=request)
         answered = await reads.find_memories(connection, agent, [plan.target for plan in plans if plan.target], Point())
@@ -159,3 +162,5 @@ def _require_standing(log_id: UUID, done: Done | None) -> None:
         raise CannotRevert(log_id)
     if done.undone_by:
         raise AlreadyReverted(log_id, done.undone_by)
+    if done.undone_again:
+        raise AlreadyReverted(*done.undone_again)

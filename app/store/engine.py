@@ -1,10 +1,11 @@
 """The connection pool, and how a connection is set up."""
 
 import select
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import psycopg
@@ -128,6 +129,38 @@ async def fetch(connection: AsyncConnection, statement: str, parameters: Mapping
     cursor = driver.cursor(row_factory=dict_row)
     await cursor.execute(_in_driver_style(statement), parameters)
     return await cursor.fetchall() if cursor.description else []
+
+
+async def stream(connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+    """The rows of a statement with `:names` as they arrive, in the same transaction; nothing else is asked meanwhile.
+
+    Close it (`aclose`) when reading stops early.
+    """
+    driver = await driver_connection(connection)
+    async with driver.cursor(row_factory=dict_row) as cursor:
+        arriving = cast("AsyncGenerator[dict[str, Any]]", cursor.stream(_in_driver_style(statement), parameters))
+        async with aclosing(arriving) as rows:
+            async for row in rows:
+                yield row
+
+
+async def stream_beside(
+    connection: AsyncConnection, name: str, statement: str, parameters: Mapping[str, Any]
+) -> AsyncGenerator[dict[str, Any]]:
+    """As `stream`, through a cursor of this name in the database: several can be read side by side."""
+    driver = await driver_connection(connection)
+    async with driver.cursor(name, row_factory=dict_row) as cursor:
+        cursor.itersize = 200
+        await cursor.execute(_in_driver_style(statement), parameters)
+        async for row in cursor:
+            yield row
+
+
+@asynccontextmanager
+async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A connection whose statements all see the database as it is at the first one."""
+    async with engine.connect() as plain:
+        yield await plain.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
 @lru_cache(maxsize=512)

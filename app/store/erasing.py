@@ -16,11 +16,11 @@ from app.store.engine import driver_connection, fetch
 
 CHUNK = 5_000
 
-_NOWHERE = Slot("", "", None)
+NOWHERE = Slot("", "", None)
 
 # What a state in the log says of a memory beside its place in time. The slot's words belong to the chain and go with its last version.
-_TEXTS = ["content", "value", "details", "tags", "entities", "sources", "source", "session_id", "derived", "look_again"]
-_SLOT_WORDS = ["entity", "category", "key", "single_valued"]
+TEXTS = ["content", "value", "details", "tags", "entities", "sources", "source", "session_id", "derived", "look_again"]
+SLOT_WORDS = ["entity", "category", "key", "single_valued"]
 
 
 async def ids_of_chain(connection: AsyncConnection, agent: AgentId, member: UUID) -> list[UUID]:
@@ -210,9 +210,9 @@ async def erase(
         "agent": agent,
         "now": now,
         "ids": list(quoted),
-        "nowhere": _NOWHERE.digest,
-        "texts": _TEXTS,
-        "slot_words": _SLOT_WORDS,
+        "nowhere": NOWHERE.digest,
+        "texts": TEXTS,
+        "slot_words": SLOT_WORDS,
         "quotes": [] if everything else list(quoted.values()),
         "session": session_id,
         "everything": everything,

@@ -14,13 +14,29 @@ from app.domain.relation import Relation
 from app.domain.undo import CLAIMS, Claimed, Corrected, Done
 from app.store.engine import fetch
 
-_COLUMNS = "id, operation, relation, created_at, target_memory_id, incoming, before_state, after_state, reverted_by"
+# Each operation, and where it undid another, what that had undone in turn: a duplicate at the end of that line was confirmed by every
+# second of them and taken back by the others.
+_FIND = """
+    WITH RECURSIVE undid AS (
+        SELECT id AS by, id, created_at, reverts, operation, relation, target_memory_id, reverted_by, 0 AS depth
+        FROM consolidation_log WHERE agent_id = :agent AND id = ANY(:ids)
+        UNION ALL
+        SELECT u.by, l.id, l.created_at, l.reverts, l.operation, l.relation, l.target_memory_id, l.reverted_by, u.depth + 1
+        FROM undid u JOIN consolidation_log l ON l.agent_id = :agent AND l.id = u.reverts AND l.created_at < u.created_at
+    )
+    SELECT l.id, l.operation, l.relation, l.created_at, l.incoming, l.before_state, l.after_state, l.reverted_by,
+           duplicate.target_memory_id AS confirmed, duplicate.depth % 2 = 1 AS taken_back,
+           again.id AS again_id, again.reverted_by AS again_by
+    FROM consolidation_log l
+    LEFT JOIN undid duplicate ON duplicate.by = l.id AND duplicate.operation = 'NOOP' AND duplicate.relation = 'DUPLICATE'
+    LEFT JOIN undid again ON again.by = l.id AND again.depth = 2 AND again.reverted_by IS NOT NULL
+    WHERE l.agent_id = :agent AND l.id = ANY(:ids) ORDER BY l.created_at DESC, l.id DESC
+"""
 
 
 async def find_done(connection: AsyncConnection, agent: AgentId, ids: Iterable[UUID]) -> list[Done]:
     """These operations, newest first; those that are not there are left out."""
-    statement = f"SELECT {_COLUMNS} FROM consolidation_log WHERE agent_id = :agent AND id = ANY(:ids) ORDER BY created_at DESC, id DESC"  # noqa: S608
-    return [_done(row) for row in await fetch(connection, statement, {"agent": agent, "ids": list(ids)})]
+    return [_done(row) for row in await fetch(connection, _FIND, {"agent": agent, "ids": list(ids)})]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +97,21 @@ async def built_on(connection: AsyncConnection, agent: AgentId, done: Done, *, r
 def _done(row: Mapping[str, Any]) -> Done:
     before = {s["id"]: s for s in row["before_state"] if "belief" in s}
     after = {s["id"]: s for s in row["after_state"] if "belief" in s}
-    operation, relation = Operation(row["operation"]), Relation(row["relation"])
-    confirmed = operation is Operation.NOOP and relation is Relation.DUPLICATE
     return Done(
         row["id"],
-        operation,
-        relation,
+        Operation(row["operation"]),
+        Relation(row["relation"]),
         row["created_at"],
         inserted=tuple(UUID(i) for i in after if i not in before),
         claimed=tuple(_claimed(i, before[i], after[i]) for i in after if i in before and _claims(before[i]) != _claims(after[i])),
         corrected=next((Corrected(UUID(s["id"]), s["metadata"]) for s in row["before_state"] if "metadata" in s), None),
-        reinforced=row["target_memory_id"] if confirmed else None,
+        reinforced=None if row["taken_back"] else row["confirmed"],
+        unconfirmed=row["confirmed"] if row["taken_back"] else None,
         links=_links(row["after_state"]),
         unlinked=_links(row["before_state"]),
         incoming=fact_of(row["incoming"]) if row["incoming"] else None,
         undone_by=row["reverted_by"],
+        undone_again=(row["again_id"], row["again_by"]) if row["again_id"] else None,
         settled=next((_settlement(s["settled"]) for s in row["after_state"] if "settled" in s), None),
     )
 

@@ -336,10 +336,14 @@ async def _metadata_before(connection: AsyncConnection, agent: AgentId, plans: S
 
 async def _update_metadata(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]) -> None:
     """Metadata is current-only: it is corrected in place, and the log keeps what it was."""
-    for plan in plans:
+    believed = {change.after.id: place for place, plan in enumerate(plans) for change in plan.changed}
+    for place, plan in enumerate(plans):
         if plan.metadata:
             here = sa.and_(memories.c.agent_id == agent, memories.c.id == plan.target)
-            await connection.execute(memories.update().where(here).values(**plan.metadata, revision=memories.c.revision + 1))
+            # The revision that came with a later change of the same memory counts this one already.
+            counted = plan.target in believed and believed[plan.target] > place
+            revision = memories.c.revision + (0 if counted else 1)
+            await connection.execute(memories.update().where(here).values(**plan.metadata, revision=revision))
 
 
 # A store that was held back is tied to the memory that it became.

@@ -305,10 +305,10 @@ def test_a_write_whose_answer_cannot_be_kept_is_not_made(database_url: str, call
         assert call.send(client, memory["id"], "that").is_success
 
 
-def test_without_a_key_no_statement_asks_for_one(database_url: str) -> None:
-    with psycopg.connect(database_url) as connection:
+def test_without_a_key_no_statement_asks_for_one(unchecked_database_url: str) -> None:
+    with psycopg.connect(unchecked_database_url) as connection:
         connection.execute("DROP TABLE idempotency_keys")
-    with of_its_own(database_url) as client:
+    with of_its_own(unchecked_database_url) as client:
         for param in CALLS:
             [call] = param.values
             memory_id = store(client, f"Has a dog called {uuid4().hex}")["memory"]["id"]

@@ -54,14 +54,25 @@ def test_a_revert_can_be_undone_too(client: httpx.Client) -> None:
     assert revert(client, second["log_id"])["operation"] == "REVERT"
 
 
-def test_reverts_of_reverts_take_turns(client: httpx.Client) -> None:
-    stored = store(client, "Has a dog")
-    last = stored
-    for number in range(1, 6):
-        last = revert(client, last["log_id"])
-        assert contents(client) == (set() if number % 2 else {"Has a dog"})
-        assert bool(client.get(f"/v1/log/{stored['log_id']}").json()["reverted_by"]) is bool(number % 2)
-    problem(client.post(f"/v1/log/{stored['log_id']}/revert"), 409)
+@pytest.mark.parametrize("times", [2, 3, 4, 5])
+def test_undoing_the_undoing_goes_on_as_long_as_one_likes(client: httpx.Client, times: int) -> None:
+    """What stands and what is undone alternate down the whole line, and so does the count of a duplicate."""
+    memory = store(client, "Has a dog")["memory"]["id"]
+    line = [store(client, "Has a dog")["log_id"]]
+    for _ in range(times):
+        line.append(revert(client, line[-1])["log_id"])
+    undone = [client.get(f"/v1/log/{log_id}").json()["reverted_by"] for log_id in line]
+    assert undone[::-1] == [None if place % 2 == 0 else line[::-1][place - 1] for place in range(times + 1)]
+    assert client.get(f"/v1/memories/{memory}").json()["access_count"] == (times + 1) % 2
+
+
+def test_what_was_undone_otherwise_meanwhile_is_not_undone_once_more(client: httpx.Client) -> None:
+    store(client, "Has a dog")
+    known = store(client, "Has a dog")["log_id"]
+    restored = revert(client, revert(client, known)["log_id"])["log_id"]
+    again = revert(client, known)["log_id"]
+    refused = problem(client.post(f"/v1/log/{restored}/revert"), 409)
+    assert (known in refused["detail"], refused["log_ids"]) == (True, [again])
 
 
 def test_a_retraction_is_undone_and_its_text_stored_where_asked(client: httpx.Client) -> None:
@@ -105,6 +116,17 @@ def test_a_correction_is_undone_with_its_metadata(client: httpx.Client) -> None:
     for answer in reversed(amended):
         revert(client, answer["log_id"])
     assert picture(client) == before
+
+
+def test_a_correction_and_what_came_before_it_are_undone_together(client: httpx.Client) -> None:
+    stored = store(client, "Has a dog", importance=0.2)
+    path = f"/v1/memories/{stored['memory']['id']}"
+    client.post(f"{path}/retract", json={})
+    client.patch(path, json={"importance": 0.9})
+    undone = client.post("/v1/reverts", json={"since": stored["known_at"]}).json()
+    assert len(undone["reverted"]) == 3
+    final = client.get(path).json()
+    assert (final["importance"], final["status"], final["etag"]) == (0.2, "reverted", '"6"')
 
 
 def test_explicit_verbs_are_undone(client: httpx.Client) -> None:

@@ -1,16 +1,20 @@
 """Replaying the log gives the tables (DESIGN §4, invariant 3)."""
 
 import random
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import httpx
 import psycopg
 from builders import store
 from conftest import running
+from healthy import assert_healthy
 from judges.scripted import ScriptedModel, every
 from psycopg.rows import dict_row
 
+from app.domain.replay import Step, Told
 from app.settings import load_settings
 from app.store.tables import BELIEF_COLUMNS
 
@@ -57,32 +61,19 @@ def random_writes(client: httpx.Client, pick: random.Random, times: int) -> None
                 client.delete(f"/v1/memories/{some}", params={"erase": True})
 
 
-def replayed(log: list[dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]], dict[str, int]]:
-    """Memories, past beliefs and reinforcements as the log tells them."""
-    memories: dict[str, dict[str, Any]] = {}
-    past: list[dict[str, Any]] = []
-    counts: dict[str, int] = {}
+def replayed(log: list[dict[str, Any]]) -> dict[str, Told]:
+    """Every memory as the log tells it: each operation's states are handed to the product's replay, memory by memory."""
+    told: dict[str, Told] = defaultdict(Told)
     for entry in log:
+        content = (entry["incoming"] or {}).get("content")
+        step = partial(Step, entry["id"], entry["operation"], entry["created_at"])
         if entry["operation"] == "NOOP" and entry["relation"] == "DUPLICATE":
-            counts[str(entry["target_memory_id"])] = counts.get(str(entry["target_memory_id"]), 0) + 1
-        past += [
-            {"id": state["id"], **state["belief"], "known_until": entry["created_at"]}
-            for state in entry["before_state"]
-            if "belief" in state
-        ]
-        for state in entry["after_state"]:
-            if "id" not in state:
-                continue  # links and reviews, compared by their own test
-            if entry["operation"] == "ERASE":
-                memories[state["id"]]["revision"] += 1
-                continue
-            if "metadata" in state:
-                memories[state["id"]] |= state["metadata"]
-                memories[state["id"]]["revision"] += 1
-                continue
-            known = memories.setdefault(state["id"], {"content": (entry["incoming"] or {}).get("content")})
-            known |= {name: value for name, value in state.items() if name != "belief"} | state["belief"]
-    return memories, past, counts
+            told[str(entry["target_memory_id"])].add(step({}, confirmed=1))
+        for name in ("before_state", "after_state"):
+            for state in entry[name]:
+                if "id" in state:  # the others are links and reviews, compared by their own test
+                    told[state["id"]].add(step(state, before=name == "before_state", content=content))
+    return told
 
 
 def plain(value: Any) -> Any:
@@ -97,21 +88,25 @@ def assert_replay_gives_the_tables(database_url: str, agents: list[str]) -> None
         for agent in agents:
             log = connection.execute("SELECT * FROM consolidation_log WHERE agent_id = %s ORDER BY created_at", [agent]).fetchall()
             assert len({entry["operation"] for entry in log}) >= 4
-            memories, past, counts = replayed([{**entry, "created_at": plain(entry["created_at"])} for entry in log])
-            for row in connection.execute("SELECT * FROM memories WHERE agent_id = %s", [agent]).fetchall():
-                told = memories.pop(str(row["id"]))
+            told = replayed(log)
+            rows = connection.execute("SELECT * FROM memories WHERE agent_id = %s", [agent]).fetchall()
+            assert {str(row["id"]) for row in rows} == told.keys()
+            for row in rows:
+                known = told[str(row["id"])].row
                 for name in (*BELIEF_COLUMNS, "chain_id", "revision", "created_at"):
-                    assert told[name] == plain(row[name]), name
-                assert told.get("merged_from", []) == [str(i) for i in row["merged_from"]]
+                    assert known[name] == plain(row[name]), name
+                assert known.get("merged_from", []) == [str(i) for i in row["merged_from"]]
                 for name in SAID:
-                    assert plain(row[name]) in (told.get(name), told.get(name) or [], told.get(name) or {}, told.get(name) or ""), name
-            assert not memories
+                    assert plain(row[name]) in (known.get(name), known.get(name) or [], known.get(name) or {}, known.get(name) or ""), name
             beliefs = connection.execute("SELECT * FROM memory_beliefs WHERE agent_id = %s", [agent]).fetchall()
             key = lambda b: (b["id"], b["known_from"])  # noqa: E731
             stored = [{"id": str(b["memory_id"]), **{n: plain(b[n]) for n in (*BELIEF_COLUMNS, "known_until")}} for b in beliefs]
+            past = [{"id": memory_id, **belief} for memory_id, memory in told.items() for belief in memory.past]
             assert sorted(stored, key=key) == sorted(past, key=key)
             usage = connection.execute("SELECT * FROM memory_usage WHERE agent_id = %s", [agent]).fetchall()
+            counts = {memory_id: memory.access_count for memory_id, memory in told.items() if memory.access_count}
             assert {str(u["memory_id"]): u["access_count"] for u in usage} == counts
+    assert_healthy(database_url)
 
 
 def test_replaying_the_log_gives_the_tables(database_url: str) -> None:

@@ -1,0 +1,175 @@
+"""What the doctor reads, in order and a few rows at a time, and what it puts right. The caller owns the transaction."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AsyncExitStack, aclosing
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.checks import Place, Remedy, Stored
+from app.domain.memory import AgentId, Version
+from app.domain.replay import Step
+from app.store.engine import fetch, stream, stream_beside
+from app.store.tables import memories
+from app.store.writes import VERSION_COLUMNS, version_in
+
+Row = dict[str, Any]
+
+
+async def agent_ids(connection: AsyncConnection, *, after: str, limit: int) -> list[AgentId]:
+    """Agents in order of their ids, those after `after`."""
+    statement = "SELECT agent_id FROM agents WHERE agent_id > :after ORDER BY agent_id LIMIT :limit"
+    return [AgentId(row["agent_id"]) for row in await fetch(connection, statement, {"after": after, "limit": limit})]
+
+
+async def count_agents(connection: AsyncConnection) -> int:
+    [row] = await fetch(connection, "SELECT count(*) AS agents FROM agents", {})
+    agents: int = row["agents"]
+    return agents
+
+
+# --- memory by memory --------------------------------------------------------------------------------------------------
+
+_UNREAD = {"agent_id", "id", "embedding", "embedding_next", "lexemes", "language", "derived_entity", "derived_key", "derived_value"}
+
+_ROWS = f"""
+    SELECT CAST(id AS text) AS memory_id, {", ".join(c.name for c in memories.columns if c.name not in _UNREAD)},
+           CASE WHEN derived_key IS NOT NULL
+                THEN jsonb_build_object('entity', derived_entity, 'key', derived_key, 'value', derived_value) END AS derived
+    FROM memories WHERE agent_id = :agent ORDER BY id
+"""  # noqa: S608 - column names from constants
+
+_PAST = "SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_beliefs b WHERE agent_id = :agent ORDER BY b.memory_id, known_from"
+
+_USAGE = "SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_usage u WHERE agent_id = :agent ORDER BY u.memory_id"
+
+# Every state that the log tells of a memory, memory by memory, so that each is replayed alone. A duplicate confirms its target; undoing
+# that takes it back, undoing the undoing confirms again.
+_STEPS = """
+    WITH RECURSIVE confirmed AS (
+        SELECT id, operation, target_memory_id, created_at, 1 AS times FROM consolidation_log
+        WHERE agent_id = :agent AND operation = 'NOOP' AND relation = 'DUPLICATE' AND target_memory_id IS NOT NULL
+        UNION
+        SELECT l.id, l.operation, c.target_memory_id, l.created_at, -c.times
+        FROM confirmed c JOIN consolidation_log l ON l.agent_id = :agent AND l.reverts = c.id
+    )
+    SELECT * FROM (
+        SELECT state ->> 'id' AS memory_id, l.id AS log_id, l.operation, l.created_at AS at, state, before, place, 0 AS confirmed,
+               CASE WHEN state ? 'kind' AND NOT state ? 'content' THEN l.incoming ->> 'content' END AS content
+        FROM consolidation_log l CROSS JOIN LATERAL (
+            SELECT true, b.* FROM jsonb_path_query(l.before_state, '$[*]') WITH ORDINALITY AS b
+            UNION ALL
+            SELECT false, a.* FROM jsonb_path_query(l.after_state, '$[*]') WITH ORDINALITY AS a
+        ) AS told (before, state, place)
+        WHERE l.agent_id = :agent AND state ->> 'id' IS NOT NULL
+        UNION ALL
+        SELECT CAST(target_memory_id AS text), id, operation, created_at, '{}', false, 0, times, NULL FROM confirmed
+    ) AS steps ORDER BY memory_id COLLATE "C", at, log_id, before DESC, place
+"""
+
+
+class _Grouped:
+    """Rows in the order of their memories, taken memory by memory."""
+
+    def __init__(self, rows: AsyncIterator[Row]) -> None:
+        self._rows = rows
+        self.head: Row | None = None
+
+    async def advance(self) -> None:
+        self.head = await anext(self._rows, None)
+
+    async def take(self, memory_id: str) -> list[Row]:
+        taken = []
+        while self.head is not None and self.head["memory_id"] == memory_id:
+            taken.append(self.head)
+            await self.advance()
+        return taken
+
+
+async def by_memory(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[tuple[str, Stored, list[Step]]]:
+    """Every memory that any table or the log tells of, with all that they tell of it. No more than one is held at a time."""
+    async with AsyncExitStack() as opened:
+        groups = []
+        for name, statement in (("rows", _ROWS), ("past", _PAST), ("usage", _USAGE), ("steps", _STEPS)):
+            rows = await opened.enter_async_context(aclosing(stream_beside(connection, name, statement, {"agent": agent})))
+            groups.append(_Grouped(rows))
+            await groups[-1].advance()
+        while heads := [group.head["memory_id"] for group in groups if group.head]:
+            memory_id: str = min(heads)
+            row, past, usage, steps = [await group.take(memory_id) for group in groups]
+            yield memory_id, Stored(next(iter(row), None), past, next(iter(usage), None)), [_step(told) for told in steps]
+
+
+def _step(row: Row) -> Step:
+    return Step(row["log_id"], row["operation"], row["at"], row["state"], row["before"], row["content"], row["confirmed"])
+
+
+# --- chain by chain ----------------------------------------------------------------------------------------------------
+
+_CHAINS = f"SELECT {VERSION_COLUMNS} FROM memories WHERE agent_id = :agent ORDER BY chain_id, created_at, id"  # noqa: S608 - constants
+
+
+async def chains(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[list[Version]]:
+    """Every chain, one at a time."""
+    chain: list[Version] = []
+    async with aclosing(stream(connection, _CHAINS, {"agent": agent})) as rows:
+        async for row in rows:
+            if chain and chain[0].chain_id != row["chain_id"]:
+                yield chain
+                chain = []
+            chain.append(version_in(row))
+    if chain:
+        yield chain
+
+
+# --- the rest ----------------------------------------------------------------------------------------------------------
+
+
+async def reverts(connection: AsyncConnection, agent: AgentId) -> list[Row]:
+    """The operations that undid another or were undone, newest first."""
+    statement = """
+        SELECT id, operation, reverts, reverted_by FROM consolidation_log l
+        WHERE agent_id = :agent AND (reverts IS NOT NULL OR reverted_by IS NOT NULL OR operation = 'REVERT' OR EXISTS (
+            SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.reverts = l.id
+        )) ORDER BY created_at DESC, id DESC
+    """
+    return await fetch(connection, statement, {"agent": agent})
+
+
+def answers(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Row]:
+    """What is kept under idempotency keys, with the erased memories among those that each mentions."""
+    statement = """
+        SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARRAY(
+            SELECT CAST(m.id AS text) FROM memories m
+            WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
+        ) AS erased FROM idempotency_keys k WHERE k.agent_id = :agent ORDER BY k.key
+    """
+    return stream(connection, statement, {"agent": agent})
+
+
+# --- putting right -----------------------------------------------------------------------------------------------------
+
+_HERE = {
+    Place.AGENT: "agents WHERE agent_id = :agent",
+    Place.MEMORY: "memories WHERE agent_id = :agent AND id = CAST(:id AS uuid)",
+    Place.OPERATION: "consolidation_log WHERE agent_id = :agent AND id = CAST(:id AS uuid)",
+}
+
+_COUNT = """
+    INSERT INTO memory_usage (agent_id, memory_id, access_count, last_reinforced_at)
+    VALUES (:agent, CAST(:id AS uuid), :access_count, CAST(:last_reinforced_at AS timestamptz))
+    ON CONFLICT (agent_id, memory_id)
+    DO UPDATE SET access_count = excluded.access_count, last_reinforced_at = excluded.last_reinforced_at
+"""
+
+
+async def put_right(connection: AsyncConnection, agent: AgentId, remedies: Sequence[Remedy]) -> None:
+    """Gives each place its right values, under the agent's lock."""
+    for remedy in remedies:
+        statement = _COUNT if remedy.place is Place.USAGE else _update(remedy)
+        await fetch(connection, statement, {"agent": agent, "id": remedy.id, **remedy.values})
+
+
+def _update(remedy: Remedy) -> str:
+    table, where = _HERE[remedy.place].split(" ", 1)
+    return f"UPDATE {table} SET {', '.join(f'{name} = :{name}' for name in remedy.values)} {where}"  # noqa: S608 - names from constants

@@ -1,0 +1,30 @@
+"""The rules that one statement can check (DESIGN §4), each finding what breaks it; the rest is in `domain/checks`."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.checks import Fault
+from app.domain.memory import AgentId
+from app.domain.replay import plain
+from app.store.engine import stream
+from app.store.erasing import NOWHERE, SLOT_WORDS, TEXTS
+from app.store.invariants.content import ERASED, VECTORS
+from app.store.invariants.references import REFERENCES
+from app.store.invariants.rule import Rule
+from app.store.invariants.times import IN_TIME, READABLE
+
+__all__ = ["READABLE", "RULES", "broken"]
+
+RULES = (*IN_TIME, *REFERENCES, *VECTORS, *ERASED)
+
+
+async def broken(connection: AsyncConnection, agent: AgentId, rules: tuple[Rule, ...]) -> AsyncGenerator[Fault]:
+    """What breaks the rules, in their order."""
+    given = {"agent": agent, "nowhere": NOWHERE.digest, "texts": TEXTS, "slot_words": SLOT_WORDS}
+    for rule in rules:
+        async with aclosing(stream(connection, rule.statement, given)) as rows:
+            async for row in rows:
+                shown = {name: plain(value) for name, value in row.items()}
+                yield Fault(rule.check, tuple(row["ids"]), rule.sentence.format(**shown), rule.remedy(shown))
