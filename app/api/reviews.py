@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Path, Query
+from fastapi import APIRouter, Body, HTTPException, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers import AnswerBase, MemoryOut, Problem, SignalOut, WriteAnswer
 from app.api.deps import AgentDep, Cursor, OriginDep, Parts, PartsDep
-from app.api.documented import BODY, WRITE, problems
+from app.api.documented import BODY, WRITE, links, problems
 from app.api.once import KeyedDep
 from app.api.problems import problem, problem_of, respond
 from app.api.reply import reply
@@ -125,7 +125,10 @@ class ReviewsQuery(ReviewFilterFields):
     cursor: str | None = None
 
 
-@router.get("", responses={200: {"model": ReviewsAnswer}}, response_model=None)
+_LEADS_TO = links("items/0/id", "review_id", "get_review", "accept", "reject")
+
+
+@router.get("", responses={200: {"model": ReviewsAnswer, "links": _LEADS_TO}}, response_model=None)
 async def list_reviews(parts: PartsDep, agent: AgentDep, query: Annotated[ReviewsQuery, Query()]) -> Response:
     """What waits for a person, and what was decided, newest first. Reviews that waited too long are closed, and logged, first."""
     await parts.reviewing.expire(agent)
@@ -135,6 +138,12 @@ async def list_reviews(parts: PartsDep, agent: AgentDep, query: Annotated[Review
     shown = rows[: query.limit]
     next_cursor = Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encoded() if len(rows) > query.limit else None
     return reply(ReviewsAnswer.model_construct(items=[ReviewOut.of(row) for row in shown], next_cursor=next_cursor))
+
+
+@router.get("/decide", include_in_schema=False)
+async def not_a_review() -> Response:
+    """Else `decide` would be taken for the id of a review."""
+    raise HTTPException(405)
 
 
 @router.get("/{review_id}", responses={200: {"model": ReviewDetailOut}, **problems(404)}, response_model=None)

@@ -68,7 +68,7 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
 _EXPORT: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "A header, lines of types memory, belief, usage, operation, relationship, review, and a line of type end",
-        "content": {NDJSON: {"schema": {"type": "string", "description": "One JSON object a line; see docs/transfer.md."}}},
+        "content": {NDJSON: {"schema": line_schema({"type": "object", "description": "See docs/transfer.md."})}},
     }
 }
 

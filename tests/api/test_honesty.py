@@ -30,10 +30,15 @@ CHANCE = [] if DEEP else ["--generation-deterministic"]
 
 @pytest.fixture
 def address(database_url: str) -> Iterator[str]:
-    """A service with a key, over a database of its own that knows the examples of a store."""
+    """A service with a key, over a database of its own that knows the examples of a store, and where reviews wait."""
     with running(load_settings(database_url=database_url, api_key=KEY)) as address:
         for example in STORE.values():
             httpx.post(f"{address}/v1/memories", json=example["value"], headers={"X-API-Key": KEY}).raise_for_status()
+        for number in range(5):
+            for value, trust in (("Vim", 90), ("Emacs", 10)):
+                fact = {"content": f"Uses {value} on machine {number}", "key": f"editor {number}", "value": value, "trust": trust}
+                headers = {"X-API-Key": KEY, "X-Agent-Id": "led-by-links"}
+                httpx.post(f"{address}/v1/memories", json=fact, headers=headers).raise_for_status()
         yield address
 
 

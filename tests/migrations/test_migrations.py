@@ -82,11 +82,11 @@ def test_a_pgvector_that_is_too_old_is_refused(database_url: str, monkeypatch: p
         schema.check(database_url)
 
 
-def test_a_missing_extension_is_named(database_url: str) -> None:
-    with psycopg.connect(database_url, autocommit=True) as connection:
+def test_a_missing_extension_is_named(unchecked_database_url: str) -> None:
+    with psycopg.connect(unchecked_database_url, autocommit=True) as connection:
         connection.execute("DROP EXTENSION vector CASCADE")
     with pytest.raises(schema.UnfitDatabase, match="vector"):
-        schema.check(database_url)
+        schema.check(unchecked_database_url)
 
 
 def test_a_database_that_does_not_answer_is_named() -> None:

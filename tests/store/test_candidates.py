@@ -17,7 +17,7 @@ from app.domain.memory import AgentId, DerivedSlot, Fact
 from app.embedding.local import LocalEmbedder
 from app.settings import load_settings
 from app.store import reads
-from app.store.engine import create_engine
+from app.store.engine import Patience, create_engine
 from app.store.reads import MAX_ALIKE, Comparing, Filters, Hit, Hits, Point, Query
 
 Found = TypeVar("Found")
@@ -58,7 +58,7 @@ def reading(url: str, read: Callable[[AsyncConnection], Coroutine[None, None, Fo
     """What is read over a connection of its own."""
 
     async def run() -> Found:
-        engine = create_engine(url, pool_size=1, pool_timeout=5)
+        engine = create_engine(url, pool_size=1, patience=Patience())
         try:
             async with reads.reading(engine) as connection:
                 return await read(connection)

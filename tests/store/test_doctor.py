@@ -19,7 +19,7 @@ from app.domain.checks import Fault
 from app.domain.memory import AgentId
 from app.services.doctor import Doctor
 from app.settings import load_settings
-from app.store.engine import create_engine
+from app.store.engine import Patience, create_engine
 
 AGENT = AgentId("patient")
 BYSTANDER = "bystander"
@@ -95,7 +95,7 @@ class Patient:
 
     def repair(self) -> list[Fault]:
         async def run() -> list[Fault]:
-            engine = create_engine(self.url, pool_size=2, pool_timeout=10)
+            engine = create_engine(self.url, pool_size=2, patience=Patience())
             try:
                 return await Doctor(engine).repair(AGENT)
             finally:
