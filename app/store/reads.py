@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -379,7 +378,7 @@ _LIVE = "live AS MATERIALIZED (SELECT m.id, {distance} AS distance, {rank} AS ra
 
 # What a fact to be judged is compared with: the nearest by both rankings, and the latest few of its derived slot or given category,
 # which no ranking need find.
-_ALIKE = ", b.valid_from, coalesce(m.derived_hash = fact.derived, false) OR coalesce(m.slot_category = fact.category, false) AS alike"
+_ALIKE = ", b.valid_from, coalesce(m.derived_hash = {derived}, false) OR coalesce(m.slot_category = {category}, false) AS alike"
 _RANKED_AND_ALIKE = """
     found AS MATERIALIZED (
         SELECT * FROM ranked
@@ -451,26 +450,35 @@ def _of_found(point: Point) -> str:
     """  # noqa: S608 - fragments from constants, values are bound
 
 
-@lru_cache(maxsize=1)
-def _candidates_statement() -> str:
-    """One statement for many facts: planning it takes longer than running it in a small agent."""
+def _compared(content: str, vector: str, derived: str, category: str) -> str:
+    """The CTEs that end in `found`: what a fact is compared with, by the SQL of what is known of it."""
     where, _ = _findable(Filters(), Point())
-    where += f" AND {_SAME_ENCODER}"
-    distance = _DISTANCE.format(vector="fact.vector")
-    parts = {"source": _LATEST, "where": where, "distance": distance, "rank": _RANK, "fused": _FUSED, "and_more": _ALIKE}
-    return f"""
-        WITH {_MOMENT}
-        SELECT fact.place, {_MOMENT_AND_ENCODER}, hit.*
-        FROM moment CROSS JOIN unnest(
-            CAST(:contents AS text[]), CAST(:vectors AS vector[]), CAST(:derived AS bytea[]), CAST(:categories AS text[])
-        ) WITH ORDINALITY AS fact (content, vector, derived, category, place)
-        LEFT JOIN LATERAL (
-            WITH {_ASKED.format(query="fact.content")}, {_LIVE.format(**parts)}
-            ranked AS MATERIALIZED ({_FOUND["hybrid"].format(**parts)}), {_RANKED_AND_ALIKE}
-            {_of_found(Point())}
-        ) AS hit ON true
-        ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
-    """  # noqa: S608 - fragments from constants, values are bound
+    alike = _ALIKE.format(derived=derived, category=category)
+    parts = {"source": _LATEST, "where": f"{where} AND {_SAME_ENCODER}", "rank": _RANK, "fused": _FUSED, "and_more": alike}
+    parts["distance"] = _DISTANCE.format(vector=vector)
+    ranked = f"ranked AS MATERIALIZED ({_FOUND['hybrid'].format(**parts)})"
+    return f"{_ASKED.format(query=content)}, {_LIVE.format(**parts)} {ranked}, {_RANKED_AND_ALIKE}"
+
+
+# For one fact, Postgres plans this once and for all.
+_CANDIDATES_OF_ONE = f"""
+    WITH {_MOMENT}, {_compared(":content", ":vector", ":derived", ":category")}
+    SELECT 1 AS place, {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(Point())}) AS hit ON true
+    ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
+"""  # noqa: S608 - fragments from constants, values are bound
+
+# For many: planning it takes longer than running it in a small agent, but it is planned once for all of them.
+_CANDIDATES_OF_MANY = f"""
+    WITH {_MOMENT}
+    SELECT fact.place, {_MOMENT_AND_ENCODER}, hit.*
+    FROM moment CROSS JOIN unnest(
+        CAST(:contents AS text[]), CAST(:vectors AS vector[]), CAST(:derived AS bytea[]), CAST(:categories AS text[])
+    ) WITH ORDINALITY AS fact (content, vector, derived, category, place)
+    LEFT JOIN LATERAL (
+        WITH {_compared("fact.content", "fact.vector", "fact.derived", "fact.category")} {_of_found(Point())}
+    ) AS hit ON true
+    ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
+"""  # noqa: S608 - fragments from constants, values are bound
 
 
 async def search(connection: AsyncConnection, agent: AgentId, query: Query, filters: Filters, point: Point) -> Hits:
@@ -497,21 +505,29 @@ async def candidates(
 ) -> tuple[Moment, list[list[Hit]]]:
     """The current memories each fact is compared with: the nearest, best first, then up to MAX_ALIKE of the same derived slot or given
     category; those have no scores. Raises EmbeddingsChanged where the database's vectors are another model's."""
-    given = {
-        "contents": [fact.content for fact in facts],
-        "vectors": VectorList(vectors),
-        "derived": [fact.derived.digest if fact.derived else None for fact in facts],
-        "categories": [fact.slot.category or None for fact in facts],
-        "alike": MAX_ALIKE,
-        "depth": max(MIN_DEPTH, comparing.limit),
-        "min_score": ANY_SCORE,
-        **asdict(comparing),
-    }
-    moment, rows = await _run(connection, _candidates_statement(), agent, Point(), given, encoder=comparing.encoder)
+    given = {"alike": MAX_ALIKE, "depth": max(MIN_DEPTH, comparing.limit), "min_score": ANY_SCORE, **asdict(comparing)}
+    statement = _CANDIDATES_OF_ONE if len(facts) == 1 else _CANDIDATES_OF_MANY
+    given |= _one(facts[0], vectors[0]) if len(facts) == 1 else _many(facts, vectors)
+    moment, rows = await _run(connection, statement, agent, Point(), given, encoder=comparing.encoder)
     hits: list[list[Hit]] = [[] for _ in facts]
     for row in rows:
         hits[row["place"] - 1].append(_hit(row))
     return moment, hits
+
+
+def _one(fact: Fact, vector: NDArray[np.float32]) -> dict[str, Any]:
+    derived = fact.derived.digest if fact.derived else None
+    return {"content": fact.content, "vector": vector, "derived": derived, "category": fact.slot.category or None}
+
+
+def _many(facts: Sequence[Fact], vectors: Sequence[NDArray[np.float32]]) -> dict[str, Any]:
+    each = [_one(fact, vector) for fact, vector in zip(facts, vectors, strict=True)]
+    return {
+        "contents": [one["content"] for one in each],
+        "vectors": VectorList(vectors),
+        "derived": [one["derived"] for one in each],
+        "categories": [one["category"] for one in each],
+    }
 
 
 def _bound(query: Query) -> dict[str, Any]:
