@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers import AnswerBase
-from app.api.deps import PartsDep
+from app.api.deps import AgentDep, PartsDep
 from app.api.documented import BODY, problems
 from app.api.once import KeyedDep
 from app.api.reply import reply
@@ -18,7 +18,7 @@ from app.api.times import Time
 from app.domain.errors import UnknownAgent
 from app.domain.memory import AgentId
 from app.domain.plan import Mode
-from app.store import agents, reads
+from app.store import agents, reads, writes
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
@@ -88,11 +88,19 @@ class AgentPatch(BaseModel):
 @router.patch("/{agent_id}", responses={200: {"model": AgentOut}, **problems(*BODY, 409, 410)}, response_model=None)
 async def patch_agent(
     parts: PartsDep,
+    agent: AgentDep,
     keyed: KeyedDep,
     agent_id: Annotated[str, Path(pattern=_ID, description="An agent's id: paste one from the list.")],
     body: Annotated[AgentPatch, Body(openapi_examples=examples.MODE)],
 ) -> Response:
     """Choose what becomes of changes to this agent's memories. In shadow mode they become reviews; frozen, nothing is written."""
+
+    def answer(row: Mapping[str, Any]) -> Response:
+        return reply(AgentOut.of(row))
+
     async with parts.engine.begin() as connection:
         row = await agents.set_mode(connection, AgentId(agent_id), body.mode)
-    return reply(AgentOut.of(row))
+        if keyed.call:
+            await writes.lock_agent(connection, agent, encoder=None)
+            await keyed.keeping(answer).keep(connection, row)
+    return answer(row)

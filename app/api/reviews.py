@@ -23,7 +23,7 @@ from app.domain.plan import ReviewSource, ReviewStatus
 from app.domain.relation import Judgment, Relation
 from app.domain.strength import HalfLives
 from app.services.remember import Outcome
-from app.services.review import Moved, Preview
+from app.services.review import Decided, Moved, Preview
 from app.store import reads, reviews
 from app.store.reads import After
 from app.store.reviews import ReviewFilters, proposal_of
@@ -110,7 +110,7 @@ class ReviewFilterFields(BaseModel):
 
     source: ReviewSource | None = None
     relation: Relation | None = None
-    memory_id: UUID | None = Field(None, description="The fact stored beside, or a memory that the proposal is about.")
+    memory_id: UUID | None = Field(default=None, description="The fact stored beside, or a memory that the proposal is about.")
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
 
     def filters(self, status: str | None) -> ReviewFilters:
@@ -265,10 +265,14 @@ async def decide(
     body: Annotated[DecideRequest, Body(openapi_examples=examples.DECIDE)],
 ) -> Response:
     """Accept or reject several reviews, each for itself: one that cannot be decided leaves the others alone."""
-    ids = body.ids or await parts.reviewing.matching(agent, body.filter.filters("pending"), body.limit or 0) if body.filter else body.ids
-    decided = await parts.reviewing.decide(agent, ids or [], accept=body.decision == "accept", note=body.note, request=origin)
-    results = [DecidedOut.model_construct(review_id=i, result=_result(parts, outcome)) for i, outcome in decided]
-    return reply(DecideAnswer.model_construct(results=results))
+
+    def answer(decided: list[Decided]) -> Response:
+        results = [DecidedOut.model_construct(review_id=i, result=_result(parts, outcome)) for i, outcome in decided]
+        return reply(DecideAnswer.model_construct(results=results))
+
+    ids = body.ids or await parts.reviewing.matching(agent, (body.filter or ReviewFilterFields()).filters("pending"), body.limit or 0)
+    accepts, once = body.decision == "accept", keyed.keeping(answer)
+    return answer(await parts.reviewing.decide(agent, ids, accept=accepts, note=body.note, request=origin, once=once))
 
 
 def _result(parts: Parts, outcome: Outcome | Moved | PalimpsestError) -> WriteAnswer | Problem:

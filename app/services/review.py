@@ -48,6 +48,9 @@ class Moved:
     preview: Preview
 
 
+Decided = tuple[UUID, Outcome | Moved | PalimpsestError]
+
+
 @dataclass(frozen=True, slots=True)
 class _Merging:
     """A merge made ready before the lock."""
@@ -79,7 +82,7 @@ class Reviewing:
         await self.expire(agent)
         waiting = await self._found(agent, review_id)
         if waiting.incoming and waiting.status == ReviewStatus.PENDING:
-            return await self._release(agent, waiting, note=note, request=request)
+            return await self._release(agent, waiting, note=note, request=request, once=once)
         merging = await self._merging(agent, waiting.proposal)
         async with self._engine.begin() as connection:
             lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name if merging.vectors else None)
@@ -121,16 +124,28 @@ class Reviewing:
         return outcome
 
     async def decide(
-        self, agent: AgentId, review_ids: Sequence[UUID], *, accept: bool, note: str | None, request: Request
-    ) -> list[tuple[UUID, Outcome | Moved | PalimpsestError]]:
-        """Decides several, each for itself."""
-        decided: list[tuple[UUID, Outcome | Moved | PalimpsestError]] = []
+        self,
+        agent: AgentId,
+        review_ids: Sequence[UUID],
+        *,
+        accept: bool,
+        note: str | None,
+        request: Request,
+        once: Once[list[Decided]] = UNKEYED,
+    ) -> list[Decided]:
+        """Decides several, each for itself and in a transaction of its own. A retry before the answer is kept decides nothing twice."""
+        decided: list[Decided] = []
         for review_id in review_ids:
             try:
                 one = self.accept if accept else self.reject
                 decided.append((review_id, await one(agent, review_id, note=note, request=request)))
             except PalimpsestError as problem:
                 decided.append((review_id, problem))
+        if once.call:
+            async with self._engine.begin() as connection:
+                await writes.lock_agent(connection, agent, encoder=None)
+                await once.check(connection)
+                await once.keep(connection, decided)
         return decided
 
     async def matching(self, agent: AgentId, filters: ReviewFilters, limit: int) -> list[UUID]:
@@ -170,13 +185,15 @@ class Reviewing:
         async with reads.reading(self._engine) as connection:
             return await _get(connection, agent, review_id)
 
-    async def _release(self, agent: AgentId, waiting: Waiting, *, note: str | None, request: Request) -> Outcome:
+    async def _release(
+        self, agent: AgentId, waiting: Waiting, *, note: str | None, request: Request, once: Once[Outcome | Moved]
+    ) -> Outcome:
         """A store that was held back is carried out as it was asked for, as true from when it was asked."""
         held, proposal = waiting.incoming, waiting.proposal
         assert held is not None
         fact = held.fact if held.fact.valid_from else replace(held.fact, valid_from=proposal.created_at)
         command = Command(fact, held.supersedes, held.classify, settles=proposal.settled(ReviewStatus.ACCEPTED, note))
-        return await self._remember.store(agent, command, request=request)
+        return await self._remember.store(agent, command, request=request, once=Once(once.call, once.render))
 
     async def _merging(self, agent: AgentId, proposal: Proposal) -> _Merging:
         """The joined text of a proposed merge and its vector: made before the lock, because encoding takes time."""

@@ -169,6 +169,25 @@ def test_reviews_expire_and_the_log_says_so(database_url: str) -> None:
         problem(client.post(f"/v1/reviews/{flagged['review_id']}/accept"), 409)
 
 
+def test_decisions_and_modes_are_executed_once_under_a_key(client: httpx.Client) -> None:
+    _, flagged = trusted(client)
+    mode(client, "frozen")
+    held = client.post("/v1/memories", json={"content": "Has a dog"}).json()
+    agent = f"/v1/agents/{client.headers['X-Agent-Id']}"
+    calls: list[tuple[str, str, Any]] = [
+        ("PATCH", agent, {"mode": "live"}),
+        ("POST", f"/v1/reviews/{held['review_id']}/accept", {"note": "Yes"}),
+        ("POST", "/v1/reviews/decide", {"decision": "reject", "ids": [flagged["review_id"]]}),
+    ]
+    for number, (method, path, body) in enumerate(calls):
+        key = {"Idempotency-Key": f"decision-{number}"}
+        first, again = (client.request(method, path, json=body, headers=key) for _ in range(2))
+        assert first.is_success, first.text
+        assert (again.status_code, again.content, again.headers.get("Idempotency-Replayed")) == (first.status_code, first.content, "true")
+        other = client.request(method, path, json=body | ({"mode": "shadow"} if method == "PATCH" else {"note": "Else"}), headers=key)
+        assert other.status_code == 422, other.text
+
+
 # --- shadow ------------------------------------------------------------------------------------------------------------
 
 STORY = [
