@@ -87,13 +87,13 @@ def live_through_everything(client: httpx.Client, model: ScriptedModel, database
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_no_key_and_no_fact_is_ever_written(tmp_path: Path, database_url: str, form: str) -> None:
+def test_no_key_and_no_fact_is_ever_written(tmp_path: Path, unchecked_database_url: str, form: str) -> None:
     with (
         ScriptedModel(*TROUBLES) as model,
-        service(tmp_path, database_url, model, PALIMPSEST_LOG_LEVEL="debug", PALIMPSEST_LOG_FORMAT=form) as running,
+        service(tmp_path, unchecked_database_url, model, PALIMPSEST_LOG_LEVEL="debug", PALIMPSEST_LOG_FORMAT=form) as running,
         httpx.Client(base_url=running.address, headers=AGENT, timeout=60) as client,
     ):
-        live_through_everything(client, model, database_url)
+        live_through_everything(client, model, unchecked_database_url)
         assert model.requests, "the model was asked"
     written = (tmp_path / "service.log").read_text()
     assert [secret for secret in (API_KEY, LLM_KEY, PASSWORD, *FACTS) if secret in written] == []
@@ -101,7 +101,7 @@ def test_no_key_and_no_fact_is_ever_written(tmp_path: Path, database_url: str, f
     assert "services/remember.py" in written
 
 
-def test_each_request_is_one_line_with_its_route_and_request_id(tmp_path: Path, database_url: str) -> None:
+def test_each_request_is_one_line_with_its_route_and_request_id(tmp_path: Path, unchecked_database_url: str) -> None:
     with ScriptedModel(says("")) as model, service(tmp_path, database_url, model) as running:
         with httpx.Client(base_url=running.address, headers=AGENT) as client:
             memory = client.post("/v1/memories", json={"content": "Has a dog"}, headers={"X-Request-Id": "one"}).json()["memory"]["id"]
