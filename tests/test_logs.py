@@ -101,7 +101,7 @@ def test_no_key_and_no_fact_is_ever_written(tmp_path: Path, unchecked_database_u
     assert "services/remember.py" in written
 
 
-def test_each_request_is_one_line_with_its_route_and_request_id(tmp_path: Path, unchecked_database_url: str) -> None:
+def test_each_request_is_one_line_with_its_route_and_request_id(tmp_path: Path, database_url: str) -> None:
     with ScriptedModel(says("")) as model, service(tmp_path, database_url, model) as running:
         with httpx.Client(base_url=running.address, headers=AGENT) as client:
             memory = client.post("/v1/memories", json={"content": "Has a dog"}, headers={"X-Request-Id": "one"}).json()["memory"]["id"]

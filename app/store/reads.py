@@ -80,8 +80,9 @@ _USAGE = ", ".join(
 _FACT_COLUMNS = tuple(f.name for f in fields(Fact) if f.name not in ("tier", "valid_from", "valid_until", "derived"))
 _MEMORY = (
     "m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key, m.derived_value, "
-    f"{', '.join(f'm.{name}' for name in _FACT_COLUMNS)}, {_BELIEF}, {_USAGE}"
+    f"{', '.join(f'm.{name}' for name in _FACT_COLUMNS)}, {_BELIEF}"
 )
+_USED_MEMORY = f"{_MEMORY}, {_USAGE}"
 
 
 # How many memories of the same derived slot or given category are candidates, ranked or not.
@@ -193,7 +194,7 @@ def _memory(row: Mapping[str, Any]) -> Memory:
     said["derived"] = DerivedSlot(row["derived_entity"], row["derived_key"], row["derived_value"]) if row["derived_key"] else None
     said |= {"kind": Kind(row["kind"]), "lifespan": Lifespan(row["lifespan"])}
     fact = Fact(**said, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
-    usage = Usage(row["access_count"] or 0, row["last_reinforced_at"])
+    usage = Usage(row.get("access_count") or 0, row.get("last_reinforced_at"))  # candidates are read without
     beside = (row["created_at"], row["revision"], row["supersedes_id"], usage, row["erased_at"])
     return Memory(row["id"], row["chain_id"], fact, belief, *beside)
 
@@ -205,7 +206,7 @@ async def _select(
     statement = f"""
         WITH {_MOMENT}
         SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, found.*
-        FROM moment LEFT JOIN (SELECT {_MEMORY}, {supersedes} AS supersedes_id FROM {source} WHERE {where} {tail}) AS found ON true
+        FROM moment LEFT JOIN (SELECT {_USED_MEMORY}, {supersedes} AS supersedes_id FROM {source} WHERE {where} {tail}) AS found ON true
     """  # noqa: S608 - fragments from constants, values are bound
     moment, rows = await _run(connection, statement, agent, point, parameters)
     return Page(moment, [_memory(row) for row in rows])
@@ -290,7 +291,7 @@ async def strongest(
         top AS (SELECT * FROM live {beyond} ORDER BY is_first DESC, strength DESC, id DESC LIMIT :limit)
         SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT count(*) FROM live) AS live, hit.*
         FROM moment LEFT JOIN (
-            SELECT top.strength, top.is_first, {_MEMORY}, {supersedes} AS supersedes_id
+            SELECT top.strength, top.is_first, {_USED_MEMORY}, {supersedes} AS supersedes_id
             FROM top JOIN {source} ON m.agent_id = :agent AND m.id = top.id
         ) AS hit ON true
         ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC
@@ -441,11 +442,11 @@ def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, di
 _MOMENT_AND_ENCODER = "moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder) AS encoder"
 
 
-def _of_found(point: Point) -> str:
+def _of_found(point: Point, memory: str = _USED_MEMORY) -> str:
     """The memories of a `found` CTE (id, score, vector, text)."""
     source, supersedes = _known(point)
     return f"""
-        SELECT found.score, found.vector AS vector_score, found.text AS text_score, {_MEMORY}, {supersedes} AS supersedes_id
+        SELECT found.score, found.vector AS vector_score, found.text AS text_score, {memory}, {supersedes} AS supersedes_id
         FROM found JOIN {source} ON m.agent_id = :agent AND m.id = found.id
     """  # noqa: S608 - fragments from constants, values are bound
 
@@ -463,7 +464,7 @@ def _compared(content: str, vector: str, derived: str, category: str) -> str:
 # For one fact, Postgres plans this once and for all.
 _CANDIDATES_OF_ONE = f"""
     WITH {_MOMENT}, {_compared(":content", ":vector", ":derived", ":category")}
-    SELECT 1 AS place, {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(Point())}) AS hit ON true
+    SELECT 1 AS place, {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(Point(), _MEMORY)}) AS hit ON true
     ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
 """  # noqa: S608 - fragments from constants, values are bound
 
@@ -475,7 +476,7 @@ _CANDIDATES_OF_MANY = f"""
         CAST(:contents AS text[]), CAST(:vectors AS vector[]), CAST(:derived AS bytea[]), CAST(:categories AS text[])
     ) WITH ORDINALITY AS fact (content, vector, derived, category, place)
     LEFT JOIN LATERAL (
-        WITH {_compared("fact.content", "fact.vector", "fact.derived", "fact.category")} {_of_found(Point())}
+        WITH {_compared("fact.content", "fact.vector", "fact.derived", "fact.category")} {_of_found(Point(), _MEMORY)}
     ) AS hit ON true
     ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
 """  # noqa: S608 - fragments from constants, values are bound
