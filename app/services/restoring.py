@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from app.domain.checks import computed_from_words
 from app.domain.errors import BadImportLine, DamagedImport, NotEmpty
-from app.domain.memory import AgentId, DerivedSlot, Fact, Version
+from app.domain.memory import AgentId, Version
 from app.domain.plan import Policy
 from app.domain.time import settle
 from app.embedding import Embedder
@@ -163,23 +164,8 @@ def _translate(memories: Sequence[Row], languages: Mapping[str, int]) -> None:
         if len({row.values[name] is None for name in DERIVED}) > 1:
             raise BadImportLine(row.number, f"{', '.join(DERIVED)} are given together or not at all.")
         if not _is_erased(row):
-            row.values.update(_hashes(row.values))
-
-
-def _hashes(values: Mapping[str, Any]) -> dict[str, Any]:
-    fact = Fact(**{name: values[name] for name in ("content", "entity", "category", "key", "value")})
-    derived = [values[name] for name in DERIVED]
-    return {
-        "slot_entity": fact.slot.entity,
-        "slot_category": fact.slot.category,
-        "slot_key": fact.slot.key,
-        "slot_hash": fact.slot.digest,
-        "content_hash": fact.content_hash,
-        "fuzzy_hash": fact.fuzzy_hash,
-        "folded_hash": fact.folded_hash,
-        "value_hash": fact.value_hash,
-        "derived_hash": None if None in derived else DerivedSlot(*derived).digest,
-    }
+            derived = dict(zip(("entity", "key", "value"), (row.values[name] for name in DERIVED), strict=True))
+            row.values.update(computed_from_words({**row.values, "derived": derived}))
 
 
 async def _write(connection: AsyncConnection, agent: AgentId, header: Header, counts: Mapping[str, int], spool: Spool) -> None:
