@@ -102,7 +102,7 @@ def migrate() -> None:
 @cli.command()
 def reembed() -> None:
     """Make every vector anew with the embedding model of the settings. Running services keep the old one until the end."""
-    from app.cli_reembed import reembed_database
+    from app.commands.reembedding import reembed_database
     from app.store import schema
 
     settings = load_settings()
@@ -118,7 +118,7 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Examine the database: whether everything that must hold of it holds. Exit status 1 where something does not."""
-    from app.cli_doctor import doctor_database
+    from app.commands.doctoring import doctor_database
     from app.store import schema
 
     settings = load_settings()

@@ -22,7 +22,7 @@ from app.domain.time import standing
 from app.services.erase import Receipt
 from app.services.remember import Candidate, Outcome
 from app.services.revert import Reverted
-from app.store.reads import Hit
+from app.store.search import Hit
 
 _BELIEF = tuple(f.name for f in fields(Belief))
 

@@ -12,7 +12,7 @@ from app.api.deps import PartsDep
 from app.api.documented import problems
 from app.api.problems import draining
 from app.services.metrics import exposition, look_at_pool
-from app.store import reads
+from app.store import reads, search
 
 router = APIRouter(tags=["operations"])
 
@@ -42,7 +42,7 @@ async def readyz(request: Request, parts: PartsDep) -> Health | Response:
     if request.app.state.draining:
         return draining()
     async with reads.reading(parts.engine) as connection:
-        await reads.check_encoder(connection, parts.encoder)
+        await search.check_encoder(connection, parts.encoder)
     return Health(status="ready")
 
 

@@ -19,8 +19,9 @@ from app.domain.errors import UnknownLogEntry
 from app.domain.memory import Operation
 from app.domain.relation import Judge
 from app.services.revert import Reverted
-from app.store import reads
-from app.store.reads import After, LogFilters
+from app.store import operations, reads
+from app.store.operations import LogFilters
+from app.store.reads import After
 
 LogPath = Annotated[UUID, Path(description="`id` of an operation: paste `log_id` from the answer to a write, or an `id` from the list.")]
 
@@ -50,7 +51,7 @@ async def list_log(parts: PartsDep, agent: AgentDep, query: Annotated[LogQuery, 
     """Every operation with what it read and wrote, newest first."""
     after = Cursor.decoded(query.cursor).after if query.cursor else None
     async with reads.reading(parts.engine) as connection:
-        rows = await reads.list_log(connection, agent, query.filters(), limit=query.limit + 1, after=after)
+        rows = await operations.list_log(connection, agent, query.filters(), limit=query.limit + 1, after=after)
     shown = rows[: query.limit]
     next_cursor = Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encoded() if len(rows) > query.limit else None
     return reply(LogAnswer.model_construct(items=[LogEntryOut.of(row) for row in shown], next_cursor=next_cursor))
@@ -60,7 +61,7 @@ async def list_log(parts: PartsDep, agent: AgentDep, query: Annotated[LogQuery, 
 async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: LogPath) -> Response:
     """One operation."""
     async with reads.reading(parts.engine) as connection:
-        row = await reads.find_log_entry(connection, agent, log_id)
+        row = await operations.find_log_entry(connection, agent, log_id)
     if row is None:
         raise UnknownLogEntry(log_id)
     return reply(LogEntryOut.of(row))

@@ -23,7 +23,7 @@ from app.domain.strength import HalfLives
 from app.services.erase import Scope
 from app.services.judging import Command
 from app.services.remember import BatchRefused, Outcome, Outcomes
-from app.store import reads
+from app.store import operations, reads
 from app.store.reads import After, Page, Point, Ranked
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
@@ -182,13 +182,13 @@ async def history(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query
         page = await reads.chain_of(connection, agent, memory_id, query.point())
         if not any(memory.id == memory_id for memory in page.memories):
             raise UnknownMemory(memory_id)
-        operations = await reads.operations_on(connection, agent, [memory.id for memory in page.memories], page.moment.known_at)
+        done = await operations.operations_on(connection, agent, [memory.id for memory in page.memories], page.moment.known_at)
     versions = [MemoryOut.of(memory, page.moment.as_of, parts.half_lives) for memory in page.memories]
     answer = HistoryAnswer.model_construct(
         chain_id=versions[0].chain_id,
         current=next((version.id for version in versions if version.status is Status.CURRENT), None),
         versions=versions,
-        operations=[OperationOut.of(row) for row in operations],
+        operations=[OperationOut.of(row) for row in done],
         as_of=page.moment.as_of,
         known_at=page.moment.known_at,
     )

@@ -15,7 +15,7 @@ from app.domain.errors import NoPreference
 from app.domain.memory import AgentId, Kind, Slot
 from app.domain.strength import HalfLives
 from app.store import reads
-from app.store.reads import Hits
+from app.store.search import Hits
 
 router = APIRouter(prefix="/v1", tags=["recall"])
 

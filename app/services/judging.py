@@ -24,8 +24,8 @@ from app.domain.signals import derive, prepare
 from app.embedding import Embedder
 from app.judges.cascade import MAX_READ, Cascade, Verdict, considered
 from app.services.mates import Mates
-from app.store import reads
-from app.store.reads import Comparing, Hit
+from app.store import reads, search
+from app.store.search import Comparing, Hit
 
 MAX_MERGED = 16_000
 ENCODED_AT_ONCE = 256
@@ -182,7 +182,7 @@ class Judging:
         async with reads.reading(self._engine) as connection:
             for some in _chunks(items, COMPARED_AT_ONCE):
                 facts, vectors = [item.fact for item in some], [item.vector for item in some]
-                moment, hits = await reads.candidates(connection, agent, facts, vectors, comparing)
+                moment, hits = await search.candidates(connection, agent, facts, vectors, comparing)
                 compared += [replace(item, hits=tuple(near), seen_at=moment.known_at) for item, near in zip(some, hits, strict=True)]
         return compared
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.memory import Memory
-from app.store.reads import Hit
+from app.store.search import Hit
 
 NEAR_IN_BATCH = 5
 

@@ -4,8 +4,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.memory import AgentId
 from app.embedding import Embedder
-from app.store import reads
-from app.store.reads import Filters, Hits, Point, Query
+from app.store import reads, search
+from app.store.reads import Filters, Point
+from app.store.search import Hits, Query
 
 
 class Recall:
@@ -21,6 +22,6 @@ class Recall:
     ) -> Hits:
         """The nearest memories, best first."""
         vector = None if mode == "text" else (await self._embedder.encode([text]))[0]
-        query = Query(text, vector, self._embedder.name, mode, self._language, limit, reads.ANY_SCORE if min_score is None else min_score)
+        query = Query(text, vector, self._embedder.name, mode, self._language, limit, search.ANY_SCORE if min_score is None else min_score)
         async with reads.reading(self._engine) as connection:
-            return await reads.search(connection, agent, query, filters, point)
+            return await search.search(connection, agent, query, filters, point)

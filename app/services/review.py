@@ -23,7 +23,7 @@ from app.services import metrics
 from app.services.judging import Command
 from app.services.once import UNKEYED, Once
 from app.services.remember import Outcome, Remember
-from app.store import reads, reviews, writes
+from app.store import operations, reads, reviews, writes
 from app.store.reads import Point
 from app.store.reviews import ReviewFilters, Waiting
 from app.store.rows import Request
@@ -245,7 +245,7 @@ async def _decided(connection: AsyncConnection, agent: AgentId, waiting: Waiting
     """The answer of the first time. Raises AlreadyDecided where it was decided the other way."""
     if waiting.status != wanted or waiting.decision_log_id is None:
         raise AlreadyDecided(waiting.proposal.review_id, waiting.status)
-    row = await reads.find_log_entry(connection, agent, waiting.decision_log_id)
+    row = await operations.find_log_entry(connection, agent, waiting.decision_log_id)
     assert row is not None
     target = row["target_memory_id"]
     memory = (await reads.find_memory(connection, agent, target, Point()))[1] if target else None

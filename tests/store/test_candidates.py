@@ -16,9 +16,10 @@ from app.domain.errors import EmbeddingsChanged
 from app.domain.memory import AgentId, DerivedSlot, Fact
 from app.embedding.local import LocalEmbedder
 from app.settings import load_settings
-from app.store import reads
+from app.store import reads, search
 from app.store.engine import Patience, create_engine
-from app.store.reads import MAX_ALIKE, Comparing, Filters, Hit, Hits, Point, Query
+from app.store.reads import Filters, Point
+from app.store.search import MAX_ALIKE, Comparing, Hit, Hits, Query
 
 Found = TypeVar("Found")
 
@@ -70,14 +71,14 @@ def reading(url: str, read: Callable[[AsyncConnection], Coroutine[None, None, Fo
 
 def compared(url: str, facts: list[Fact], comparing: Comparing = COMPARING) -> list[list[Hit]]:
     vectors = vectors_of(facts)
-    _, hits = reading(url, lambda connection: reads.candidates(connection, AGENT, facts, vectors, comparing))
+    _, hits = reading(url, lambda connection: search.candidates(connection, AGENT, facts, vectors, comparing))
     return hits
 
 
 def searched(url: str, fact: Fact) -> Hits:
     [vector] = vectors_of([fact])
-    query = Query(fact.content, vector, COMPARING.encoder, "hybrid", COMPARING.language, COMPARING.limit, reads.ANY_SCORE)
-    return reading(url, lambda connection: reads.search(connection, AGENT, query, Filters(), Point()))
+    query = Query(fact.content, vector, COMPARING.encoder, "hybrid", COMPARING.language, COMPARING.limit, search.ANY_SCORE)
+    return reading(url, lambda connection: search.search(connection, AGENT, query, Filters(), Point()))
 
 
 def told(hits: list[Hit]) -> list[tuple[str, dict[str, float]]]:
