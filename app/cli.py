@@ -120,12 +120,34 @@ def doctor(
     """Examine the database: whether everything that must hold of it holds. Exit status 1 where something does not."""
     from app.commands.doctoring import doctor_database
     from app.store import schema
+    from app.store.archives import Archives
 
     settings = load_settings()
     with _explained(), _database(settings) as url:
         schema.check(url)
-        healthy = doctor_database(url, agent=agent, repair=repair, as_json=as_json)
+        archives = Archives(settings.archive_folder, may_make=False)
+        healthy = doctor_database(url, archives, agent=agent, repair=repair, as_json=as_json)
     if not healthy:
+        raise typer.Exit(1)
+
+
+@cli.command()
+def retain(
+    agent: Annotated[str | None, typer.Option(help="This agent alone.", show_default=False)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    forget: Annotated[str | None, typer.Option(help="Give up this archive of the agent, lost or damaged.", show_default=False)] = None,
+) -> None:
+    """Cool what ended long ago, and move old operations from the log to archives, as the settings say. Services may run meanwhile."""
+    from app.commands.retaining import retain_database
+    from app.store import schema
+
+    if forget and agent is None:
+        raise Failure("--forget needs --agent.")
+    settings = load_settings()
+    with _explained(), _database(settings) as url:
+        schema.check(url)
+        sound = retain_database(settings, url, agent=agent, dry_run=dry_run, forget=forget)
+    if not sound:
         raise typer.Exit(1)
 
 

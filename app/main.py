@@ -38,6 +38,7 @@ from app.services.review import Reviewing
 from app.services.supersede import Supersede
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
+from app.store.archives import Archives
 from app.store.engine import Patience, create_engine
 from app.store.exports import Exports
 
@@ -112,6 +113,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         cascade = Cascade(policy, _model_judge(settings, http))
         recall = Recall(engine, embedder, language=settings.text_language)
         remember = Remember(engine, embedder, cascade, rules)
+        archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
         half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
         app.state.parts = Parts(
             settings=settings,
@@ -121,7 +123,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             reviewing=Reviewing(
                 engine, embedder, remember, policy, expires_after=timedelta(days=settings.review_days), language_oid=language_oid
             ),
-            erase=Erase(engine),
+            erase=Erase(engine, archives),
             revert=Revert(engine, embedder, policy, language_oid=language_oid),
             supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
             recall=recall,
@@ -131,7 +133,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             half_lives=half_lives,
             restoring=Restoring(engine, embedder, policy),
             exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
-            doctor=Doctor(engine),
+            doctor=Doctor(engine, archives),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

@@ -132,6 +132,27 @@ class Settings(BaseSettings):
         False, description="A person sees every change of a stored memory before it is made: live agents work as in shadow (reference 003)."
     )
     review_days: int = Field(30, ge=1, le=3650, description="Days after which a review that nobody decided expires.")
+    cold_after_days: float = Field(
+        365.0,
+        ge=0,
+        le=36_500,
+        allow_inf_nan=False,
+        description="Days after which a memory that ended is cold: plain reads and searches no longer pass it; history, as-of reads and "
+        "exports do. 0: never.",
+    )
+    audit_retention_days: float | None = Field(
+        None,
+        gt=0,
+        le=36_500,
+        allow_inf_nan=False,
+        description="Days that operations stay in the log; then they move to archive files (reference 003: retention_days 90). "
+        "Unset: for ever.",
+    )
+    archive_dir: Path | None = Field(
+        None,
+        description="Folder of the archives of the log, which must be there; all processes need the same. Unset: `archive` in the data "
+        "folder, made when needed.",
+    )
     enable_merge: bool = Field(True, description="Judgments may merge (reference 003: enable_merge).")
     enable_supersede: bool = Field(True, description="Judgments may supersede (reference 003: enable_supersede).")
     enable_delete: bool = Field(True, description="Judgments may retract (reference 003: enable_delete).")
@@ -216,6 +237,10 @@ class Settings(BaseSettings):
         if key is not None and not (key.isascii() and key.isprintable()):
             raise ValueError("must consist of printable ASCII characters")
         return key
+
+    @property
+    def archive_folder(self) -> Path:
+        return self.archive_dir or self.data_dir / "archive"
 
     @property
     def places(self) -> dict[str, int]:

@@ -346,6 +346,9 @@ class HistoryAnswer(AnswerBase):
     current: UUID | None = Field(description="The version that holds at as_of.")
     versions: list[MemoryOut]
     operations: list[OperationOut]
+    log_archived_until: Time | None = Field(
+        description="Where operations were archived since the chain began: the known time of the last. Up to then, some may be missing."
+    )
     as_of: Time
     known_at: Time
 
@@ -366,6 +369,9 @@ class ErasureAnswer(AnswerBase):
     receipt: ReceiptOut
     known_at: Time
     log_id: UUID
+    archives_pending: list[str] = Field(
+        description="Archive files that still hold what was erased, because they could not be removed; retention tries again."
+    )
 
     @classmethod
     def of(cls, receipt: Receipt, *, tell_key: bool = True) -> Self:
@@ -373,7 +379,12 @@ class ErasureAnswer(AnswerBase):
             algorithm="HMAC-SHA256", key=receipt.key.hex() if tell_key else None, digests=dict(receipt.digests)
         )
         return cls.model_construct(
-            operation=Operation.ERASE, erased=list(receipt.digests), receipt=proof, known_at=receipt.known_at, log_id=receipt.log_id
+            operation=Operation.ERASE,
+            erased=list(receipt.digests),
+            receipt=proof,
+            known_at=receipt.known_at,
+            log_id=receipt.log_id,
+            archives_pending=list(receipt.archives_pending),
         )
 
 

@@ -11,7 +11,7 @@ _MEANINGS = {
     401: "The key is missing or wrong",
     404: "There is no such thing here",
     409: "The call contradicts what is stored",
-    410: "What it is about was erased",
+    410: "What it is about was erased, or archived",
     412: "The memory has changed since the ETag in If-Match was read",
     413: "The body is too large",
     422: "The request is not valid, or contradicts itself",

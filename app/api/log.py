@@ -19,7 +19,7 @@ from app.domain.errors import UnknownLogEntry
 from app.domain.memory import Operation
 from app.domain.relation import Judge
 from app.services.revert import Reverted
-from app.store import operations, reads
+from app.store import archived, operations, reads
 from app.store.operations import LogFilters
 from app.store.reads import After
 
@@ -57,13 +57,14 @@ async def list_log(parts: PartsDep, agent: AgentDep, query: Annotated[LogQuery, 
     return reply(LogAnswer.model_construct(items=[LogEntryOut.of(row) for row in shown], next_cursor=next_cursor))
 
 
-@router.get("/{log_id}", responses={200: {"model": LogEntryOut}, **problems(404)}, response_model=None)
+@router.get("/{log_id}", responses={200: {"model": LogEntryOut}, **problems(404, 410)}, response_model=None)
 async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: LogPath) -> Response:
-    """One operation."""
+    """One operation. 410 names the archive to which it was moved."""
     async with reads.reading(parts.engine) as connection:
         row = await operations.find_log_entry(connection, agent, log_id)
-    if row is None:
-        raise UnknownLogEntry(log_id)
+        if row is None:
+            await archived.refuse_archived(connection, agent, [log_id])
+            raise UnknownLogEntry(log_id)
     return reply(LogEntryOut.of(row))
 
 

@@ -23,7 +23,7 @@ from app.domain.strength import HalfLives
 from app.services.erase import Scope
 from app.services.judging import Command
 from app.services.remember import BatchRefused, Outcome, Outcomes
-from app.store import operations, reads
+from app.store import archived, operations, reads
 from app.store.reads import After, Page, Point, Ranked
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
@@ -183,12 +183,15 @@ async def history(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query
         if not any(memory.id == memory_id for memory in page.memories):
             raise UnknownMemory(memory_id)
         done = await operations.operations_on(connection, agent, [memory.id for memory in page.memories], page.moment.known_at)
+        since = min(memory.created_at for memory in page.memories)
+        until = await archived.archived_until(connection, agent, since=since, known_at=page.moment.known_at)
     versions = [MemoryOut.of(memory, page.moment.as_of, parts.half_lives) for memory in page.memories]
     answer = HistoryAnswer.model_construct(
         chain_id=versions[0].chain_id,
         current=next((version.id for version in versions if version.status is Status.CURRENT), None),
         versions=versions,
         operations=[OperationOut.of(row) for row in done],
+        log_archived_until=until,
         as_of=page.moment.as_of,
         known_at=page.moment.known_at,
     )

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from app.api.answers import Problem
+from app.api.times import format_time
 from app.domain import errors
 from app.services.remember import BatchRefused
 
@@ -23,6 +24,9 @@ MEDIA_TYPE = "application/problem+json"
 _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.UnknownMemory, 404, "unknown-memory", "No such memory"),
     (errors.UnknownLogEntry, 404, "unknown-operation", "No such operation"),
+    (errors.Archived, 410, "archived", "The operation is archived"),
+    (errors.SelectionArchived, 410, "archived", "Operations are archived"),
+    (errors.ArchivesUnavailable, 503, "archives-unavailable", "The archives cannot be reached"),
     (errors.UnknownAgent, 404, "unknown-agent", "No such agent"),
     (errors.NoPreference, 404, "no-preference", "Nothing holds there"),
     (errors.NothingToErase, 404, "nothing-to-erase", "Nothing to erase"),
@@ -66,6 +70,10 @@ def _members(error: errors.PalimpsestError) -> dict[str, Any]:
     match error:
         case errors.BuiltOn() | errors.GroundMoved() | errors.AlreadyReverted():
             return {"log_ids": [str(i) for i in error.log_ids]}
+        case errors.Archived():
+            return {"archive": error.file, "known_at": format_time(error.at)}
+        case errors.SelectionArchived():
+            return {"archived_until": format_time(error.until)}
         case errors.Conflict():
             return {"memory_ids": [str(i) for i in error.memory_ids]}
         case errors.BadImportLine():

@@ -49,6 +49,9 @@ class WhyAnswer(BaseModel):
     memory: MemoryOut
     summary: str
     events: list[EventOut]
+    log_archived_until: Time | None = Field(
+        description="Where operations were archived since the chain began: the known time of the last. Up to then, some may be missing."
+    )
     as_of: Time
     known_at: Time
 
@@ -59,6 +62,7 @@ class WhyAnswer(BaseModel):
             memory=MemoryOut.of(told.memory, moment.as_of, half_lives),
             summary=told.story.summary,
             events=[EventOut.of(event) for event in told.story.events],
+            log_archived_until=told.archived_until,
             as_of=moment.as_of,
             known_at=moment.known_at,
         )

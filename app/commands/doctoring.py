@@ -13,6 +13,7 @@ from app.domain.errors import UnknownAgent
 from app.domain.memory import AgentId
 from app.services.doctor import Doctor
 from app.store import agents, reads
+from app.store.archives import Archives
 from app.store.engine import Patience, create_engine
 
 
@@ -25,9 +26,9 @@ class Report:
     repaired: list[HealthProblem] = field(default_factory=list)
 
 
-def doctor_database(url: str, *, agent: str | None, repair: bool, as_json: bool) -> bool:
+def doctor_database(url: str, archives: Archives, *, agent: str | None, repair: bool, as_json: bool) -> bool:
     """Examines every agent of the database, or one, and prints what is wrong. Whether all holds. Raises UnknownAgent."""
-    report = asyncio.run(_run(url, AgentId(agent) if agent is not None else None, repair=repair))
+    report = asyncio.run(_run(url, archives, AgentId(agent) if agent is not None else None, repair=repair))
     if as_json:
         told = {"problems": [p.model_dump() for p in report.problems], "repaired": [p.model_dump() for p in report.repaired]}
         print_json({"agents": report.agents, **told})
@@ -36,9 +37,9 @@ def doctor_database(url: str, *, agent: str | None, repair: bool, as_json: bool)
     return not report.problems
 
 
-async def _run(url: str, agent: AgentId | None, *, repair: bool) -> Report:
+async def _run(url: str, archives: Archives, agent: AgentId | None, *, repair: bool) -> Report:
     engine = create_engine(url, pool_size=2, patience=Patience(statement=0))
-    doctor, report = Doctor(engine), Report()
+    doctor, report = Doctor(engine, archives), Report()
     try:
         if agent is not None:
             async with reads.reading(engine) as connection:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from app.domain.checkpoint import Checkpoint
 from app.domain.memory import DerivedSlot, Fact, Operation, Version
 from app.domain.replay import BELIEF, EMPTY, Step, Told, Unreadable, plain, replay
 from app.domain.time import settle
@@ -56,11 +57,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the tables hold of one memory: its row (None where there is none), past beliefs, and counters."""
+    """What the tables hold of one memory: its row (None where there is none), past beliefs, counters, and its checkpoint, if any."""
 
     row: Mapping[str, Any] | None
     past: Sequence[Mapping[str, Any]]
     usage: Mapping[str, Any] | None
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +80,14 @@ def examine(memory_id: str, stored: Stored, steps: Sequence[Step]) -> Examined:
     """Compares what is stored of a memory with the log, and its hashes with its text. Ends are left to `check_chain`."""
     if stored.row is None:
         return Examined([_orphaned(memory_id, stored, steps)])
-    if not steps:
+    if not steps and stored.checkpoint is None:
         return Examined([Fault("log", (memory_id,), f"No operation of the log brought memory {memory_id} in.")])
     try:
-        told = replay(steps)
+        since = stored.checkpoint.resume() if stored.checkpoint else None
+    except (AttributeError, KeyError, TypeError):
+        return Examined([Fault("checkpoints", (memory_id,), f"The checkpoint of memory {memory_id} cannot be read.")])
+    try:
+        told = replay(steps, since)
     except Unreadable as problem:
         log_id = str(problem.log_id)
         return Examined([Fault("log", (memory_id, log_id), f"What operation {log_id} tells of memory {memory_id} is incomplete.")])
@@ -100,6 +106,7 @@ def examine(memory_id: str, stored: Stored, steps: Sequence[Step]) -> Examined:
 def _orphaned(memory_id: str, stored: Stored, steps: Sequence[Step]) -> Fault:
     operations = dict.fromkeys(str(step.log_id) for step in steps)
     told_by = [f"operation {i}" for i in operations] + ["a past belief"] * bool(stored.past) + ["a counter"] * bool(stored.usage)
+    told_by += ["a checkpoint"] * bool(stored.checkpoint)
     return Fault("log", (memory_id, *operations), f"Memory {memory_id} is not stored, but told of by {', '.join(told_by)}.")
 
 
@@ -125,7 +132,7 @@ def _check_row(memory_id: str, differing: Sequence[str]) -> Iterator[Fault]:
 
 
 def _check_past(memory_id: str, past: Sequence[Mapping[str, Any]], told: Told) -> Iterator[Fault]:
-    held = {belief["known_from"]: belief for belief in told.past}
+    held = told.folded | {belief["known_from"]: belief for belief in told.past}
     kept = {plain(belief["known_from"]): {name: plain(belief[name]) for name in (*BELIEF, "known_until")} for belief in past}
     for since in sorted(held.keys() | kept.keys()):
         if held.get(since) == kept.get(since):

@@ -28,6 +28,31 @@ class UnknownLogEntry(PalimpsestError):
         super().__init__(f"There is no operation {log_id} here. GET /v1/log lists them.")
 
 
+class Archived(PalimpsestError):
+    """The operation left the log for an archive; `file` names that within the archive folder, None where it is not kept here."""
+
+    def __init__(self, log_id: UUID, at: datetime, file: str | None) -> None:
+        where = f"to the archive {file}" if file else "to an archive that is not kept here"
+        super().__init__(
+            f"Operation {log_id} of {at.astimezone(UTC).isoformat()} was moved {where}. It can be neither read nor undone here any more; "
+            "what it did to memories stands: see their history, and store, retract or correct to change it."
+        )
+        self.file = file
+        self.at = at
+
+
+class SelectionArchived(PalimpsestError):
+    """Operations that may be meant by a selection were archived; `until` is the known time of the latest of them."""
+
+    def __init__(self, until: datetime, count: int) -> None:
+        told = until.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        super().__init__(
+            f"{count} operations that this selection may mean were archived, the last of {told}, and cannot be undone any more. "
+            "Nothing was undone. To undo what came later, send `since` after that time."
+        )
+        self.until = until
+
+
 class UnknownAgent(PalimpsestError):
     """Nothing was ever stored for that agent."""
 
@@ -104,6 +129,23 @@ class AgentFrozen(Unavailable):
     def __init__(self) -> None:
         super().__init__(
             'This agent is frozen: stores become reviews, and nothing else is written. PATCH /v1/agents/ID {"mode": "live"} ends it.', 60
+        )
+
+
+class ArchivesUnavailable(Unavailable):
+    """The archives of the log cannot be read or written as they must; `reason` says in a sentence why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} Nothing was archived or erased.", 60)
+
+
+class LogDamaged(PalimpsestError):
+    """What the log tells of a memory does not add up, so that nothing may be put in its place."""
+
+    def __init__(self, agent: str, memory_id: UUID | str) -> None:
+        super().__init__(
+            f"The log of agent {agent!r} cannot be replayed for memory {memory_id}, so that none of it was archived. "
+            "`palimpsest doctor` says what is wrong."
         )
 
 

@@ -43,7 +43,8 @@ class Step:
 class Told:
     """A memory as the log tells it, in plain values: its row, the beliefs held before, the operations that inserted it, its counters.
 
-    `surprised`: operations that found the memory otherwise than the ones before had left it.
+    `surprised`: operations that found the memory otherwise than the ones before had left it. `folded`: beliefs held before a checkpoint,
+    by when they began; they are only equal to what they were (domain/checkpoint.py).
     """
 
     row: dict[str, Any] = field(default_factory=dict)
@@ -52,6 +53,7 @@ class Told:
     surprised: list[UUID] = field(default_factory=list)
     access_count: int = 0
     last_reinforced_at: str | None = None
+    folded: dict[str, Any] = field(default_factory=dict)
 
     def add(self, step: Step) -> None:
         """Takes in what the next operation says. Raises Unreadable."""
@@ -100,9 +102,9 @@ def _belief(state: Mapping[str, Any]) -> dict[str, Any]:
     return {name: state["belief"][name] for name in BELIEF}
 
 
-def replay(steps: Iterable[Step]) -> Told:
-    """One memory, from everything that the log says of it, in order. Raises Unreadable."""
-    told = Told()
+def replay(steps: Iterable[Step], since: Told | None = None) -> Told:
+    """One memory, from everything that the log says of it, in order; `since`: what a checkpoint tells of it. Raises Unreadable."""
+    told = since or Told()
     for step in steps:
         told.add(step)
     return told

@@ -3,22 +3,27 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.checks import Fault, check_answer, check_chain, check_reverts, examine
 from app.domain.memory import AgentId
-from app.store import doctor, invariants, reads, writes
+from app.store import archived, doctor, invariants, reads, writes
+from app.store.archives import Archives, File
 from app.store.engine import snapshot
 
 _PAGE = 1_000
+_SETTLED = timedelta(minutes=10)  # a younger file may be that of an archive not committed yet
 
 
 class Doctor:
     """Examines agents, one at a time: an examination holds a connection and a snapshot until it is done."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, archives: Archives | None = None) -> None:
+        """`archives`: the files to look at too."""
         self._engine = engine
+        self._archives = archives
         self._turn = asyncio.Semaphore(1)
 
     async def count_agents(self) -> int:
@@ -45,6 +50,21 @@ class Doctor:
         async with self._turn, snapshot(self._engine) as connection, aclosing(_faults(connection, agent)) as faults:
             async for fault in faults:
                 yield fault
+        if self._archives:
+            for fault in await self._of_files(agent, self._archives):
+                yield fault
+
+    async def _of_files(self, agent: AgentId, archives: Archives) -> list[Fault]:
+        """Whether the archives are there as they were written, and nothing beside. An erasure may replace one meanwhile."""
+        async with reads.reading(self._engine) as connection:
+            files = await archived.files_of(connection, agent)
+            found = {file: await archives.sha256(file.name) for file in files.values()}
+            still = (await archived.files_of(connection, agent)).values()
+        faults = [_unlike(file, seen) for file, seen in found.items() if seen != file.sha256 and file in still]
+        for name in archives.beside(agent, [file.name for file in files.values()], unchanged_for=_SETTLED):
+            sentence = f"The file {name} belongs to no archive; it may hold what was erased. `palimpsest retain` removes it."
+            faults.append(Fault("archives", (name,), sentence))
+        return faults
 
     async def repair(self, agent: AgentId) -> list[Fault]:
         """Puts right what has a remedy, and says what that was. The agent's writers wait meanwhile."""
@@ -54,6 +74,12 @@ class Doctor:
                 found = [fault async for fault in faults if fault.remedy]
             await doctor.put_right(connection, agent, [fault.remedy for fault in found if fault.remedy])
         return found
+
+
+def _unlike(file: File, seen: bytes | None) -> Fault:
+    what = "is missing" if seen is None else "is not as it was written"
+    sentence = f"The archive {file.name} {what}. Bring it back from a copy, or give it up with `palimpsest retain --forget`."
+    return Fault("archives", (file.name,), sentence)
 
 
 async def _faults(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:

@@ -1,10 +1,13 @@
 """Erasing: the bytes go, for privacy; the place in time stays. Lock, find what is meant, remove it everywhere, log, answer."""
 
 import hmac
+import json
+import logging
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -14,8 +17,11 @@ from app.domain.errors import Erased, MergedElsewhere, NothingToErase, StaleVers
 from app.domain.memory import AgentId
 from app.services import metrics
 from app.services.once import UNKEYED, Once
-from app.store import erasing, writes
+from app.store import archived, erasing, writes
+from app.store.archives import Archives, File
 from app.store.rows import Request
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +41,42 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was erased: of each memory the HMAC-SHA256 of its text (UTF-8) under `key`, which is told once and kept nowhere."""
+    """What was erased: of each memory the HMAC-SHA256 of its text (UTF-8) under `key`, which is told once and kept nowhere.
+
+    `archives_pending`: files of archived operations, replaced by ones without what was erased, that could not be removed yet.
+    """
 
     log_id: UUID
     known_at: datetime
     key: bytes
     digests: Mapping[UUID, str]
+    archives_pending: Sequence[str] = ()
 
 
 class Erase:
-    """Removes texts, hashes and vectors everywhere."""
+    """Removes texts, hashes and vectors everywhere.
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    Archives are written anew before the commit that names the new files; the old ones go after it. What a crash leaves over is named by
+    nothing, and whoever holds the agent's lock next to erase or archive removes it.
+    """
+
+    def __init__(self, engine: AsyncEngine, archives: Archives) -> None:
         self._engine = engine
+        self._archives = archives
 
     async def run(
         self, agent: AgentId, scope: Scope, *, cascade: bool, expected: int | None, request: Request, once: Once[Receipt] = UNKEYED
     ) -> Receipt:
         """Erases the scope; with `cascade`, also what its texts were merged into.
 
-        Raises UnknownMemory, NothingToErase, Erased, StaleVersion, MergedElsewhere.
+        Raises UnknownMemory, NothingToErase, Erased, StaleVersion, MergedElsewhere, ArchivesUnavailable.
         """
         key, log_id = secrets.token_bytes(32), uuid7()
         async with self._engine.begin() as connection:
             lock = await writes.lock_agent(connection, agent, encoder=None)
             await once.check(connection)
             await writes.take_time(connection)
+            files = await self._files(connection, agent)
             named = await _named(connection, agent, scope)
             picture, clock = await writes.read_picture(connection, agent, ids=named[:1])
             if expected is not None and picture.version(named[0]).revision != expected:
@@ -71,25 +87,64 @@ class Erase:
                 raise Erased(named_one)
             now = writes.next_known(clock, lock.last_known_at)
             digests = {memory_id: hmac.digest(key, text.encode(), "sha256").hex() for memory_id, text in texts.items()}
-            await erasing.erase(connection, agent, texts, now=now, session_id=scope.session_id, everything=scope.whole_agent)
+            told = bool(named) or await erasing.is_told_of(connection, agent, scope.session_id)
+            given = await erasing.erase(connection, agent, texts, now=now, session_id=scope.session_id, everything=scope.whole_agent)
+            replaced = await self._rewrite(connection, agent, files, {} if scope.whole_agent else given)
+            if not (told or replaced):
+                raise NothingToErase(str(scope))
             await erasing.log_erasure(connection, agent, log_id, digests, now=now, request_id=request.request_id)
             receipt = Receipt(log_id, now, key, digests)
             await once.keep(connection, receipt)
         metrics.count_erasure()
-        return receipt
+        pending = self._archives.remove(replaced)
+        if pending:
+            logger.error("archives that hold what was erased could not be removed", extra={"files": pending})
+        return replace(receipt, archives_pending=pending)
+
+    async def _files(self, connection: AsyncConnection, agent: AgentId) -> Mapping[UUID, File]:
+        """The agent's archives. Raises ArchivesUnavailable where they could not be written anew."""
+        files = await archived.files_of(connection, agent)
+        if files:
+            self._archives.require()
+        self._archives.remove(self._archives.beside(agent, [file.name for file in files.values()]))
+        return files
+
+    async def _rewrite(
+        self, connection: AsyncConnection, agent: AgentId, files: Mapping[UUID, File], given: Mapping[str, Any]
+    ) -> list[str]:
+        """Writes anew every archive that tells of what `given` says was erased; without it, gives up all of them. Returns the names of
+        the files that are to go when this is committed."""
+        replaced = []
+        for archive_id, file in files.items():
+            new = await self._without(connection, agent, file, given) if given else None
+            if new != file:
+                await archived.replace_file(connection, agent, archive_id, new)
+                replaced.append(file.name)
+        return replaced
+
+    async def _without(self, connection: AsyncConnection, agent: AgentId, file: File, given: Mapping[str, Any]) -> File:
+        head, *lines = await self._archives.lines(file)
+        await archived.load(connection, agent, lines)
+        await erasing.redact_copy(connection, given)
+        left = await archived.loaded(connection, agent)
+        if left == lines:
+            return file
+        return await self._archives.write(agent, datetime.fromisoformat(json.loads(head)["first_at"]), _each([head, *left]))
+
+
+async def _each(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
+    for line in lines:
+        yield line
 
 
 async def _named(connection: AsyncConnection, agent: AgentId, scope: Scope) -> Sequence[UUID]:
-    """The memories in the scope; a session may have none and still have been spoken in. Raises UnknownMemory, NothingToErase."""
+    """The memories in the scope; a session may have none and still have been spoken in. Raises UnknownMemory."""
     if member := scope.memory_id or scope.chain_id:
         chain = await erasing.ids_of_chain(connection, agent, member)
         if not chain:
             raise UnknownMemory(member)
         return [member] if scope.memory_id else chain
-    found = await erasing.ids_of_agent(connection, agent, scope.session_id)
-    if not found and not await erasing.is_told_of(connection, agent, scope.session_id):
-        raise NothingToErase(str(scope))
-    return found
+    return await erasing.ids_of_agent(connection, agent, scope.session_id)
 
 
 async def _with_descendants(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], *, cascade: bool) -> Sequence[UUID]:

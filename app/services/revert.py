@@ -18,7 +18,7 @@ from app.embedding import Embedder
 from app.services import metrics
 from app.services.once import UNKEYED, Once
 from app.services.remember import Outcome
-from app.store import reads, undoing, writes
+from app.store import archived, reads, undoing, writes
 from app.store.reads import Point
 from app.store.rows import Request
 from app.store.undoing import Selection
@@ -56,7 +56,7 @@ class Revert:
     ) -> list[Reverted]:
         """Undoes one operation; with `cascade`, first what was built on it; with `store`, the text of a NOOP or DELETE is stored too.
 
-        Raises UnknownLogEntry, AlreadyReverted, BuiltOn, GroundMoved, CannotRevert, Erased.
+        Raises Archived, UnknownLogEntry, AlreadyReverted, BuiltOn, GroundMoved, CannotRevert, Erased.
         """
         stored = await self._stored(agent, log_id) if store else {}
         async with self._engine.begin() as connection:
@@ -78,11 +78,13 @@ class Revert:
         request: Request,
         once: Once[list[Reverted]] = UNKEYED,
     ) -> list[Reverted]:
-        """Undoes every operation of the selection that still stands, newest first, in one transaction. Raises what `one` does."""
+        """Undoes every operation of the selection that still stands, newest first, in one transaction. Where it may mean archived ones,
+        none is undone. Raises what `one` does, and SelectionArchived."""
         async with self._engine.connect() as connection, connection.begin() as transaction:
             lock = await writes.lock_agent(connection, agent, encoder=None)
             await once.check(connection)
             lock.refuse_where_frozen(self._policy)
+            await archived.refuse_selecting_archived(connection, agent, selection)
             chosen = await undoing.select_standing(connection, agent, selection, limit=MOST + 1)
             if len(chosen) > MOST:
                 raise InvalidFact(f"More than {MOST} operations match. Narrow the filter, for example by since and until, newest first.")
@@ -98,6 +100,8 @@ class Revert:
         """The vector of what a NOOP or DELETE said, made before the lock."""
         async with reads.reading(self._engine) as connection:
             found = await undoing.find_done(connection, agent, [log_id])
+            if not found:
+                await archived.refuse_archived(connection, agent, [log_id])
         if not found or found[0].operation not in (Operation.NOOP, Operation.DELETE) or found[0].incoming is None:
             raise InvalidFact("store: only a NOOP or DELETE that said something has a text to store; leave it out.")
         [vector] = await self._embedder.encode([found[0].incoming.content])
@@ -141,10 +145,13 @@ class Revert:
 async def _chosen(connection: AsyncConnection, agent: AgentId, log_ids: Sequence[UUID], *, cascade: bool) -> list[Done]:
     """The operations to undo, newest first: those named, and with `cascade` all that was built on them."""
     found = {done.log_id: done for done in await undoing.find_done(connection, agent, log_ids)}
+    await archived.refuse_archived(connection, agent, [log_id for log_id in log_ids if log_id not in found])
     for log_id in log_ids:
         _require_standing(log_id, found.get(log_id))
     looked_at: set[UUID] = set()
     while new := found.keys() - looked_at:
+        for log_id in new:
+            await archived.refuse_archived_on(connection, agent, found[log_id])
         later = {i for log_id in new for i in await undoing.built_on(connection, agent, found[log_id])}
         looked_at |= new
         found |= {done.log_id: done for done in await undoing.find_done(connection, agent, later - found.keys())}

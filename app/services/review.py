@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.domain.errors import AlreadyDecided, CannotAccept, PalimpsestError, UnknownReview
+from app.domain.errors import AlreadyDecided, CannotAccept, PalimpsestError, UnknownLogEntry, UnknownReview
 from app.domain.judged import Merged
 from app.domain.memory import AgentId, Memory
 from app.domain.merging import join
@@ -23,7 +23,7 @@ from app.services import metrics
 from app.services.judging import Command
 from app.services.once import UNKEYED, Once
 from app.services.remember import Outcome, Remember
-from app.store import operations, reads, reviews, writes
+from app.store import archived, operations, reads, reviews, writes
 from app.store.reads import Point
 from app.store.reviews import ReviewFilters, Waiting
 from app.store.rows import Request
@@ -246,7 +246,9 @@ async def _decided(connection: AsyncConnection, agent: AgentId, waiting: Waiting
     if waiting.status != wanted or waiting.decision_log_id is None:
         raise AlreadyDecided(waiting.proposal.review_id, waiting.status)
     row = await operations.find_log_entry(connection, agent, waiting.decision_log_id)
-    assert row is not None
+    if row is None:
+        await archived.refuse_archived(connection, agent, [waiting.decision_log_id])
+        raise UnknownLogEntry(waiting.decision_log_id)
     target = row["target_memory_id"]
     memory = (await reads.find_memory(connection, agent, target, Point()))[1] if target else None
     return Outcome(reviews.plan_of(row, waiting.proposal), Written(waiting.decision_log_id, None), memory)

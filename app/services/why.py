@@ -1,6 +1,7 @@
 """Why a memory stands as it does: gather what the log, reviews and vetoes say of its chain, and tell it."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -9,21 +10,22 @@ from app.domain.errors import UnknownMemory
 from app.domain.memory import AgentId, Memory, Moment
 from app.domain.story import Material, Story, kept_apart
 from app.domain.telling import tell
-from app.store import reads, story
+from app.store import archived, reads, story
 from app.store.reads import Point
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """A memory, its story, and the moment of both."""
+    """A memory, its story, and the moment of both. `archived_until`: up to then the story lacks operations that were archived."""
 
     memory: Memory
     story: Story
     moment: Moment
+    archived_until: datetime | None
 
 
 async def why(engine: AsyncEngine, agent: AgentId, memory_id: UUID, point: Point) -> Why:
-    """The story of one memory in five statements, whatever its length. Raises UnknownMemory where it was not known then."""
+    """The story of one memory in six statements, whatever its length. Raises UnknownMemory where it was not known then."""
     async with reads.reading(engine) as connection:
         page = await reads.chain_of(connection, agent, memory_id, point)
         memory = next((memory for memory in page.memories if memory.id == memory_id), None)
@@ -37,4 +39,6 @@ async def why(engine: AsyncEngine, agent: AgentId, memory_id: UUID, point: Point
         named = chain.union(*(entry.ids for entry in (*entries, *apart)), *(proposal.ids for proposal in proposals))
         named |= {pair.memory_id for entry in entries for pair in kept_apart(entry, chain)}
         texts = await story.texts_of(connection, agent, named, known)
-    return Why(memory, tell(Material(memory, chain, entries, apart, proposals, texts), page.moment.as_of, known), page.moment)
+        until = await archived.archived_until(connection, agent, since=since, known_at=known)
+    told = tell(Material(memory, chain, entries, apart, proposals, texts), page.moment.as_of, known)
+    return Why(memory, told, page.moment, until)

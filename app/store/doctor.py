@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.domain.checkpoint import Checkpoint
 from app.domain.checks import Place, Remedy, Stored
 from app.domain.memory import AgentId, Version
 from app.domain.replay import Step
@@ -43,12 +45,12 @@ _PAST = "SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_beliefs b WH
 
 _USAGE = "SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_usage u WHERE agent_id = :agent ORDER BY u.memory_id"
 
-# Every state that the log tells of a memory, memory by memory, so that each is replayed alone. A duplicate confirms its target; undoing
-# that takes it back, undoing the undoing confirms again.
+# Every state that the log tells of a memory within a span of known time, memory by memory, so that each is replayed alone. A duplicate
+# confirms its target; undoing that takes it back, undoing the undoing confirms again: the line may have begun before the span.
 _STEPS = """
     WITH RECURSIVE confirmed AS (
         SELECT id, operation, target_memory_id, created_at, 1 AS times FROM consolidation_log
-        WHERE agent_id = :agent AND operation = 'NOOP' AND relation = 'DUPLICATE' AND target_memory_id IS NOT NULL
+        WHERE agent_id = :agent AND operation = 'NOOP' AND relation = 'DUPLICATE' AND target_memory_id IS NOT NULL AND created_at <= :until
         UNION
         SELECT l.id, l.operation, c.target_memory_id, l.created_at, -c.times
         FROM confirmed c JOIN consolidation_log l ON l.agent_id = :agent AND l.reverts = c.id
@@ -61,11 +63,33 @@ _STEPS = """
             UNION ALL
             SELECT false, a.* FROM jsonb_path_query(l.after_state, '$[*]') WITH ORDINALITY AS a
         ) AS told (before, state, place)
-        WHERE l.agent_id = :agent AND state ->> 'id' IS NOT NULL
+        WHERE l.agent_id = :agent AND l.created_at > :after AND l.created_at <= :until AND state ->> 'id' IS NOT NULL
         UNION ALL
         SELECT CAST(target_memory_id AS text), id, operation, created_at, '{}', false, 0, times, NULL FROM confirmed
+        WHERE created_at > :after AND created_at <= :until
     ) AS steps ORDER BY memory_id COLLATE "C", at, log_id, before DESC, place
 """
+
+
+_CHECKPOINTS = "SELECT *, CAST(memory_id AS text) AS memory_id FROM log_checkpoints c WHERE agent_id = :agent ORDER BY c.memory_id"
+
+_EVER = datetime.max.replace(tzinfo=UTC)
+
+
+async def folded_until(connection: AsyncConnection, agent: AgentId) -> datetime:
+    """The known time up to which checkpoints tell what the log told; the beginning of time where there are none."""
+    statement = "SELECT max(coalesce(log_folded_until, :never)) AS until FROM agents WHERE agent_id = :agent"
+    [row] = await fetch(connection, statement, {"agent": agent, "never": datetime.min.replace(tzinfo=UTC)})
+    until: datetime | None = row["until"]
+    return until or datetime.min.replace(tzinfo=UTC)
+
+
+async def steps_between(connection: AsyncConnection, agent: AgentId, *, after: datetime, until: datetime) -> dict[str, list[Step]]:
+    """What the operations of a span of known time tell, by the memories that they tell of."""
+    steps: dict[str, list[Step]] = {}
+    for row in await fetch(connection, _STEPS, {"agent": agent, "after": after, "until": until}):
+        steps.setdefault(row["memory_id"], []).append(_step(row))
+    return steps
 
 
 class _Grouped:
@@ -90,14 +114,17 @@ async def by_memory(connection: AsyncConnection, agent: AgentId) -> AsyncGenerat
     """Every memory that any table or the log tells of, with all that they tell of it. No more than one is held at a time."""
     async with AsyncExitStack() as opened:
         groups = []
-        for name, statement in (("rows", _ROWS), ("past", _PAST), ("usage", _USAGE), ("steps", _STEPS)):
-            rows = await opened.enter_async_context(aclosing(stream_beside(connection, name, statement, {"agent": agent})))
+        parts = (("rows", _ROWS), ("past", _PAST), ("usage", _USAGE), ("steps", _STEPS), ("checkpoints", _CHECKPOINTS))
+        given = {"agent": agent, "after": await folded_until(connection, agent), "until": _EVER}
+        for name, statement in parts:
+            rows = await opened.enter_async_context(aclosing(stream_beside(connection, name, statement, given)))
             groups.append(_Grouped(rows))
             await groups[-1].advance()
         while heads := [group.head["memory_id"] for group in groups if group.head]:
             memory_id: str = min(heads)
-            row, past, usage, steps = [await group.take(memory_id) for group in groups]
-            yield memory_id, Stored(next(iter(row), None), past, next(iter(usage), None)), [_step(told) for told in steps]
+            row, past, usage, steps, kept = [await group.take(memory_id) for group in groups]
+            checkpoint = Checkpoint(kept[0]["told"], kept[0]["sealed"]) if kept else None
+            yield memory_id, Stored(next(iter(row), None), past, next(iter(usage), None), checkpoint), [_step(told) for told in steps]
 
 
 def _step(row: Row) -> Step:
@@ -171,5 +198,7 @@ async def put_right(connection: AsyncConnection, agent: AgentId, remedies: Seque
 
 
 def _update(remedy: Remedy) -> str:
+    """A memory with another end may hold again, so it is no longer cold."""
     table, where = _HERE[remedy.place].split(" ", 1)
-    return f"UPDATE {table} SET {', '.join(f'{name} = :{name}' for name in remedy.values)} {where}"  # noqa: S608 - names from constants
+    changes = [f"{name} = :{name}" for name in remedy.values] + ["cold = false"] * (remedy.place is Place.MEMORY)
+    return f"UPDATE {table} SET {', '.join(changes)} {where}"  # noqa: S608 - names from constants

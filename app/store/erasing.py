@@ -43,7 +43,7 @@ async def is_told_of(connection: AsyncConnection, agent: AgentId, session_id: st
     statement = """
         SELECT EXISTS (
             SELECT 1 FROM consolidation_log WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :session)
-        ) OR EXISTS (
+        ) OR (CAST(:session AS text) IS NULL AND EXISTS (SELECT 1 FROM folded_operations WHERE agent_id = :agent)) OR EXISTS (
             SELECT 1 FROM reviews
             WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR incoming -> 'fact' ->> 'session_id' = :session)
         ) AS told
@@ -193,6 +193,13 @@ _FORGET_ANSWERS = """
 """
 
 
+# What a checkpoint knows words by is as good as a hash of each.
+_UNSEAL = "UPDATE log_checkpoints SET sealed = '{}' WHERE agent_id = :agent AND memory_id = ANY(:ids)"
+
+_REDACTIONS = (_REDACT_REVIEWS, _REDACT_LOG, _REDACT_VETOES, _REDACT_TROUBLE)
+_REDACTIONS_OF_COPY = tuple(statement.replace("consolidation_log", "archived_log") for statement in _REDACTIONS)
+
+
 async def erase(
     connection: AsyncConnection,
     agent: AgentId,
@@ -201,10 +208,11 @@ async def erase(
     now: datetime,
     session_id: str | None = None,
     everything: bool = False,
-) -> None:
+) -> Mapping[str, Any]:
     """Removes the text, hashes and vectors of these memories (`quoted`: id and text), and what the log and reviews tell of them.
 
     `session_id`: also what was said in that session without becoming a memory; `everything`: all that the agent's log and reviews say.
+    Returns what `redact_copy` takes.
     """
     given: dict[str, Any] = {
         "agent": agent,
@@ -220,7 +228,14 @@ async def erase(
     await fetch(connection, _ERASE, given)
     slotless = [row["id"] for row in await fetch(connection, _FORGET_SLOTS, given)]
     given["ids"] = list({*quoted, *slotless})
-    for statement in (_FORGET_ANSWERS, _REDACT_REVIEWS, _REDACT_LOG, _REDACT_VETOES, _REDACT_TROUBLE):
+    for statement in (_FORGET_ANSWERS, _UNSEAL, *_REDACTIONS):
+        await fetch(connection, statement, given)
+    return given
+
+
+async def redact_copy(connection: AsyncConnection, given: Mapping[str, Any]) -> None:
+    """Does to the archived operations in `archived_log`, and to reviews that came from them, what `erase` did to the log."""
+    for statement in _REDACTIONS_OF_COPY:
         await fetch(connection, statement, given)
 
 

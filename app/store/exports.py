@@ -76,7 +76,7 @@ def _line(value: dict[str, Any]) -> bytes:
 async def _header(driver: psycopg.AsyncConnection[Any], agent: AgentId, *, vectors: bool) -> dict[str, Any]:
     """What the lines were made from. Nothing in it changes unless the agent does."""
     cursor = driver.cursor(row_factory=dict_row)
-    columns = ", ".join(f"{_wire(column)} AS {name}" for name, column in AGENT_COLUMNS.items())
+    columns = ", ".join(f"{wire(column)} AS {name}" for name, column in AGENT_COLUMNS.items())
     await cursor.execute(f"SELECT {columns} FROM agents WHERE agent_id = %s".encode(), [agent])  # noqa: S608 - names of columns
     known = await cursor.fetchone()
     await cursor.execute("SELECT name AS encoder, dimensions FROM encoder")
@@ -93,7 +93,7 @@ def _with_vector(text: str, vector: bytes | None) -> str:
 
 
 def _statement(section: Section, *, vectors: bool) -> str:
-    columns = ", ".join(f"{_wire(column)} AS {name}" for name, column in section.columns.items() if not is_vector(column))
+    columns = ", ".join(f"{wire(column)} AS {name}" for name, column in section.columns.items() if not is_vector(column))
     vector = next((name for name, column in section.columns.items() if is_vector(column) and vectors), None)
     return f"""
         COPY (
@@ -104,7 +104,7 @@ def _statement(section: Section, *, vectors: bool) -> str:
     """  # noqa: S608 - names of tables and columns
 
 
-def _wire(column: sa.Column[object]) -> str:
+def wire(column: sa.Column[object]) -> str:
     """The SQL of a column as its line carries it: times in UTC to the microsecond, hashes as hex, languages by name."""
     if isinstance(column.type, TIMESTAMP):
         return f"""to_char({column.name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""

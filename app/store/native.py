@@ -6,7 +6,18 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import Vector
 from sqlalchemy.dialects.postgresql import REGCONFIG
 
-from app.store.tables import agents, consolidation_log, memories, memory_beliefs, memory_relationships, memory_usage, reviews
+from app.store.tables import (
+    agents,
+    consolidation_log,
+    folded_operations,
+    log_archives,
+    log_checkpoints,
+    memories,
+    memory_beliefs,
+    memory_relationships,
+    memory_usage,
+    reviews,
+)
 
 FORMAT = 1
 
@@ -28,8 +39,9 @@ class Section:
         return travelling(self.table)
 
 
-# A vector of the next model is made again, wherever the memory goes.
-_STAYING = ("agent_id", "embedding_next")
+# A vector of the next model is made again, and a memory found to be cold again, wherever it goes. Archives stay in their folder: what
+# travels says that there was one.
+_STAYING = ("agent_id", "embedding_next", "cold", "file", "sha256")
 
 
 def travelling(table: sa.Table) -> dict[str, sa.Column[object]]:
@@ -51,6 +63,9 @@ SECTIONS = (
     Section("belief", memory_beliefs, ("memory_id", "known_from")),
     Section("usage", memory_usage, ("memory_id",)),
     Section("operation", consolidation_log, ("created_at", "id")),
+    Section("checkpoint", log_checkpoints, ("memory_id",)),
+    Section("archive", log_archives, ("id",)),
+    Section("folded", folded_operations, ("id",)),
     Section("relationship", memory_relationships, ("source_id", "target_id", "type")),
     Section("review", reviews, ("id",)),
 )

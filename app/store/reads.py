@@ -32,6 +32,10 @@ MOMENT = """
 # The one predicate of DESIGN §2.
 HOLDS = "b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))"
 
+# What holds now is never cold (store/retaining.py). Postgres cannot know that, and reads an agent's whole past where it is told only
+# to look at ends; with this, the index of warm rows is the cheapest.
+WARM = "NOT m.cold"
+
 _BELIEF = ", ".join(f"b.{name}" for name in BELIEF_COLUMNS)
 _BELIEF_OF_M = ", ".join(f"m.{name}" for name in BELIEF_COLUMNS)
 _BELIEF_OF_X = ", ".join(f"x.{name}" for name in BELIEF_COLUMNS)
@@ -122,6 +126,8 @@ def narrowed(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
     conditions = ["m.agent_id = :agent"]
     if not point.include_superseded:
         conditions.append(HOLDS)
+    if point == Point():
+        conditions.append(WARM)
     parameters: dict[str, Any] = {}
     for condition, name, value in _conditions(filters):
         if value is not None and value != ():

@@ -40,7 +40,8 @@ class State:
 _LOOK = """
     SELECT clock_timestamp() AS clock,
            NOT EXISTS (SELECT FROM memories WHERE agent_id = :agent)
-           AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent) AS empty,
+           AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent)
+           AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent) AS empty,
            (SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config) AS languages
 """
 
@@ -92,7 +93,7 @@ def _explained(first_line: int) -> Iterator[None]:
         raise DamagedImport(f"{reason} {error.diag.message_detail or ''}".strip()) from None
 
 
-# What the rules of the schema cannot say; each finds a memory that breaks one.
+# What the rules of the schema cannot say; each finds a memory or operation that breaks one.
 _CHECKS = {
     # The operation that inserted a memory has the known time at which the memory was created, and names it.
     "No operation of the log brought memory {} in.": """
@@ -101,7 +102,17 @@ _CHECKS = {
             SELECT FROM consolidation_log l
             WHERE l.agent_id = m.agent_id AND l.created_at = m.created_at
               AND (l.target_memory_id = m.id OR m.id = ANY(l.source_memory_ids))
+        ) AND NOT EXISTS (
+            SELECT FROM folded_operations f
+            WHERE f.agent_id = m.agent_id AND f.created_at = m.created_at AND f.memory_ids @> ARRAY[m.id]
         ) LIMIT 1
+    """,
+    "A review is of the operation {}, which is neither in the log nor among those that left it.": """
+        SELECT r.log_id AS id FROM reviews r
+        WHERE r.agent_id = :agent AND r.log_id IS NOT NULL
+          AND NOT EXISTS (SELECT FROM consolidation_log l WHERE l.agent_id = r.agent_id AND l.id = r.log_id)
+          AND NOT EXISTS (SELECT FROM folded_operations f WHERE f.agent_id = r.agent_id AND f.id = r.log_id AND f.archive_id IS NOT NULL)
+        LIMIT 1
     """,
     "The beliefs of memory {} do not follow one another from its created_at on without a gap or an overlap.": """
         SELECT id FROM (

@@ -38,6 +38,7 @@ agents = sa.Table(
     sa.Column("last_known_at", _TIME, nullable=False),
     sa.Column("last_erased_at", _TIME),
     sa.Column("mode", sa.Text),
+    sa.Column("log_folded_until", _TIME),
 )
 
 memories = sa.Table(
@@ -84,6 +85,9 @@ memories = sa.Table(
     sa.Column("derived_hash", BYTEA),
     sa.Column("look_again", sa.Text),
     sa.Column("erased_at", _TIME),
+    # Of this database only, as a counter is: which rows are worth a visit says nothing of what is believed, so that it is neither in
+    # ETags, beliefs and the log, nor in exports.
+    sa.Column("cold", sa.Boolean, nullable=False),
     *_beliefs(),
     sa.ForeignKeyConstraint(["agent_id", "chain_id"], ["memories.agent_id", "memories.id"], name="memories_chain_fkey"),
     sa.ForeignKeyConstraint(["agent_id", "superseded_by"], ["memories.agent_id", "memories.id"], name="memories_superseded_by_fkey"),
@@ -93,6 +97,7 @@ memories = sa.Table(
     sa.Index("memories_fuzzy_hash", "agent_id", "fuzzy_hash"),
     sa.Index("memories_slot", "agent_id", "slot_hash", postgresql_where=sa.text("slot_key IS NOT NULL")),
     sa.Index("memories_valid_until", "agent_id", "valid_until"),
+    sa.Index("memories_warm", "agent_id", "valid_until", postgresql_where=sa.text("NOT cold")),
     sa.Index("memories_created", "agent_id", "created_at", "id"),
     sa.Index("memories_derived", "agent_id", "derived_hash", postgresql_where=sa.text("derived_hash IS NOT NULL")),
     sa.Index("memories_look_again", "agent_id", "id", postgresql_where=sa.text("look_again IS NOT NULL")),
@@ -151,6 +156,7 @@ consolidation_log = sa.Table(
     sa.Index("consolidation_log_session", "agent_id", "session_id", postgresql_where=sa.text("session_id IS NOT NULL")),
     sa.Index("consolidation_log_created", "agent_id", "created_at", "id"),
     sa.Index("consolidation_log_target", "agent_id", "target_memory_id"),
+    sa.Index("consolidation_log_reverts", "agent_id", "reverts", postgresql_where=sa.text("reverts IS NOT NULL")),
     sa.Index("consolidation_log_sources", "source_memory_ids", postgresql_using="gin"),
 )
 
@@ -188,8 +194,49 @@ reviews = sa.Table(
     sa.Column("decided_at", _TIME),
     sa.Column("decision_log_id", UUID),
     sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="reviews_memory_fkey"),
-    sa.ForeignKeyConstraint(["agent_id", "log_id"], ["consolidation_log.agent_id", "consolidation_log.id"], name="reviews_log_fkey"),
     sa.Index("reviews_created", "agent_id", "status", "created_at", "id"),
+)
+
+log_checkpoints = sa.Table(
+    "log_checkpoints",
+    metadata,
+    sa.Column("agent_id", sa.Text, primary_key=True),
+    sa.Column("memory_id", UUID, primary_key=True),
+    sa.Column("told", JSONB, nullable=False),
+    sa.Column("sealed", JSONB, nullable=False),
+    sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="log_checkpoints_memory_fkey"),
+)
+
+log_archives = sa.Table(
+    "log_archives",
+    metadata,
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="log_archives_agent_fkey"), primary_key=True),
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("file", sa.Text),
+    sa.Column("sha256", BYTEA),
+    sa.Column("operations", sa.Integer, nullable=False),
+    sa.Column("first_at", _TIME, nullable=False),
+    sa.Column("last_at", _TIME, nullable=False),
+)
+
+# One row for each operation that the checkpoints tell of. Without an archive it is still in the log, because something there needs it.
+folded_operations = sa.Table(
+    "folded_operations",
+    metadata,
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="folded_operations_agent_fkey"), primary_key=True),
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("archive_id", UUID),
+    sa.Column("operation", sa.Text, nullable=False),
+    sa.Column("decided_by", sa.Text, nullable=False),
+    sa.Column("request_id", sa.Text),
+    sa.Column("memory_ids", ARRAY(UUID), nullable=False),
+    sa.Column("stands", sa.Boolean, nullable=False),
+    sa.Column("proposed", sa.Boolean, nullable=False),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "archive_id"], ["log_archives.agent_id", "log_archives.id"], name="folded_operations_archive_fkey"
+    ),
+    sa.Index("folded_operations_created", "agent_id", "created_at"),
 )
 
 idempotency_keys = sa.Table(

@@ -284,9 +284,9 @@ async def _write_many(connection: AsyncConnection, agent: AgentId, plans: Sequen
     await driver.execute(_KNOW.encode(), (plans[-1].now, agent))
 
 
-# What is believed of a stored version from now on.
+# What is believed of a stored version from now on. It may hold again, so it is no longer cold.
 _UPDATE_BELIEF = f"""
-    UPDATE memories SET {", ".join(f"{name} = %s" for name in (*BELIEF_COLUMNS, "revision"))} WHERE agent_id = %s AND id = %s
+    UPDATE memories SET {", ".join(f"{name} = %s" for name in (*BELIEF_COLUMNS, "revision"))}, cold = false WHERE agent_id = %s AND id = %s
 """  # noqa: S608 - column names from constants
 
 

@@ -12,12 +12,13 @@ from app.store.engine import stream
 from app.store.erasing import NOWHERE, SLOT_WORDS, TEXTS
 from app.store.invariants.content import ERASED, VECTORS
 from app.store.invariants.references import REFERENCES
+from app.store.invariants.retention import RETENTION
 from app.store.invariants.rule import Rule
 from app.store.invariants.times import IN_TIME, READABLE
 
 __all__ = ["READABLE", "RULES", "broken"]
 
-RULES = (*IN_TIME, *REFERENCES, *VECTORS, *ERASED)
+RULES = (*IN_TIME, *REFERENCES, *VECTORS, *ERASED, *RETENTION)
 
 
 async def broken(connection: AsyncConnection, agent: AgentId, rules: tuple[Rule, ...]) -> AsyncGenerator[Fault]:

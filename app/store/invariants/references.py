@@ -59,12 +59,21 @@ REFERENCES = (
         "The link from {source} to {target} ({type}) {what}.",
         """
         WITH told AS (
-            SELECT DISTINCT ON (source, target, type) link ->> 'source' AS source, link ->> 'target' AS target, link ->> 'type' AS type,
-                   l.id AS log_id, tied
-            FROM consolidation_log l
-            CROSS JOIN LATERAL (VALUES (false, l.before_state), (true, l.after_state)) AS side (tied, states)
-            CROSS JOIN LATERAL jsonb_path_query(side.states, '$[*].links[*]') AS link
-            WHERE l.agent_id = :agent ORDER BY source, target, type, l.created_at DESC, tied DESC
+            SELECT DISTINCT ON (source, target, type) source, target, type, log_id, tied FROM (
+                SELECT link ->> 'source' AS source, link ->> 'target' AS target, link ->> 'type' AS type, l.id AS log_id, tied,
+                       l.created_at AS at
+                FROM consolidation_log l
+                CROSS JOIN LATERAL (VALUES (false, l.before_state), (true, l.after_state)) AS side (tied, states)
+                CROSS JOIN LATERAL jsonb_path_query(side.states, '$[*].links[*]') AS link
+                WHERE l.agent_id = :agent AND l.created_at > coalesce(
+                    (SELECT log_folded_until FROM agents WHERE agent_id = :agent), '0001-01-01 00:00:00+00'
+                )
+                UNION ALL
+                SELECT CAST(c.memory_id AS text), link ->> 'target', link ->> 'type',
+                       CASE WHEN pg_input_is_valid(link ->> 'log_id', 'uuid') THEN CAST(link ->> 'log_id' AS uuid) END, true,
+                       '0001-01-01 00:00:00+00'
+                FROM log_checkpoints c CROSS JOIN LATERAL jsonb_path_query(c.told, '$.links[*]') AS link WHERE c.agent_id = :agent
+            ) AS told_of ORDER BY source, target, type, at DESC, tied DESC
         ), stored AS (
             SELECT CAST(source_id AS text) AS source, CAST(target_id AS text) AS target, type, log_id
             FROM memory_relationships WHERE agent_id = :agent
@@ -88,6 +97,7 @@ REFERENCES = (
             SELECT 'memory', CAST(r.memory_id AS text), EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = r.memory_id)
             UNION ALL
             SELECT 'operation', CAST(log_id AS text), EXISTS (SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = log_id)
+                OR EXISTS (SELECT FROM folded_operations f WHERE f.agent_id = :agent AND f.id = log_id AND f.archive_id IS NOT NULL)
             FROM unnest(ARRAY[r.log_id, r.decision_log_id]) AS log_id
             UNION ALL
             SELECT 'memory', relied, CASE WHEN pg_input_is_valid(relied, 'uuid')
@@ -102,9 +112,11 @@ REFERENCES = (
         "reviews",
         "Operation {id} proposed a change, but its review is not stored.",
         """
-        SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id FROM consolidation_log l
-        WHERE l.agent_id = :agent AND jsonb_path_exists(l.after_state, '$[*].review')
-          AND NOT EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.log_id = l.id)
+        SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id FROM (
+            SELECT id FROM consolidation_log WHERE agent_id = :agent AND jsonb_path_exists(after_state, '$[*].review')
+            UNION SELECT id FROM folded_operations WHERE agent_id = :agent AND proposed
+        ) AS l
+        WHERE NOT EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.log_id = l.id)
         """,
     ),
     Rule(

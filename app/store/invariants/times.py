@@ -38,7 +38,10 @@ IN_TIME = (
         """
         SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id, l.created_at AS told, a.last_known_at AS stated
         FROM agents a CROSS JOIN LATERAL (
-            SELECT id, created_at FROM consolidation_log WHERE agent_id = a.agent_id ORDER BY created_at DESC, id DESC LIMIT 1
+            (SELECT id, created_at FROM consolidation_log WHERE agent_id = a.agent_id ORDER BY created_at DESC, id DESC LIMIT 1)
+            UNION ALL
+            (SELECT id, created_at FROM folded_operations WHERE agent_id = a.agent_id ORDER BY created_at DESC LIMIT 1)
+            ORDER BY created_at DESC LIMIT 1
         ) AS l WHERE a.agent_id = :agent AND l.created_at > a.last_known_at
         """,
         lambda row: Remedy(Place.AGENT, None, {"last_known_at": row["told"]}),
@@ -49,7 +52,10 @@ IN_TIME = (
         """
         SELECT CAST('{}' AS text[]) AS ids, l.told, a.last_erased_at AS stated
         FROM agents a CROSS JOIN LATERAL (
-            SELECT max(created_at) AS told FROM consolidation_log WHERE agent_id = a.agent_id AND operation = 'ERASE'
+            SELECT max(created_at) AS told FROM (
+                SELECT created_at FROM consolidation_log WHERE agent_id = a.agent_id AND operation = 'ERASE'
+                UNION ALL SELECT created_at FROM folded_operations WHERE agent_id = a.agent_id AND operation = 'ERASE'
+            ) AS erasures
         ) AS l WHERE a.agent_id = :agent AND l.told IS DISTINCT FROM a.last_erased_at
         """,
         lambda row: Remedy(Place.AGENT, None, {"last_erased_at": row["told"]}),
@@ -75,8 +81,10 @@ IN_TIME = (
         "known_times",
         "Operations {listed} have the same known time, {created_at}.",
         """
-        SELECT array_agg(CAST(id AS text)) AS ids, string_agg(CAST(id AS text), ', ') AS listed, created_at
-        FROM consolidation_log WHERE agent_id = :agent GROUP BY created_at HAVING count(*) > 1
+        SELECT array_agg(CAST(id AS text)) AS ids, string_agg(CAST(id AS text), ', ') AS listed, created_at FROM (
+            SELECT id, created_at FROM consolidation_log WHERE agent_id = :agent
+            UNION SELECT id, created_at FROM folded_operations WHERE agent_id = :agent
+        ) AS done GROUP BY created_at HAVING count(DISTINCT id) > 1
         """,
     ),
     Rule(
