@@ -2,8 +2,11 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
@@ -12,11 +15,12 @@ import psycopg
 from builders import contents, store
 from conftest import fresh_database, running
 from judges.scripted import ScriptedModel, every
+from retaining import retain
 from store.test_replay import TEXTS, random_writes
 
 from app.settings import load_settings
 
-TYPES = ["memory", "belief", "usage", "operation", "relationship", "review"]
+TYPES = ["memory", "belief", "usage", "operation", "checkpoint", "archive", "folded", "relationship", "review"]
 
 
 ODD_TEXT = "Größe «10», \\u0000 as text, a line\nbreak, 日本 \U0001f600"
@@ -27,9 +31,13 @@ ODD_TEXT = "Größe «10», \\u0000 as text, a line\nbreak, 日本 \U0001f600"
 ODD_DETAILS = {"a": [1, 0.1, 1e300, -2.5e-7, 12345678901234567890, None, {"ä": "\u2028"}], "": ""}
 
 
-def rich_history(client: httpx.Client, model: ScriptedModel, seed: int) -> None:
-    """Stores, updates, retractions, amendments, merges, links, reviews, duplicates, backdated and scheduled facts."""
+def rich_history(client: httpx.Client, model: ScriptedModel, seed: int, archive: Callable[[], object]) -> None:
+    """Stores, updates, retractions, amendments, merges, links, reviews, duplicates, backdated and scheduled facts; the first few operations
+    are archived."""
     pick = random.Random(seed)
+    store(client, "Plays chess")
+    store(client, "Plays chess")
+    archive()
     falcon = iter([every("NONE"), every("COMPLEMENT"), every("OVERLAP")])
     for text in TEXTS:
         model.then(next(falcon) if "Falcon" in text else every("NONE"))
@@ -50,12 +58,13 @@ def telling(server_url: str, template_url: str) -> Iterator[tuple[httpx.Client, 
     template = str(psycopg.conninfo.conninfo_to_dict(template_url)["dbname"])
     with (
         fresh_database(server_url, template=template) as url,
+        TemporaryDirectory(prefix="palimpsest-test-") as folder,
         ScriptedModel(every("NONE")) as model,
         running(load_settings(database_url=url, llm_base_url=model.url, pool_size=4)) as address,
     ):
         for seed in range(3):
             with httpx.Client(base_url=address, headers={"X-Agent-Id": f"told-{seed}"}, timeout=60) as client:
-                rich_history(client, model, seed)
+                rich_history(client, model, seed, partial(retain, url, Path(folder), f"told-{seed}"))
         with httpx.Client(base_url=address, headers={"X-Agent-Id": "told-0"}, timeout=60) as client:
             yield client, url
 

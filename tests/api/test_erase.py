@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -17,9 +18,12 @@ from builders import store
 from conftest import running
 from judges.scripted import Answer, Request, ScriptedModel, every, judges, judgment
 from psycopg import sql
+from retaining import retain
 
+from app.domain.checkpoint import seal
 from app.domain.text import digest, fold, loose_digest
 from app.settings import load_settings
+from app.store.archives import Archives
 
 SECRET = "My passport number is Q7-Zebra-4711 of Atlantis"
 
@@ -332,3 +336,137 @@ def test_an_erase_during_the_models_call_leaves_nothing_of_it_in_the_answer_or_t
     with psycopg.connect(database_url) as connection:
         marks = connection.execute("SELECT look_again FROM memories WHERE content <> ''").fetchall()
     assert marks == [("memories were erased while it was judged",)]
+
+
+# --- archives --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(database_url: str, tmp_path: Path) -> Iterator[tuple[httpx.Client, str, Path]]:
+    """A client of a service with an archive folder, its database, and the folder."""
+    folder = tmp_path / "archives"
+    folder.mkdir()
+    with (
+        running(load_settings(database_url=database_url, archive_dir=folder)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        yield client, database_url, folder
+
+
+def in_files(folder: Path) -> str:
+    return "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
+
+
+def assert_gone_everywhere(url: str, folder: Path, *words: str, hashes_of: str | None = None, vector: str | None = None) -> None:
+    assert_gone(url, *words, hashes_of=hashes_of, vector=vector)
+    for word in words:
+        assert word.casefold() not in in_files(folder).casefold(), word
+        assert seal(word) not in everything(url)
+
+
+def examined(client: httpx.Client) -> list[Any]:
+    problems: list[Any] = client.get("/v1/doctor").json()["problems"]
+    return problems
+
+
+def test_archives_lose_what_was_erased_and_keep_the_rest(kept: tuple[httpx.Client, str, Path]) -> None:
+    client, url, folder = kept
+    told = {"tags": ["zebra-tag"], "details": {"note": "zebra-note"}, "entities": ["Zebra Ent"], "source": "zebra.md"}
+    memory = store(client, SECRET, value="Q7-Zebra", key="passport", session_id="zebra-session", **told)["memory"]
+    store(client, SECRET.upper(), key="passport", value="Q7-Zebra")
+    client.patch(f"/v1/memories/{memory['id']}", json={"tags": ["zebra-patched"]})
+    horse = store(client, "I like horses")
+    vector = vector_of(url, memory["id"])
+    assert retain(url, folder, "default").archived == 4
+    store(client, "My passport is lost", key="passport", value="none")
+    retain(url, folder, "default")
+    assert seal(SECRET) in everything(url)
+    assert "zebra" in in_files(folder).casefold()
+    before = {path.name: path.read_bytes() for path in folder.rglob("*.ndjson")}
+    answer = erase(client, memory["id"])
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["archives_pending"] == []
+    assert_gone_everywhere(url, folder, "zebra", "q7-", "atlantis", SECRET, "Q7-Zebra", hashes_of=SECRET, vector=vector)
+    assert len(list(folder.rglob("*.ndjson"))) == len(before)
+    assert not before.keys() & {path.name for path in folder.rglob("*")}, "both told of it: by its key's successor too"
+    lines = [json.loads(line) for line in in_files(folder).splitlines()]
+    assert "I like horses" in str(next(line for line in lines if line.get("id") == horse["log_id"]))
+    assert examined(client) == []
+    retain(url, folder, "default")
+    assert_gone_everywhere(url, folder, "zebra", "q7-", "atlantis", hashes_of=SECRET)
+    assert examined(client) == []
+
+
+def test_a_session_that_only_archives_tell_of_is_erased_from_them(kept: tuple[httpx.Client, str, Path]) -> None:
+    client, url, folder = kept
+    tennis = store(client, "I play tennis")["memory"]
+    client.post(f"/v1/memories/{tennis['id']}/retract", json={})
+    store(client, "I play tennis")
+    store(client, "I no longer play tennis, zebra", session_id="zebra-1")
+    retain(url, folder, "default")
+    files = {path.name for path in folder.rglob("*.ndjson")}
+    assert client.post("/v1/erasures", json={"session_id": "unknown"}).status_code == 404
+    assert {path.name for path in folder.rglob("*.ndjson")} == files
+    assert client.post("/v1/erasures", json={"session_id": "zebra-1"}).status_code == 200
+    assert_gone_everywhere(url, folder, "zebra")
+    assert "I play tennis" in in_files(folder)
+    assert client.post("/v1/erasures", json={"session_id": "zebra-1"}).status_code == 404
+
+
+def test_with_a_whole_agent_its_archives_go(kept: tuple[httpx.Client, str, Path]) -> None:
+    client, url, folder = kept
+    stored = store(client, "I like zebra cheese")
+    client.post("/v1/memories", json={"content": "Another agent keeps this"}, headers={"X-Agent-Id": "other"})
+    for agent in ("default", "other"):
+        retain(url, folder, agent)
+    assert client.post("/v1/erasures", json={"agent_id": "default"}).status_code == 200
+    assert_gone_everywhere(url, folder, "zebra")
+    assert "Another agent keeps this" in in_files(folder)
+    assert len(list(folder.iterdir())) == 1
+    gone = client.get(f"/v1/log/{stored['log_id']}")
+    assert (gone.status_code, gone.json()["archive"]) == (410, None)
+    assert examined(client) == []
+
+
+@pytest.mark.parametrize("trouble", ["gone", "another", "no folder"])
+def test_where_an_archive_cannot_be_reached_nothing_is_erased(kept: tuple[httpx.Client, str, Path], trouble: str) -> None:
+    client, url, folder = kept
+    memory = store(client, SECRET)["memory"]
+    retain(url, folder, "default")
+    [file] = folder.rglob("*.ndjson")
+    content = file.read_bytes()
+    if trouble == "another":
+        file.write_bytes(content + b"{}")
+    elif trouble == "gone":
+        file.unlink()
+    else:
+        folder.rename(folder.with_name("away"))
+    refused = erase(client, memory["id"])
+    assert (refused.status_code, refused.json()["type"]) == (503, "urn:palimpsest:problem:archives-unavailable")
+    assert str(folder) not in refused.text
+    assert client.get(f"/v1/memories/{memory['id']}").json()["content"] == SECRET
+    if trouble == "no folder":
+        folder.with_name("away").rename(folder)
+    file.write_bytes(content)
+    assert erase(client, memory["id"]).status_code == 200
+    assert_gone_everywhere(url, folder, "zebra", hashes_of=SECRET)
+
+
+@pytest.mark.parametrize("heal", ["erase", "retain"])
+def test_a_file_that_outlived_its_erasure_goes_with_the_next_run(
+    kept: tuple[httpx.Client, str, Path], heal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, url, folder = kept
+    memory, other = store(client, SECRET)["memory"], store(client, "I like horses")["memory"]
+    retain(url, folder, "default")
+    with monkeypatch.context() as stuck:  # as if the process had died after its commit
+        stuck.setattr(Archives, "remove", lambda _self, names: list(names))
+        answer = erase(client, memory["id"]).json()
+    assert len(answer["archives_pending"]) == 1
+    assert "zebra" in in_files(folder).casefold()
+    if heal == "erase":
+        assert erase(client, other["id"]).status_code == 200
+    else:
+        assert retain(url, folder, "default").removed_files == 1
+    assert_gone_everywhere(url, folder, "zebra", hashes_of=SECRET)
+    assert examined(client) == []
