@@ -27,6 +27,8 @@ _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.Archived, 410, "archived", "The operation is archived"),
     (errors.SelectionArchived, 410, "archived", "Operations are archived"),
     (errors.ArchivesUnavailable, 503, "archives-unavailable", "The archives cannot be reached"),
+    (errors.UnknownSweep, 404, "unknown-sweep", "No such sweep"),
+    (errors.SweepsOff, 409, "sweeps-off", "Sweeps are switched off"),
     (errors.UnknownAgent, 404, "unknown-agent", "No such agent"),
     (errors.NoPreference, 404, "no-preference", "Nothing holds there"),
     (errors.NothingToErase, 404, "nothing-to-erase", "Nothing to erase"),

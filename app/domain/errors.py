@@ -53,6 +53,20 @@ class SelectionArchived(PalimpsestError):
         self.until = until
 
 
+class UnknownSweep(PalimpsestError):
+    """No such sweep of this agent."""
+
+    def __init__(self, sweep_id: UUID | str) -> None:
+        super().__init__(f"There is no sweep {sweep_id} here. GET /v1/sweeps lists them.")
+
+
+class SweepsOff(PalimpsestError):
+    """The settings say that stored memories are not looked at again."""
+
+    def __init__(self) -> None:
+        super().__init__("Sweeps are switched off. Set PALIMPSEST_SUPERSESSION_ENABLED=true for the service and its workers.")
+
+
 class UnknownAgent(PalimpsestError):
     """Nothing was ever stored for that agent."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -152,9 +153,9 @@ def _of_found(point: Point, memory: str = USED_MEMORY) -> str:
     """  # noqa: S608 - fragments from constants, values are bound
 
 
-def _compared(content: str, vector: str, derived: str, category: str) -> str:
+def _compared(point: Point, content: str, vector: str, derived: str, category: str) -> str:
     """The CTEs that end in `found`: what a fact is compared with, by the SQL of what is known of it."""
-    where, _ = findable(Filters(), Point())
+    where, _ = findable(Filters(), point)
     alike = _ALIKE.format(derived=derived, category=category)
     parts = {"source": LATEST, "where": f"{where} AND {_SAME_ENCODER}", "rank": _RANK, "fused": _FUSED, "and_more": alike}
     parts["distance"] = _DISTANCE.format(vector=vector)
@@ -162,25 +163,28 @@ def _compared(content: str, vector: str, derived: str, category: str) -> str:
     return f"{_ASKED.format(query=content)}, {_LIVE.format(**parts)} {ranked}, {_RANKED_AND_ALIKE}"
 
 
-# For one fact, Postgres plans this once and for all.
-_CANDIDATES_OF_ONE = f"""
-    WITH {MOMENT}, {_compared(":content", ":vector", ":derived", ":category")}
-    SELECT 1 AS place, {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(Point(), MEMORY)}) AS hit ON true
-    ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
-"""  # noqa: S608 - fragments from constants, values are bound
+def _of_one(point: Point) -> str:
+    """For one fact, Postgres plans this once and for all."""
+    return f"""
+        WITH {MOMENT}, {_compared(point, ":content", ":vector", ":derived", ":category")}
+        SELECT 1 AS place, {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(point, MEMORY)}) AS hit ON true
+        ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
+    """  # noqa: S608 - fragments from constants, values are bound
 
-# For many: planning it takes longer than running it in a small agent, but it is planned once for all of them.
-_CANDIDATES_OF_MANY = f"""
-    WITH {MOMENT}
-    SELECT fact.place, {_MOMENT_AND_ENCODER}, hit.*
-    FROM moment CROSS JOIN unnest(
-        CAST(:contents AS text[]), CAST(:vectors AS vector[]), CAST(:derived AS bytea[]), CAST(:categories AS text[])
-    ) WITH ORDINALITY AS fact (content, vector, derived, category, place)
-    LEFT JOIN LATERAL (
-        WITH {_compared("fact.content", "fact.vector", "fact.derived", "fact.category")} {_of_found(Point(), MEMORY)}
-    ) AS hit ON true
-    ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
-"""  # noqa: S608 - fragments from constants, values are bound
+
+def _of_many(point: Point) -> str:
+    """For many: planning it takes longer than running it in a small agent, but it is planned once for all of them."""
+    return f"""
+        WITH {MOMENT}
+        SELECT fact.place, {_MOMENT_AND_ENCODER}, hit.*
+        FROM moment CROSS JOIN unnest(
+            CAST(:contents AS text[]), CAST(:vectors AS vector[]), CAST(:derived AS bytea[]), CAST(:categories AS text[])
+        ) WITH ORDINALITY AS fact (content, vector, derived, category, place)
+        LEFT JOIN LATERAL (
+            WITH {_compared(point, "fact.content", "fact.vector", "fact.derived", "fact.category")} {_of_found(point, MEMORY)}
+        ) AS hit ON true
+        ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
+    """  # noqa: S608 - fragments from constants, values are bound
 
 
 async def search(connection: AsyncConnection, agent: AgentId, query: Query, filters: Filters, point: Point) -> Hits:
@@ -203,14 +207,21 @@ class Comparing:
 
 
 async def candidates(
-    connection: AsyncConnection, agent: AgentId, facts: Sequence[Fact], vectors: Sequence[NDArray[np.float32]], comparing: Comparing
+    connection: AsyncConnection,
+    agent: AgentId,
+    facts: Sequence[Fact],
+    vectors: Sequence[NDArray[np.float32]],
+    comparing: Comparing,
+    *,
+    as_of: datetime | None = None,
 ) -> tuple[Moment, list[list[Hit]]]:
-    """The current memories each fact is compared with: the nearest, best first, then up to MAX_ALIKE of the same derived slot or given
-    category; those have no scores. Raises EmbeddingsChanged where the database's vectors are another model's."""
+    """The memories that hold at `as_of` (default: now) and that each fact is compared with: the nearest, best first, then up to MAX_ALIKE
+    of the same derived slot or given category; those have no scores. Raises EmbeddingsChanged where the vectors are another model's."""
     given = {"alike": MAX_ALIKE, "depth": max(MIN_DEPTH, comparing.limit), "min_score": ANY_SCORE, **asdict(comparing)}
-    statement = _CANDIDATES_OF_ONE if len(facts) == 1 else _CANDIDATES_OF_MANY
+    point = Point(as_of)
+    statement = _of_one(point) if len(facts) == 1 else _of_many(point)
     given |= _one(facts[0], vectors[0]) if len(facts) == 1 else _many(facts, vectors)
-    moment, rows = await run(connection, statement, agent, Point(), given, encoder=comparing.encoder)
+    moment, rows = await run(connection, statement, agent, point, given, encoder=comparing.encoder)
     hits: list[list[Hit]] = [[] for _ in facts]
     for row in rows:
         hits[row["place"] - 1].append(_hit(row))

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "2026_11_20_12"
-down_revision = "2026_11_20_7"
+down_revision = "2026_11_20_8"
 
 
 def upgrade() -> None:
@@ -54,6 +54,7 @@ def upgrade() -> None:
         )
     """)
     op.execute("CREATE INDEX folded_operations_created ON folded_operations (agent_id, created_at)")
+    op.execute("CREATE INDEX folded_operations_undone ON folded_operations (agent_id, created_at) WHERE NOT stands")
 
 
 def downgrade() -> None:

@@ -4,21 +4,24 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import psycopg
 import pytest
 from builders import contents, editor, send, store
 from conftest import running
 from retaining import AT_ONCE, retain
 
-from app.domain.memory import AgentId
+from app.domain.memory import AgentId, Fact
 from app.settings import load_settings
 from app.store import reads, search
 from app.store.engine import Patience, create_engine, fetch
 from app.store.reads import Filters, Point
+from app.store.search import Comparing
 
 DAY = 1.0
 
@@ -90,6 +93,29 @@ def test_cold_memories_are_found_wherever_the_past_is_asked_for(own: Kept, mode:
     assert contents(own.client, as_of="2019-01-01") == {"Uses Vim as editor"}
     preference = own.client.get("/v1/preferences/tooling/editor", params={"as_of": "2021-01-01"}).json()
     assert "Emacs" in str(preference)
+
+
+def test_facts_are_compared_with_what_held_in_the_past_though_it_is_cold(own: Kept) -> None:
+    vim, _, helix, _ = editors(own.client)
+    assert own.cool() == 2
+    fact = Fact("Uses something as editor")
+    vector = np.eye(1, 384, dtype=np.float32)[0]
+
+    async def compared(as_of: datetime | None) -> list[str]:
+        engine = create_engine(own.url, pool_size=1, patience=Patience())
+        async with reads.reading(engine) as connection:
+            [row] = await fetch(connection, "SELECT name FROM encoder", {})
+            comparing = Comparing(row["name"], "english", 10)
+            hits = [
+                (await search.candidates(connection, AgentId("default"), facts, [vector] * len(facts), comparing, as_of=as_of))[1][0]
+                for facts in ([fact], [fact, fact])
+            ]
+        await engine.dispose()
+        assert [hit.memory.id for hit in hits[0]] == [hit.memory.id for hit in hits[1]]
+        return [str(hit.memory.id) for hit in hits[0]]
+
+    assert asyncio.run(compared(None)) == [helix["id"]]
+    assert asyncio.run(compared(datetime(2019, 1, 1, tzinfo=UTC))) == [vim["id"]]
 
 
 def test_cooling_changes_neither_etags_nor_an_export(own: Kept) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import psycopg
@@ -30,6 +31,7 @@ from app.domain.checks import Fault
 from app.domain.memory import AgentId
 from app.services.doctor import Doctor
 from app.settings import load_settings
+from app.store import sweeping
 from app.store.archives import Archives
 from app.store.engine import Patience, create_engine
 
@@ -210,6 +212,24 @@ def test_a_selection_that_may_mean_archived_operations_undoes_nothing(database_u
         assert len(kept.json()["reverted"]) == len(later.json()["reverted"]) == 1
         assert client.get("/v1/memories").json()["items"][0]["content"] == "Old"
     assert_healthy(database_url)
+
+
+def test_what_people_undid_is_still_known_when_it_is_archived(database_url: str, folder: Path) -> None:
+    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address) as client:
+        vim, emacs = (send(client, editor(name)) for name in ("Vim", "Emacs"))
+        client.post(f"/v1/log/{emacs['log_id']}/revert")
+        assert retain(database_url, folder, "default").archived == 3
+    mine, other = UUID(emacs["memory"]["id"]), UUID(vim["memory"]["id"])
+
+    async def decided() -> dict[UUID, set[UUID]]:
+        engine = create_engine(database_url, pool_size=1, patience=Patience())
+        try:
+            async with engine.connect() as connection:
+                return await sweeping.decided_by_people(connection, AgentId("default"), [mine])
+        finally:
+            await engine.dispose()
+
+    assert asyncio.run(decided()) == {mine: {other}}
 
 
 def test_history_and_why_say_up_to_when_operations_were_archived(database_url: str, folder: Path) -> None:
