@@ -1,5 +1,6 @@
 """What the database knows of operations that left the log: their archives, and what each of them was, without a word of it."""
 
+import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import fields
@@ -132,19 +133,17 @@ def _bytes(row: dict[str, Any]) -> bytes:
 # Archived operations, for as long as a transaction works on them, as the log itself would hold them.
 _COPY = "CREATE TEMP TABLE IF NOT EXISTS archived_log (LIKE consolidation_log) ON COMMIT DROP"
 _EMPTY = "TRUNCATE archived_log"
-_LOAD = """
-    INSERT INTO archived_log SELECT r.* FROM unnest(CAST(:lines AS text[])) AS line
-    CROSS JOIN LATERAL jsonb_populate_record(
-        CAST(NULL AS consolidation_log), CAST(line AS jsonb) || jsonb_build_object('agent_id', CAST(:agent AS text))
-    ) AS r
-"""
+# All at once: row by row, Postgres would look the columns up for each.
+_LOAD = "INSERT INTO archived_log SELECT * FROM jsonb_populate_recordset(CAST(NULL AS consolidation_log), CAST(:rows AS jsonb))"
 
 
 async def load(connection: AsyncConnection, agent: AgentId, lines: Sequence[bytes]) -> None:
     """Makes these lines the rows of `archived_log`, which ends with the transaction."""
+    owned = b'{"agent_id":' + json.dumps(agent).encode() + b","
+    rows = b"[" + b",".join(owned + line[1:] for line in lines) + b"]"
     await fetch(connection, _COPY, {})
     await fetch(connection, _EMPTY, {})
-    await fetch(connection, _LOAD, {"agent": agent, "lines": [line.decode() for line in lines]})
+    await fetch(connection, _LOAD, {"rows": rows.decode()})
 
 
 async def loaded(connection: AsyncConnection, agent: AgentId) -> list[bytes]:
