@@ -226,10 +226,10 @@ async def erase(
         "session": session_id,
         "everything": everything,
     }
-    await fetch(connection, FORGET_SLOTS_OF_SWEEPS, given)
+    swept = [row["id"] for row in await fetch(connection, FORGET_SLOTS_OF_SWEEPS, given)]
     await fetch(connection, _ERASE, given)
     slotless = [row["id"] for row in await fetch(connection, _FORGET_SLOTS, given)]
-    given["ids"] = list({*quoted, *slotless})
+    given["ids"] = list({*quoted, *slotless, *swept})
     for statement in (_FORGET_ANSWERS, _UNSEAL, *_REDACTIONS):
         await fetch(connection, statement, given)
     return given

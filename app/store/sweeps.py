@@ -275,4 +275,5 @@ FORGET_SLOTS_OF_SWEEPS = """
         finished_at = coalesce(finished_at, clock_timestamp())
     WHERE agent_id = :agent AND slot_hash IS NOT NULL
       AND (:everything OR slot_hash IN (SELECT slot_hash FROM memories WHERE agent_id = :agent AND id = ANY(:ids)))
+    RETURNING id
 """

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from conftest import running
+from judges.scripted import ScriptedModel, every, fails
 from promises import keeps_to_the_document
 
 from app.jobs.worker import work
@@ -307,3 +308,23 @@ def test_a_call_that_asks_for_no_judge_is_left_alone_until_a_sweep(place: Place)
     assert place.standing(vim, nano) == ["current", "current"]
     place.sweep()
     assert place.standing(vim, nano) == ["superseded", "current"]
+
+
+def test_what_the_model_could_not_judge_is_judged_when_it_is_back(database_url: str) -> None:
+    with ScriptedModel(fails(500)) as model:
+        settings = load_settings(database_url=database_url, llm_base_url=model.url, llm_tries=1)
+        with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+            place = Place(database_url, client)
+            old, new = (
+                client.post("/v1/memories", json={"content": f"The Falcon app was written by {name}"}).json()["memory"]["id"]
+                for name in ("Anna", "Bertha")
+            )
+            assert place.standing(old, new) == ["current", "current"]
+            place.work(llm_base_url=model.url, llm_tries=1)
+            assert place.standing(old, new) == ["current", "current"]
+            model.then(every("CONTRADICTION"))
+            place.work(llm_base_url=model.url, llm_tries=1)
+            assert place.standing(old, new) == ["superseded", "current"]
+            [entry] = place.log(decided_by="sweep")
+            assert "sweep (model)" in entry["reasoning"]
+            assert entry["usage"]["llm_calls"] == 1
