@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from app import __version__
-from app.commands import changing, control, reading, transfer
+from app.commands import changing, control, lifespans, reading, transfer
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
 from app.commands.printing import print_change, print_json, print_memories
 from app.commands.sweeping import sweep
@@ -296,6 +296,8 @@ def history(
 cli.add_typer(control.reviews, name="reviews")
 for command in (changing.supersede, changing.retract, reading.context, reading.log, reading.agents, why, sweep, *control.COMMANDS):
     cli.command()(command)
+for verb in lifespans.COMMANDS:
+    cli.command()(verb)
 cli.command("export")(transfer.export_agent)
 cli.command("import")(transfer.import_file)
 

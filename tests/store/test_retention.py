@@ -232,6 +232,19 @@ def test_what_people_undid_is_still_known_when_it_is_archived(database_url: str,
     assert asyncio.run(decided()) == {mine: {other}}
 
 
+def test_an_agent_in_numbers_counts_what_was_archived_too(database_url: str, folder: Path) -> None:
+    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address) as client:
+        first = send(client, editor("Vim"))
+        send(client, editor("Emacs"))
+        before = client.get("/v1/agents/default/stats").json()
+        retain(database_url, folder, "default")
+        after = client.get("/v1/agents/default/stats").json()
+    for numbers in (before, after):
+        del numbers["as_of"], numbers["holding"]
+    assert before == after
+    assert after["first_known_at"] == first["known_at"]
+
+
 def test_history_and_why_say_up_to_when_operations_were_archived(database_url: str, folder: Path) -> None:
     with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address) as client:
         send(client, editor("Vim"))
