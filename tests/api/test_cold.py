@@ -187,7 +187,7 @@ def test_plain_reads_do_not_pass_cold_rows(own: Kept) -> None:
                 statement, given = search.search_statement(mode, Filters(), Point())
                 vector = [1.0] + [0.0] * 383
                 asked = {"query": "editor", "vector": str(vector), "language": "english", "limit": 10, "min_score": -2.0, "depth": 50}
-                point = {"agent": AgentId("default"), "as_of": None, "known_at": None, "encoder": "x"}
+                point = {"agent": AgentId("default"), "as_of": None, "known_at": None, "used_by": None, "encoder": "x"}
                 rows = await fetch(connection, f"EXPLAIN {statement}", {**given, **asked, **point})
                 told.append("\n".join(row["QUERY PLAN"] for row in rows))
         await engine.dispose()
