@@ -14,6 +14,7 @@ import typer
 from app import __version__
 from app.commands import changing, control, reading, transfer
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
+from app.commands.insights import insights
 from app.commands.printing import print_change, print_json, print_memories
 from app.commands.why import why
 from app.settings import InvalidSettings, Settings, load_settings
@@ -234,7 +235,7 @@ def history(
 
 
 cli.add_typer(control.reviews, name="reviews")
-for command in (changing.supersede, changing.retract, reading.context, reading.log, reading.agents, why, *control.COMMANDS):
+for command in (changing.supersede, changing.retract, reading.context, reading.log, reading.agents, why, insights, *control.COMMANDS):
     cli.command()(command)
 cli.command("export")(transfer.export_agent)
 cli.command("import")(transfer.import_file)

@@ -11,7 +11,23 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from app import __version__
-from app.api import agents, context, doctor, documented, erasures, health, log, memories, once, problems, reviews, search, transfer, why
+from app.api import (
+    agents,
+    context,
+    doctor,
+    documented,
+    erasures,
+    health,
+    insights,
+    log,
+    memories,
+    once,
+    problems,
+    reviews,
+    search,
+    transfer,
+    why,
+)
 from app.api.admission import Admission
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
@@ -71,7 +87,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     )
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
     guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))
-    for part in (memories, why, search, context, transfer, log, reviews, erasures, agents, doctor):
+    for part in (memories, why, search, context, transfer, log, reviews, erasures, agents, doctor, insights):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
     guarded.include_router(reviews.shadow)
