@@ -147,7 +147,7 @@ class RetireRateOut(_Entry):
     decided_by: str
     confidence_from: float = Field(description="The band begins with it.")
     confidence_to: float = Field(description="The band ends before it; the last one with it.")
-    decided: int = Field(description="Stores that were decided so.")
+    decided: int = Field(description="Stores that were decided so, and what sweeps changed.")
     retired: int = Field(description="Those of them that ended something: UPDATE, DELETE, SUPERSEDE.")
     rate: float = Field(description="Retired among the decided.")
     reverted: int = Field(description="Of the retired, those undone since.")
@@ -202,7 +202,7 @@ class StaleConstraintOut(_Entry):
     reasons: list[str] = Field(description="Why it is here, in words.")
     contradictions: int = Field(description="Later facts that contradict it.")
     contradicted_by: list[UUID] = Field(description=f"Those facts, newest first; {_UP_TO}")
-    pending: int = Field(description="Reviews that would end or change it and wait.")
+    pending: int = Field(description="Reviews that would end it and wait.")
     rejected: int = Field(description="Such reviews that were rejected.")
     review_ids: list[UUID] = Field(description=f"Those reviews, newest first; {_UP_TO}")
 

@@ -25,8 +25,8 @@ def reasons_to_doubt(*, unaffirmed_days: int | None, contradictions: int, pendin
     counted = [
         (unaffirmed_days, "nobody has stored, confirmed or corrected it for {}", "day"),
         (contradictions, "contradicted by {}", "later fact"),
-        (pending, "{} that would end it or change it: waiting", "review"),
-        (rejected, "{} that would have ended it or changed it: rejected", "review"),
+        (pending, "{} that would end it: waiting", "review"),
+        (rejected, "{} that would have ended it: rejected", "review"),
     ]
     return [sentence.format(_several(number, noun)) for number, sentence, noun in counted if number]
 

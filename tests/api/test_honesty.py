@@ -32,6 +32,8 @@ MET_BY_CHANCE = {
     "POST /v1/reviews/{review_id}/accept",
     "POST /v1/reviews/{review_id}/reject",
     "POST /v1/log/{log_id}/revert",
+    "GET /v1/sweeps/{sweep_id}",
+    "POST /v1/sweeps/{sweep_id}/cancel",
 }
 CHANCE = [] if DEEP else ["--generation-deterministic"]
 

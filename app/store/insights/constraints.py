@@ -34,7 +34,8 @@ _STALE = f"""
         FROM reviews r CROSS JOIN LATERAL (
             SELECT DISTINCT named #>> '{{}}' FROM jsonb_path_query(r.judgments, '$[*].memory_id') AS named
         ) AS about (id)
-        WHERE r.agent_id = :agent AND r.source = 'constraint' AND r.status IN ('pending', 'rejected') AND {known_in_window("r.created_at")}
+        WHERE r.agent_id = :agent AND r.status IN ('pending', 'rejected') AND r.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+          AND r.source <> 'frozen' AND {known_in_window("r.created_at")}
         GROUP BY about.id
     ),
     stale AS (
