@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from app import __version__
-from app.commands import changing, control, reading, transfer
+from app.commands import changing, control, lifespans, reading, transfer
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
 from app.commands.insights import insights
 from app.commands.printing import print_change, print_json, print_memories
@@ -83,7 +83,7 @@ def serve(
 
 @cli.command()
 def worker(
-    beside: Annotated[bool, typer.Option("--beside", hidden=True, help="End when the process that started this one has ended.")] = False,
+    beside: Annotated[int | None, typer.Option(hidden=True, help="End with this process, which started this one.")] = None,
 ) -> None:
     """Work in the background: carry out sweeps, on call and by the clock. `serve` with the embedded Postgres runs one by itself."""
     from app import logs
@@ -97,7 +97,8 @@ def worker(
         if settings.database_url is not None:
             schema.check(settings.database_url)
             schema.claim_encoder(settings.database_url, *encoder_of(settings))
-        asyncio.run(work(settings, beside_parent=beside))
+        os.nice(10)  # whoever waits for an answer goes first
+        asyncio.run(work(settings, beside=beside))
 
 
 @contextmanager
@@ -106,7 +107,8 @@ def _worker_beside(settings: Settings) -> Iterator[None]:
     if settings.database_url is not None or not settings.supersession_enabled:
         yield
         return
-    process = subprocess.Popen([sys.executable, "-m", "app.cli", "worker", "--beside"])
+    command = [sys.executable, "-m", "app.cli", "worker", "--beside", str(os.getpid())]
+    process = subprocess.Popen(command)  # noqa: S603 - our own
     try:
         yield
     finally:
@@ -283,6 +285,8 @@ for command in (
     *control.COMMANDS,
 ):
     cli.command()(command)
+for verb in lifespans.COMMANDS:
+    cli.command()(verb)
 cli.command("export")(transfer.export_agent)
 cli.command("import")(transfer.import_file)
 

@@ -23,14 +23,15 @@ CONNECTIONS = 4
 GRACE = 10.0  # seconds that jobs under way may take to end; another worker goes on with what is broken off
 
 
-async def work(settings: Settings, *, until_idle: bool = False, beside_parent: bool = False) -> None:
-    """Works until it is told to stop (SIGTERM, SIGINT); `until_idle`: until no job is left; `beside_parent`: until its parent is gone."""
+async def work(settings: Settings, *, until_idle: bool = False, beside: int | None = None) -> None:
+    """Works until it is told to stop (SIGTERM, SIGINT); `until_idle`: until no job is left; `beside`: until that process,
+    its parent, is gone."""
     async with opened_jobs(settings) as jobs:
         clock = settings.supersession_enabled and settings.supersession_sweep_enabled and not until_idle
         jobs.register(cron=settings.supersession_cron if clock else None)
         await jobs.pick_up(0)
         await jobs.look_at_marks(0)
-        watching = asyncio.create_task(_watch_parent()) if beside_parent else None
+        watching = asyncio.create_task(_gone(beside)) if beside else None
         working = asyncio.create_task(
             jobs.queue.app.run_worker_async(
                 concurrency=AT_ONCE,
@@ -70,8 +71,7 @@ async def opened_jobs(settings: Settings) -> AsyncIterator[Jobs]:
         await engine.dispose()
 
 
-async def _watch_parent() -> None:
+async def _gone(parent: int) -> None:
     """Returns when the process that started this one is gone, however it went."""
-    parent = os.getppid()
     while os.getppid() == parent:  # noqa: ASYNC110 - no event tells of it
         await asyncio.sleep(1)

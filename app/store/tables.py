@@ -68,6 +68,7 @@ memories = sa.Table(
     sa.Column("sources", ARRAY(sa.Text), nullable=False),
     sa.Column("source", sa.Text),
     sa.Column("session_id", sa.Text),
+    sa.Column("project", sa.Text),
     sa.Column("trust", sa.SmallInteger, nullable=False),
     sa.Column("lifespan", sa.Text, nullable=False),
     sa.Column("content_hash", BYTEA, nullable=False),
@@ -98,6 +99,8 @@ memories = sa.Table(
     sa.Index("memories_valid_until", "agent_id", "valid_until"),
     sa.Index("memories_created", "agent_id", "created_at", "id"),
     sa.Index("memories_derived", "agent_id", "derived_hash", postgresql_where=sa.text("derived_hash IS NOT NULL")),
+    sa.Index("memories_session", "agent_id", "session_id", postgresql_where=sa.text("session_id IS NOT NULL")),
+    sa.Index("memories_project", "agent_id", "project", postgresql_where=sa.text("project IS NOT NULL")),
     sa.Index("memories_look_again", "agent_id", "id", postgresql_where=sa.text("look_again IS NOT NULL")),
     sa.Index("memories_superseded_by", "agent_id", "superseded_by", postgresql_where=sa.text("superseded_by IS NOT NULL")),
     sa.Index(
@@ -133,6 +136,7 @@ memory_usage = sa.Table(
     sa.Column("access_count", sa.BigInteger, nullable=False),
     sa.Column("last_accessed_at", _TIME),
     sa.Column("last_reinforced_at", _TIME),
+    sa.Column("use_count", sa.BigInteger, nullable=False),
     sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="memory_usage_memory_fkey"),
 )
 

@@ -8,7 +8,7 @@ computed; adding it writes the log anew.
 from alembic import op
 
 revision = "2026_11_20_10"
-down_revision = "2026_11_20_8"
+down_revision = "2026_11_20_11"
 
 IN_SLOT = "slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false"
 BESIDE = "kind, value_hash, folded_hash, valid_until, created_at"
