@@ -16,6 +16,7 @@ import typer
 from app import __version__
 from app.commands import changing, control, lifespans, reading, transfer
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
+from app.commands.insights import insights
 from app.commands.printing import print_change, print_json, print_memories
 from app.commands.sweeping import sweep
 from app.commands.why import why
@@ -294,7 +295,17 @@ def history(
 
 
 cli.add_typer(control.reviews, name="reviews")
-for command in (changing.supersede, changing.retract, reading.context, reading.log, reading.agents, why, sweep, *control.COMMANDS):
+for command in (
+    changing.supersede,
+    changing.retract,
+    reading.context,
+    reading.log,
+    reading.agents,
+    why,
+    sweep,
+    insights,
+    *control.COMMANDS,
+):
     cli.command()(command)
 for verb in lifespans.COMMANDS:
     cli.command()(verb)

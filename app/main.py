@@ -19,6 +19,7 @@ from app.api import (
     endings,
     erasures,
     health,
+    insights,
     log,
     memories,
     once,
@@ -91,7 +92,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     )
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
     guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))
-    for part in (memories, why, search, context, transfer, log, reviews, erasures, agents, sweeps, doctor, endings, stats):
+    for part in (memories, why, search, context, transfer, log, reviews, erasures, agents, sweeps, doctor, endings, stats, insights):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
     guarded.include_router(reviews.shadow)

@@ -245,6 +245,22 @@ def test_an_agent_in_numbers_counts_what_was_archived_too(database_url: str, fol
     assert after["first_known_at"] == first["known_at"]
 
 
+def test_insights_say_up_to_when_operations_were_archived(database_url: str, folder: Path) -> None:
+    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address) as client:
+        first = store(client, "I live in Porto")
+        last = store(client, "I moved to Lisbon")
+        before = client.get("/v1/insights").json()
+        retain(database_url, folder, "default")
+        after = client.get("/v1/insights").json()
+        assert (before["log_archived_until"], after["log_archived_until"]) == (None, last["known_at"])
+        assert before["retire_rates"]
+        assert after["retire_rates"] == []
+        assert (before["churn"], before["chain_lengths"]) == (after["churn"], after["chain_lengths"])
+        assert client.get("/v1/insights", params={"since": "2999-01-01"}).json()["log_archived_until"] is None
+        until = client.get("/v1/insights", params={"until": last["known_at"]}).json()["log_archived_until"]
+        assert first["known_at"] <= until
+
+
 def test_history_and_why_say_up_to_when_operations_were_archived(database_url: str, folder: Path) -> None:
     with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address) as client:
         send(client, editor("Vim"))
