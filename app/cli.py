@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from app import __version__
-from app.commands import changing, control, reading, transfer
+from app.commands import changing, control, linking, reading, transfer
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
 from app.commands.printing import print_change, print_json, print_memories
 from app.commands.why import why
@@ -234,7 +234,17 @@ def history(
 
 
 cli.add_typer(control.reviews, name="reviews")
-for command in (changing.supersede, changing.retract, reading.context, reading.log, reading.agents, why, *control.COMMANDS):
+for command in (
+    changing.supersede,
+    changing.retract,
+    reading.context,
+    reading.log,
+    reading.agents,
+    linking.link,
+    linking.links,
+    why,
+    *control.COMMANDS,
+):
     cli.command()(command)
 cli.command("export")(transfer.export_agent)
 cli.command("import")(transfer.import_file)

@@ -11,7 +11,23 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from app import __version__
-from app.api import agents, context, doctor, documented, erasures, health, log, memories, once, problems, reviews, search, transfer, why
+from app.api import (
+    agents,
+    context,
+    doctor,
+    documented,
+    erasures,
+    health,
+    log,
+    memories,
+    once,
+    problems,
+    relationships,
+    reviews,
+    search,
+    transfer,
+    why,
+)
 from app.api.admission import Admission
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
@@ -29,6 +45,7 @@ from app.services.doctor import Doctor
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.judging import Rules
+from app.services.linking import Linking
 from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
@@ -71,7 +88,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     )
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
     guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))
-    for part in (memories, why, search, context, transfer, log, reviews, erasures, agents, doctor):
+    for part in (memories, relationships, why, search, context, transfer, log, reviews, erasures, agents, doctor):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
     guarded.include_router(reviews.shadow)
@@ -132,6 +149,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             restoring=Restoring(engine, embedder, policy),
             exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
             doctor=Doctor(engine),
+            linking=Linking(engine, policy, language_oid=language_oid),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

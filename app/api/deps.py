@@ -3,7 +3,7 @@
 import base64
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
@@ -24,6 +24,7 @@ from app.services.context import Composing
 from app.services.doctor import Doctor
 from app.services.erase import Erase
 from app.services.importing import Importing
+from app.services.linking import Linking
 from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
@@ -33,7 +34,7 @@ from app.services.review import Reviewing
 from app.services.supersede import Supersede
 from app.settings import Settings
 from app.store.exports import Exports
-from app.store.reads import After, Point
+from app.store.reads import After, Filters, Point
 from app.store.rows import Request
 
 
@@ -57,6 +58,7 @@ class Parts:
     restoring: Restoring
     exports: Exports
     doctor: Doctor
+    linking: Linking
 
 
 async def get_parts(request: HttpRequest) -> Parts:
@@ -159,8 +161,12 @@ class ListQuery(FilterQuery):
     """A page of a list."""
 
     sort: Literal["created", "strength"] = Field("created", description="Newest known first, or strongest first.")
+    stale: bool | None = Field(None, description="true: only what rests on a memory that has ended (`stale_because`); false: the others.")
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
     cursor: str | None = Field(None, description="`next_cursor` of the page before; filters and `sort` must stay the same.")
+
+    def filters(self) -> Filters:
+        return replace(super().filters(), stale=self.stale)
 
 
 class SearchQuery(FilterQuery):

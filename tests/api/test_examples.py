@@ -27,6 +27,9 @@ PASTED = {
 }
 
 
+# The same in a body.
+PASTED_IN_BODY = {"target_id": lambda client: store(client, "Walks in the park every morning")["memory"]["id"]}
+
 # An import brings history: it is for an agent that knows nothing later yet.
 FOR_A_NEW_AGENT = {"/v1/import"}
 
@@ -90,6 +93,9 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
     waits = store(client, "Alice moved to Lisbon", trust=10)["review_id"]
     stored = store(client, "Has a dog") | {"agent_id": client.headers["X-Agent-Id"], "review_id": waits}
     ids = {name: found(stored) for name, found in PASTED.items()}
+    body = call.body
+    if isinstance(body, dict):
+        body = body | {name: paste(client) for name, paste in PASTED_IN_BODY.items() if name in body}
     places = {p["name"]: p["in"] for p in call.route.get("parameters", [])}
     query = {name: value for name, value in call.parameters.items() if places[name] == "query"}
     agent = {"X-Agent-Id": f"new-{uuid4().hex}"} if call.path in FOR_A_NEW_AGENT else {}
@@ -97,7 +103,7 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
         call.method,
         call.path.format(**ids | call.parameters),
         params=query,
-        content=call.body if isinstance(call.body, str) else json.dumps(call.body) if call.media else None,
+        content=body if isinstance(body, str) else json.dumps(body) if call.media else None,
         headers=({"Content-Type": call.media} if call.media else {}) | agent,
     )
     assert response.is_success, response.text
