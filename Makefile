@@ -6,7 +6,7 @@ WORKERS ?= 1
 BIN := .venv/bin
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-.PHONY: serve test test-deep test-docker check format lock openapi settings-docs eval eval-asof eval-replay eval-search bench
+.PHONY: serve test test-deep test-docker check format lock openapi settings-docs eval eval-asof eval-replay eval-search eval-sweep bench
 
 serve: .venv/.serve
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -40,6 +40,9 @@ eval-asof: .venv/.dev
 
 eval-replay: .venv/.dev
 	$(BIN)/python scripts/evaluate.py replay ../shared/eval/asof_endoflife_dev.jsonl.gz
+
+eval-sweep: .venv/.dev
+	$(BIN)/python scripts/evaluate.py sweep ../shared/eval/relations_*.jsonl.gz
 
 eval-search: .venv/.dev
 	$(BIN)/python scripts/evaluate.py search ../shared/eval/search_letta.jsonl.gz

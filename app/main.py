@@ -25,6 +25,7 @@ from app.api import (
     relationships,
     reviews,
     search,
+    sweeps,
     transfer,
     why,
 )
@@ -32,19 +33,16 @@ from app.api.admission import Admission
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
 from app.api.observed import Observed
-from app.domain.plan import Policy
+from app.building import model_judge, patience_of, policy_of, rules_of
 from app.domain.strength import HalfLives
 from app.embedding import Embedder
 from app.embedding.choice import open_embedder
-from app.judges.budget import Budget
 from app.judges.cascade import Cascade
-from app.judges.chat import ChatClient, ChatOptions
-from app.judges.model import ModelJudge
 from app.services.context import Composing
 from app.services.doctor import Doctor
 from app.services.erase import Erase
 from app.services.importing import Importing
-from app.services.judging import Rules
+from app.services.judging import Judging
 from app.services.linking import Linking
 from app.services.once import Turns
 from app.services.recall import Recall
@@ -53,10 +51,12 @@ from app.services.restoring import Restoring
 from app.services.revert import Revert
 from app.services.review import Reviewing
 from app.services.supersede import Supersede
+from app.services.waking import Waking
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
-from app.store.engine import Patience, create_engine
+from app.store.engine import create_engine
 from app.store.exports import Exports
+from app.store.queue import Queue
 
 DESCRIPTION = """The memory service for agents that knows when facts change: store a fact, store its change, and read what is true now,
 what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."""
@@ -88,7 +88,7 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     )
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
     guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))
-    for part in (memories, relationships, why, search, context, transfer, log, reviews, erasures, agents, doctor):
+    for part in (memories, relationships, why, search, context, transfer, log, reviews, erasures, agents, sweeps, doctor):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
     guarded.include_router(reviews.shadow)
@@ -108,27 +108,22 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings: Settings = app.state.settings
     if settings.database_url is None:
         raise InvalidSettings("PALIMPSEST_DATABASE_URL: not set. `palimpsest serve` starts an embedded Postgres by itself.")
-    engine = create_engine(settings.database_url, pool_size=settings.pool_size, patience=_patience(settings))
+    engine = create_engine(settings.database_url, pool_size=settings.pool_size, patience=patience_of(settings))
     opened = AsyncExitStack()
     embedder: Embedder = app.state.embedder or await opened.enter_async_context(open_embedder(settings))
     http = httpx.AsyncClient()
     try:
         await asyncio.to_thread(schema.claim_encoder, settings.database_url, embedder.name, embedder.dimensions)
         language_oid = await asyncio.to_thread(schema.language_oid, settings.database_url, settings.text_language)
-        policy = _policy(settings)
-        rules = Rules(
-            policy,
-            classify=settings.classify,
-            fuzzy=settings.fuzzy_dedupe,
-            max_candidates=settings.max_candidates,
-            min_importance=settings.candidate_min_importance,
-            similarity_floor=settings.similarity_floor,
-            language=settings.text_language,
-            language_oid=language_oid,
-        )
-        cascade = Cascade(policy, _model_judge(settings, http))
+        policy = policy_of(settings)
+        rules = rules_of(settings, policy, language_oid)
+        cascade = Cascade(policy, model_judge(settings, http))
         recall = Recall(engine, embedder, language=settings.text_language)
-        remember = Remember(engine, embedder, cascade, rules)
+        queue = Queue(settings.database_url)
+        waking = Waking(queue)
+        await opened.enter_async_context(queue.app.open_async())
+        opened.push_async_callback(waking.rest)
+        remember = Remember(engine, embedder, Judging(engine, embedder, cascade, rules), rules, waking)
         half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
         app.state.parts = Parts(
             settings=settings,
@@ -149,6 +144,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             restoring=Restoring(engine, embedder, policy),
             exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
             doctor=Doctor(engine),
+            waking=waking,
             linking=Linking(engine, policy, language_oid=language_oid),
         )
         gc.collect()
@@ -159,46 +155,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await opened.aclose()
         await http.aclose()
         await engine.dispose()
-
-
-def _patience(settings: Settings) -> Patience:
-    return Patience(
-        pool=settings.pool_timeout,
-        connect=settings.connect_timeout,
-        statement=settings.statement_timeout,
-        lock=settings.lock_timeout,
-        idle_transaction=settings.idle_transaction_timeout,
-    )
-
-
-def _policy(settings: Settings) -> Policy:
-    return Policy(
-        max_closures=settings.max_closures_per_store,
-        core_inheritance=settings.core_inheritance,
-        signals_sure=settings.supersession_min_confidence,
-        model_sure=settings.confidence_threshold,
-        may_merge=settings.enable_merge,
-        may_supersede=settings.enable_supersede,
-        may_delete=settings.enable_delete,
-        fallback=settings.fallback_action,
-        mode=settings.mode,
-        human_review=settings.require_human_review,
-    )
-
-
-def _model_judge(settings: Settings, http: httpx.AsyncClient) -> ModelJudge | None:
-    """The model judge, where an endpoint is set and both switches of reference 001 are on."""
-    if settings.llm_base_url is None or not (settings.semantic_contradiction_enabled and settings.supersession_semantic_fallback):
-        return None
-    options = ChatOptions(
-        base_url=settings.llm_base_url,
-        model=settings.llm_model,
-        api_key=settings.llm_api_key,
-        connect_timeout=settings.llm_connect_timeout,
-        read_timeout=settings.llm_read_timeout,
-        total_timeout=settings.llm_total_timeout,
-        concurrency=settings.llm_concurrency,
-        tries=settings.llm_tries,
-    )
-    budget = Budget(calls_per_minute=settings.llm_calls_per_minute, tokens_per_day=settings.llm_tokens_per_day)
-    return ModelJudge(ChatClient(http, options), budget)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
+from croniter import croniter
 from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -141,6 +142,18 @@ class Settings(BaseSettings):
     supersession_semantic_fallback: bool = Field(
         True, description="The model is asked where signals are inconclusive (reference 001: supersessionSemanticFallback)."
     )
+    supersession_enabled: bool = Field(
+        True,
+        description="Stored memories may be looked at again: at once where a store left something open, in sweeps, and by the clock "
+        "(reference 001: supersessionEnabled).",
+    )
+    supersession_sweep_enabled: bool = Field(
+        True, description="The clock starts sweeps (reference 001: supersessionSweepEnabled); calls may in any case."
+    )
+    supersession_cron: str = Field(
+        "17 3 * * *", description="When sweeps are started, as a cron expression of five fields in UTC, or @hourly, @daily and the like."
+    )
+    supersession_batch: int = Field(100, ge=1, le=10_000, description="Memories that a sweep examines and writes down at a time.")
     candidate_min_importance: float = Field(
         0.0, ge=0, le=1, description="Memories less important are not compared with; core always is (reference 002: 0.5)."
     )
@@ -202,6 +215,13 @@ class Settings(BaseSettings):
         if url is not None and not url.startswith(("postgresql://", "postgres://")):
             raise ValueError("must start with postgresql://")
         return url
+
+    @field_validator("supersession_cron")
+    @classmethod
+    def _a_schedule(cls, given: str) -> str:
+        if not croniter.is_valid(given):
+            raise ValueError("must be a cron expression of five fields, such as '17 3 * * *' for every day at 3:17 UTC")
+        return given
 
     @field_validator("llm_base_url", "embedding_base_url")
     @classmethod

@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from bench import growth, image, model, overload, recall, search, start, store
+from bench import growth, image, model, overload, recall, search, start, store, sweep
 from bench.figures import RESULTS, Report
 from bench.world import World, world
 
-PARTS = ("search", "store", "recall", "model", "overload", "start", "growth", "image")
+PARTS = ("search", "store", "recall", "model", "sweep", "overload", "start", "growth", "image")
 
 
 def main() -> None:
@@ -25,6 +25,8 @@ def main() -> None:
             store.measure(report, here, rounds=40 if quick else 400, batches=1 if quick else 5, encoders=encoders)
         if "model" in arguments.only:
             model.measure(report, here, searches=100 if quick else 400)
+        if "sweep" in arguments.only:
+            sweep.measure(report, here)
         if "overload" in arguments.only:
             overload.measure(report, here, seconds=2 if quick else 4, rounds=1 if quick else 3)
         if "start" in arguments.only:

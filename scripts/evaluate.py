@@ -1,6 +1,6 @@
 """Starts the service on an empty database of its own and runs an evaluation against it.
 
-    evaluate.py relations|asof|search|replay FILE…
+    evaluate.py relations|asof|search|replay|sweep FILE…
 
 `relations` writes its table to docs/evaluation.md, with the commit and the date.
 """
@@ -18,7 +18,7 @@ import httpx
 
 BEGIN, END = "<!-- relations -->", "<!-- end -->"
 PAGE = Path(__file__).parent.parent / "docs" / "evaluation.md"
-REPLAY = Path(__file__).parent / "replay_asof.py"
+OURS = {"replay": Path(__file__).parent / "replay_asof.py", "sweep": Path(__file__).parent / "replay_sweep.py"}
 RUNNER = Path(__file__).parent.parent.parent / "shared" / "eval" / "run.py"
 
 
@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def _evaluate(kind: str, base: str, files: list[str]) -> int:
-    command = [sys.executable, str(REPLAY), base, *files] if kind == "replay" else [sys.executable, str(RUNNER), kind, base, *files]
+    command = [sys.executable, *([str(OURS[kind])] if kind in OURS else [str(RUNNER), kind]), base, *files]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         lines = []

@@ -63,17 +63,17 @@ def test_every_secret_is_asked_for_and_shown_in_the_example() -> None:
     secrets = dict(re.findall(r"\$\{(\w+):(\?[^}]*)\}", COMPOSE))
     example = re.findall(r"^(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
     assert sorted(secrets) == sorted(example) == ["PALIMPSEST_API_KEY", "POSTGRES_PASSWORD"]
-    passed_on = {**service("palimpsest")["environment"], **service("postgres")["environment"]}
-    assert all(value.startswith("${") for name, value in passed_on.items() if name.endswith(("PASSWORD", "KEY")))
+    passed_on = [pair for name in ("palimpsest", "worker", "postgres") for pair in service(name)["environment"].items()]
+    assert all(value.startswith("${") for name, value in passed_on if name.endswith(("PASSWORD", "KEY")))
 
 
 def test_the_service_is_confined_and_only_this_machine_reaches_it() -> None:
-    palimpsest = service("palimpsest")
-    assert palimpsest["read_only"] is True
-    assert palimpsest["cap_drop"] == ["ALL"]
-    assert palimpsest["security_opt"] == ["no-new-privileges:true"]
-    assert all(port.startswith("127.0.0.1:") for port in palimpsest["ports"])
-    assert "ports" not in service("postgres")
+    for described in (service("palimpsest"), service("worker")):
+        assert described["read_only"] is True
+        assert described["cap_drop"] == ["ALL"]
+        assert described["security_opt"] == ["no-new-privileges:true"]
+    assert all(port.startswith("127.0.0.1:") for port in service("palimpsest")["ports"])
+    assert not {"ports"} & {*service("postgres"), *service("worker")}
 
 
 def test_the_database_is_the_one_tested_with_and_its_volume_holds_what_it_writes() -> None:

@@ -32,6 +32,7 @@ from app.services.restoring import Restoring
 from app.services.revert import Revert
 from app.services.review import Reviewing
 from app.services.supersede import Supersede
+from app.services.waking import Waking
 from app.settings import Settings
 from app.store.exports import Exports
 from app.store.reads import After, Filters, Point
@@ -58,6 +59,7 @@ class Parts:
     restoring: Restoring
     exports: Exports
     doctor: Doctor
+    waking: Waking
     linking: Linking
 
 

@@ -92,3 +92,8 @@ DECIDE: Examples = {
 }
 
 MODE: Examples = {"shadow": _example("See before it happens", {"mode": "shadow"}), "live": _example("As usual", {"mode": "live"})}
+
+SWEEP: Examples = {
+    "dry_run": _example("What would change", {"dry_run": True}),
+    "slot": _example("One slot", {"slot": {"category": "tooling", "key": "editor"}}),
+}

@@ -23,6 +23,8 @@ MEDIA_TYPE = "application/problem+json"
 _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.UnknownMemory, 404, "unknown-memory", "No such memory"),
     (errors.UnknownLogEntry, 404, "unknown-operation", "No such operation"),
+    (errors.UnknownSweep, 404, "unknown-sweep", "No such sweep"),
+    (errors.SweepsOff, 409, "sweeps-off", "Sweeps are switched off"),
     (errors.UnknownAgent, 404, "unknown-agent", "No such agent"),
     (errors.NoPreference, 404, "no-preference", "Nothing holds there"),
     (errors.NothingToErase, 404, "nothing-to-erase", "Nothing to erase"),

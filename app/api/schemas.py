@@ -300,10 +300,13 @@ class RevertsRequest(_Strict):
     """Which operations to undo, all criteria together; those that were undone before are left out."""
 
     model_config = ConfigDict(
-        json_schema_extra=lambda schema: schema.update(anyOf=[{"required": [name]} for name in Selection.__dataclass_fields__])
+        json_schema_extra=lambda schema: schema.update(
+            anyOf=[{"required": [name]} for name in (*Selection.__dataclass_fields__, "sweep_id")]
+        )
     )
 
     operation: Operation | None = None
+    sweep_id: UUID | None = Field(None, description="What a sweep did.")
     request_id: Word | None = Field(None, description="X-Request-Id of the call that did them: a batch, an import.")
     session_id: Word | None = None
     source: Word | None = Field(None, description="`source` of the facts that were sent.")
@@ -317,10 +320,13 @@ class RevertsRequest(_Strict):
     def _narrowed(self) -> Self:
         if not self.model_fields_set - {"cascade", "dry_run"}:
             raise ValueError("name at least one criterion, such as request_id or since")
+        if self.sweep_id and self.request_id:
+            raise ValueError("give request_id or sweep_id: operations of a sweep carry its id as their request_id")
         return self
 
     def selection(self) -> Selection:
-        return Selection(**{name: getattr(self, name) for name in Selection.__dataclass_fields__})
+        given = {name: getattr(self, name) for name in Selection.__dataclass_fields__}
+        return Selection(**given | ({"request_id": str(self.sweep_id)} if self.sweep_id else {}))
 
 
 class PatchRequest(_Strict):

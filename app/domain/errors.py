@@ -28,6 +28,20 @@ class UnknownLogEntry(PalimpsestError):
         super().__init__(f"There is no operation {log_id} here. GET /v1/log lists them.")
 
 
+class UnknownSweep(PalimpsestError):
+    """No such sweep of this agent."""
+
+    def __init__(self, sweep_id: UUID | str) -> None:
+        super().__init__(f"There is no sweep {sweep_id} here. GET /v1/sweeps lists them.")
+
+
+class SweepsOff(PalimpsestError):
+    """The settings say that stored memories are not looked at again."""
+
+    def __init__(self) -> None:
+        super().__init__("Sweeps are switched off. Set PALIMPSEST_SUPERSESSION_ENABLED=true for the service and its workers.")
+
+
 class UnknownAgent(PalimpsestError):
     """Nothing was ever stored for that agent."""
 

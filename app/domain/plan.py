@@ -88,6 +88,7 @@ class ReviewSource(StrEnum):
     CONSTRAINT = "constraint"
     CAP = "cap"
     TRUST = "trust"
+    SWEEP = "sweep"
     FALLBACK = "fallback"
 
 
@@ -104,7 +105,8 @@ class ReviewStatus(StrEnum):
 class Review:
     """A change that was not made: what was proposed of which memories, the versions relied on, and what accepting will do.
 
-    `said` holds the claims that accepting corrects on the one memory it is about.
+    `said` holds the claims that accepting corrects on the one memory it is about. `successor` is the stored memory in whose favour it
+    is proposed; None: the one that the same plan inserts.
     """
 
     source: ReviewSource
@@ -113,6 +115,7 @@ class Review:
     judgments: tuple[Judgment, ...]
     relied_on: tuple[tuple[UUID, int], ...]
     said: dict[str, Any] | None = None
+    successor: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ class Judge(StrEnum):
     SIGNALS = "signals"
     MODEL = "model"
     FALLBACK = "fallback"
+    SWEEP = "sweep"
     REVIEWER = "reviewer"
 
 

@@ -136,17 +136,22 @@ def moved(proposal: Proposal, picture: Picture) -> list[UUID]:
 
 def plan_accept(proposal: Proposal, picture: Picture, *, now: datetime, merged: Merged | None = None, note: str | None = None) -> Plan:
     """What the proposal comes to now. Raises CannotAccept where what it is about has gone another way."""
+    best = max(proposal.judgments, key=lambda j: j.confidence, default=None)
+    relation = proposal.relation if proposal.targets else Relation.NONE
+    decision = Decision(
+        relation, best.confidence if best else 1.0, Judge.REVIEWER, note or proposal.sentence, best.findings if best else ()
+    )
+    plan = plan_proposed(proposal, picture, decision, now=now, merged=merged)
+    return replace(plan, settled=proposal.settled(ReviewStatus.ACCEPTED, note))
+
+
+def plan_proposed(proposal: Proposal, picture: Picture, decision: Decision, *, now: datetime, merged: Merged | None) -> Plan:
+    """What is proposed, done to the memories as they are now. Raises CannotAccept where they have gone another way."""
     stored = picture.version(proposal.memory_id) if proposal.memory_id else None
     olds = [picture.version(i) for i in proposal.targets]
     if gone := [v.id for v in (*olds, *((stored,) if stored else ())) if v.erased_at or v.belief.void]:
         raise CannotAccept(proposal.review_id, "what it is about was withdrawn or erased", gone)
-    best = max(proposal.judgments, key=lambda j: j.confidence, default=None)
-    relation = proposal.relation if olds else Relation.NONE
-    decision = Decision(
-        relation, best.confidence if best else 1.0, Judge.REVIEWER, note or proposal.sentence, best.findings if best else ()
-    )
-    plan = _Accepting(proposal, stored, olds, picture, now, decision).plan(merged)
-    return replace(plan, settled=proposal.settled(ReviewStatus.ACCEPTED, note))
+    return _Accepting(proposal, stored, olds, picture, now, decision).plan(merged)
 
 
 def plan_reject(proposal: Proposal, status: ReviewStatus, *, now: datetime, by: Judge, note: str) -> Plan:
@@ -211,7 +216,8 @@ class _Accepting:
         successor = stored.asserting(tier=Tier.CORE if core else stored.belief.tier)
         if later:
             first = min(later, key=lambda v: v.belief.valid_from)
-            successor = successor.asserting(retracted_at=first.belief.valid_from, ended_by=first.id)
+            if stored.belief.valid_until is None or stored.belief.valid_until > first.belief.valid_from:
+                successor = successor.asserting(retracted_at=first.belief.valid_from, ended_by=first.id)
         _, changed = rewrite(self.picture, self.now, [*claims, successor])
         superseded = tuple(v.id for v in ended)
         return Plan(Operation.SUPERSEDE, self.now, self.decision, target=stored.id, superseded=superseded, changed=changed)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.domain.decide import decide
@@ -24,10 +24,12 @@ from app.domain.signals import derive, prepare
 from app.embedding import Embedder
 from app.judges.cascade import MAX_READ, Cascade, Verdict, considered
 from app.services.mates import Mates
-from app.store import reads, search
+from app.store import erasing, reads, search
 from app.store.search import Comparing, Hit
+from app.store.writes import Locked
 
 MAX_MERGED = 16_000
+MOVED = "memories moved while it was judged"
 ENCODED_AT_ONCE = 256
 COMPARED_AT_ONCE = 32  # their candidates are taken in without a pause for others
 JUDGED_AT_ONCE = 8
@@ -48,7 +50,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The settings that storing depends on."""
+    """The settings that storing depends on. `looks_again`: a store marks what it leaves open, so that it is looked at again."""
 
     policy: Policy
     classify: Classify
@@ -58,6 +60,7 @@ class Rules:
     similarity_floor: float
     language: str
     language_oid: int
+    looks_again: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +170,7 @@ class Judging:
         async def judged(item: Judged, mates: Sequence[Hit]) -> Judged:
             async with places:
                 await asyncio.sleep(0)
-                return await self._judge_one(agent, item, mates)
+                return await self.judge_one(agent, item, mates)
 
         done = iter(await asyncio.gather(*map(judged, await self._snapshot(agent, undecided), near)))
         return [item if item.tier is Classify.OFF else next(done) for item in items]
@@ -186,7 +189,8 @@ class Judging:
                 compared += [replace(item, hits=tuple(near), seen_at=moment.known_at) for item, near in zip(some, hits, strict=True)]
         return compared
 
-    async def _judge_one(self, agent: AgentId, item: Judged, mates: Sequence[Hit]) -> Judged:
+    async def judge_one(self, agent: AgentId, item: Judged, mates: Sequence[Hit] = ()) -> Judged:
+        """The item with the judges' word on what it was compared with, and on these others of its batch."""
         if item.tier in (Classify.OFF, Classify.RULES) or item.fact.one_value or item.command.supersedes:
             return item
         item = replace(item, hits=(*item.hits, *mates))
@@ -218,6 +222,15 @@ class Judging:
         united = replace(stored.fact.united(item.fact, text), merged_from=(stored.id, item.new_id), derived=None)
         [vector] = await self._embedder.encode([text])
         return replace(item, merged=Merged(stored.id, united, uuid7()), merged_vector=vector)
+
+
+async def without_erased(connection: AsyncConnection, agent: AgentId, items: Sequence[Judged], lock: Locked) -> Sequence[Judged]:
+    """The items without what was erased since their snapshot: it may be neither acted on nor told."""
+    if lock.last_erased_at is None or all(item.seen_at is None or item.seen_at >= lock.last_erased_at for item in items):
+        return items
+    near = {hit.memory.id for item in items for hit in item.hits}
+    erased = await erasing.erased_among(connection, agent, list(near))
+    return [item.without(erased) for item in items]
 
 
 def _chunks(sequence: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:

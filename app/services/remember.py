@@ -22,12 +22,12 @@ from app.domain.storing import plan_store
 from app.domain.verbs import plan_supersede
 from app.embedding import Embedder
 from app.judges import rules
-from app.judges.cascade import Cascade
 from app.services import metrics
 from app.services.hinting import hints_of
-from app.services.judging import Command, Judged, Judging, Rules
+from app.services.judging import MOVED, Command, Judged, Judging, Rules, without_erased
 from app.services.once import UNKEYED, Once
-from app.store import erasing, links, reads, reviews, writes
+from app.services.waking import Waking
+from app.store import links, reads, reviews, writes
 from app.store.reads import Point
 from app.store.reviews import Incoming
 from app.store.rows import Request
@@ -76,11 +76,12 @@ class BatchRefused(PalimpsestError):
 class Remember:
     """Stores facts. No connection is held while the encoder or a model runs."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, cascade: Cascade, settings: Rules) -> None:
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, judging: Judging, settings: Rules, waking: Waking) -> None:
         self._engine = engine
         self._embedder = embedder
-        self._judging = Judging(engine, embedder, cascade, settings)
+        self._judging = judging
         self._rules = settings
+        self._waking = waking
 
     async def store(
         self, agent: AgentId, command: Command, *, request: Request, dry_run: bool = False, once: Once[Outcome] = UNKEYED
@@ -101,11 +102,11 @@ class Remember:
         """Stores facts in order, in one transaction, each with its own known time. One that cannot be stored fails alone,
         or with all others where `atomic` (BatchRefused). A dry run is not kept under its key."""
         started = time.perf_counter()
-        items = await self._judging.judge(agent, commands)
+        items: Sequence[Judged] = await self._judging.judge(agent, commands)
         async with self._engine.connect() as connection, connection.begin() as transaction:
             lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name)
             await once.check(connection)
-            items = await _without_erased(connection, agent, items, lock)
+            items = await without_erased(connection, agent, items, lock)
             mode = self._rules.policy.mode_of(lock.mode)
             drafts, picture = await self._plan(connection, agent, items, lock, mode)
             failed = {i: d for i, d in enumerate(drafts) if isinstance(d, PalimpsestError)}
@@ -129,7 +130,9 @@ class Remember:
                 await transaction.rollback()
             else:
                 await once.keep(connection, outcomes)
-        metrics.count([] if dry_run else plans)
+        if not dry_run:
+            metrics.count(plans)
+            self._waking.after(agent, plans)
         return outcomes
 
     async def _plan(
@@ -203,9 +206,17 @@ class Remember:
             merged=item.merged,
             retracts=item.verdict.retracts,
         )
-        look_again = "memories moved while it was judged" if moved else item.verdict.look_again
+        look_again = MOVED if moved else item.verdict.look_again
+        if self._left_open(item, picture):
+            look_again = "stored without comparing it with its slot"
         asked, settles = item.verdict.asked, command.settles
         return marked(replace(plan, asked=asked, settled=settles) if asked or settles else plan, look_again, policy)
+
+    def _left_open(self, item: Judged, picture: Picture) -> bool:
+        """Whether a fact that nobody judges, because the settings say so, comes into a slot that holds something: then the sweep compares
+        them, right after. Who says so in the call wants it left alone for now."""
+        unjudged = item.tier is Classify.OFF and item.command.classify is None and self._rules.looks_again
+        return unjudged and item.fact.one_value and bool(picture.chains_of_value(item.fact.slot))
 
     async def _apply(
         self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], items: Sequence[Judged], request: Request
@@ -233,15 +244,6 @@ def _only(outcomes: Outcomes) -> Outcome:
     if isinstance(outcome, PalimpsestError):
         raise outcome
     return outcome
-
-
-async def _without_erased(connection: AsyncConnection, agent: AgentId, items: list[Judged], lock: Locked) -> list[Judged]:
-    """The items without what was erased since their snapshot: it may be neither acted on nor told."""
-    if lock.last_erased_at is None or all(item.seen_at is None or item.seen_at >= lock.last_erased_at for item in items):
-        return items
-    near = {hit.memory.id for item in items for hit in item.hits}
-    erased = await erasing.erased_among(connection, agent, list(near))
-    return [item.without(erased) for item in items]
 
 
 def _moved(item: Judged, picture: Picture) -> set[UUID]:

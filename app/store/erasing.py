@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.memory import AgentId, Slot
 from app.store.engine import driver_connection, fetch
+from app.store.sweeps import FORGET_SLOTS_OF_SWEEPS
 
 CHUNK = 5_000
 
@@ -217,9 +218,10 @@ async def erase(
         "session": session_id,
         "everything": everything,
     }
+    swept = [row["id"] for row in await fetch(connection, FORGET_SLOTS_OF_SWEEPS, given)]
     await fetch(connection, _ERASE, given)
     slotless = [row["id"] for row in await fetch(connection, _FORGET_SLOTS, given)]
-    given["ids"] = list({*quoted, *slotless})
+    given["ids"] = list({*quoted, *slotless, *swept})
     for statement in (_FORGET_ANSWERS, _REDACT_REVIEWS, _REDACT_LOG, _REDACT_VETOES, _REDACT_TROUBLE):
         await fetch(connection, statement, given)
 

@@ -206,7 +206,7 @@ def link_row(agent: AgentId, link: Link, log_id: UUID, now: datetime) -> tuple[o
 
 def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID) -> tuple[object, ...]:
     relied_on = {str(memory_id): revision for memory_id, revision in review.relied_on}
-    stored = plan.target if plan.inserted else None
+    stored = review.successor or (plan.target if plan.inserted else None)
     return (
         agent,
         review_id,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -206,14 +207,20 @@ class Comparing:
 
 
 async def candidates(
-    connection: AsyncConnection, agent: AgentId, facts: Sequence[Fact], vectors: Sequence[NDArray[np.float32]], comparing: Comparing
+    connection: AsyncConnection,
+    agent: AgentId,
+    facts: Sequence[Fact],
+    vectors: Sequence[NDArray[np.float32]],
+    comparing: Comparing,
+    *,
+    as_of: datetime | None = None,
 ) -> tuple[Moment, list[list[Hit]]]:
-    """The current memories each fact is compared with: the nearest, best first, then up to MAX_ALIKE of the same derived slot or given
-    category; those have no scores. Raises EmbeddingsChanged where the database's vectors are another model's."""
+    """The memories that hold at `as_of` (default: now) and that each fact is compared with: the nearest, best first, then up to MAX_ALIKE
+    of the same derived slot or given category; those have no scores. Raises EmbeddingsChanged where the vectors are another model's."""
     given = {"alike": MAX_ALIKE, "depth": max(MIN_DEPTH, comparing.limit), "min_score": ANY_SCORE, **asdict(comparing)}
     statement = _CANDIDATES_OF_ONE if len(facts) == 1 else _CANDIDATES_OF_MANY
     given |= _one(facts[0], vectors[0]) if len(facts) == 1 else _many(facts, vectors)
-    moment, rows = await run(connection, statement, agent, Point(), given, encoder=comparing.encoder)
+    moment, rows = await run(connection, statement, agent, Point(as_of), given, encoder=comparing.encoder)
     hits: list[list[Hit]] = [[] for _ in facts]
     for row in rows:
         hits[row["place"] - 1].append(_hit(row))

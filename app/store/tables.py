@@ -195,6 +195,33 @@ reviews = sa.Table(
     sa.Index("reviews_created", "agent_id", "status", "created_at", "id"),
 )
 
+sweeps = sa.Table(
+    "sweeps",
+    metadata,
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="sweeps_agent_fkey"), primary_key=True),
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("origin", sa.Text, nullable=False),
+    sa.Column("slot", JSONB),
+    sa.Column("slot_hash", BYTEA),
+    sa.Column("since", _TIME),
+    sa.Column("dry_run", sa.Boolean, nullable=False),
+    sa.Column("total", sa.Integer),
+    sa.Column("examined", sa.Integer, nullable=False),
+    sa.Column("counts", JSONB, nullable=False),
+    sa.Column("findings", JSONB, nullable=False),
+    sa.Column("place", UUID),
+    sa.Column("runner", UUID),
+    sa.Column("alive_at", _TIME),
+    sa.Column("failures", sa.Integer, nullable=False),
+    sa.Column("error", sa.Text),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("started_at", _TIME),
+    sa.Column("finished_at", _TIME),
+    sa.Index("sweeps_created", "agent_id", "created_at", "id"),
+    sa.Index("sweeps_open", "agent_id", "id", postgresql_where=sa.text("status IN ('queued', 'running')")),
+)
+
 idempotency_keys = sa.Table(
     "idempotency_keys",
     metadata,

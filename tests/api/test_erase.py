@@ -25,13 +25,15 @@ SECRET = "My passport number is Q7-Zebra-4711 of Atlantis"
 
 
 def everything(url: str) -> str:
-    """All rows of all tables as text, large objects included."""
+    """All rows of all tables as text, those of the job library and large objects included."""
     with psycopg.connect(url) as connection:
-        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1").fetchall()
+        tables = connection.execute(
+            "SELECT schemaname, tablename FROM pg_tables WHERE schemaname IN ('public', 'jobs') ORDER BY 1, 2"
+        ).fetchall()
         rows = [
             str(row)
-            for (table,) in tables
-            for row in connection.execute(sql.SQL("SELECT t.*::text FROM {} AS t").format(sql.Identifier(table))).fetchall()
+            for schema, table in tables
+            for row in connection.execute(sql.SQL("SELECT t.*::text FROM {} AS t").format(sql.Identifier(schema, table))).fetchall()
         ]
         large = [str(row) for row in connection.execute("SELECT encode(lo_get(oid), 'escape') FROM pg_largeobject_metadata").fetchall()]
     return "\n".join([*rows, *large])
@@ -41,6 +43,8 @@ def assert_gone(url: str, *words: str, hashes_of: str | None = None, vector: str
     dump = everything(url).casefold()
     for word in words:
         assert word.casefold() not in dump, word
+        for written in (word, word.casefold(), word.capitalize()):  # bytes are dumped in hexadecimal
+            assert written.encode().hex() not in dump, word
     if hashes_of:
         for hashed in (digest(hashes_of), digest(fold(hashes_of)), loose_digest(hashes_of)):
             assert hashed.hex() not in dump
@@ -332,3 +336,15 @@ def test_an_erase_during_the_models_call_leaves_nothing_of_it_in_the_answer_or_t
     with psycopg.connect(database_url) as connection:
         marks = connection.execute("SELECT look_again FROM memories WHERE content <> ''").fetchall()
     assert marks == [("memories were erased while it was judged",)]
+
+
+def test_the_words_of_a_slot_go_from_the_sweeps_of_it_too(own: tuple[httpx.Client, str]) -> None:
+    client, url = own
+    said = {"content": SECRET, "entity": "Atlantis", "category": "papers", "key": "passport zebra", "value": "Q7-Zebra-4711"}
+    memory = client.post("/v1/memories", json=said).json()["memory"]
+    asked = {"slot": {"entity": "Atlantis", "category": "papers", "key": "passport zebra"}}
+    sweep = client.post("/v1/sweeps", json=asked, headers={"Idempotency-Key": "one"}).json()
+    client.delete(f"/v1/memories/{memory['id']}", params={"erase": True}).raise_for_status()
+    assert_gone(url, "zebra", "atlantis", hashes_of=SECRET)
+    swept = client.get(f"/v1/sweeps/{sweep['id']}").json()
+    assert (swept["status"], swept["slot"]) == ("cancelled", None)

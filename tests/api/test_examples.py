@@ -24,6 +24,7 @@ PASTED = {
     "log_id": lambda answer: answer["log_id"],
     "review_id": lambda answer: answer["review_id"],
     "agent_id": lambda answer: answer["agent_id"],
+    "sweep_id": lambda answer: answer["sweep_id"],
 }
 
 
@@ -91,7 +92,8 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
         client.post("/v1/memories", json=example["value"]).raise_for_status()
     store(client, "Alice lives in Porto", trust=90)
     waits = store(client, "Alice moved to Lisbon", trust=10)["review_id"]
-    stored = store(client, "Has a dog") | {"agent_id": client.headers["X-Agent-Id"], "review_id": waits}
+    sweep = client.post("/v1/sweeps").json()["id"]
+    stored = store(client, "Has a dog") | {"agent_id": client.headers["X-Agent-Id"], "review_id": waits, "sweep_id": sweep}
     ids = {name: found(stored) for name, found in PASTED.items()}
     body = call.body
     if isinstance(body, dict):

@@ -33,6 +33,8 @@ MET_BY_CHANCE = {
     "POST /v1/reviews/{review_id}/reject",
     "POST /v1/log/{log_id}/revert",
     "POST /v1/memories/{memory_id}/relationships",
+    "GET /v1/sweeps/{sweep_id}",
+    "POST /v1/sweeps/{sweep_id}/cancel",
 }
 CHANCE = [] if DEEP else ["--generation-deterministic"]
 

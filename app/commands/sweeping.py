@@ -1,0 +1,75 @@
+"""`palimpsest sweep`: have stored memories looked at again, and watch."""
+
+import time
+from typing import Annotated, Any
+
+import httpx
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of, said
+from app.commands.printing import console, print_json, print_table
+
+OPEN = ("queued", "running")
+PATIENCE = 60  # seconds without a worker that takes the sweep up
+
+
+def sweep(
+    key: Annotated[str | None, typer.Option(help="Only the slot with this key.", show_default=False)] = None,
+    entity: Annotated[str | None, typer.Option(help="With --key.", show_default=False)] = None,
+    category: Annotated[str | None, typer.Option(help="With --key.", show_default=False)] = None,
+    since: Annotated[str | None, typer.Option(help="Only what became known since then.", show_default=False)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Start it and do not wait for its end.")] = False,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look at stored memories again, and end what something later contradicts."""
+    if key is None and (entity or category):
+        raise Failure("--entity and --category name a slot together with --key; add it.")
+    slot = said(entity=entity, category=category, key=key) or None
+    with client_of(url, agent, api_key) as client:
+        found = answer_of(client, "POST", "/v1/sweeps", json=said(slot=slot, since=since, dry_run=dry_run or None))
+        if not detach:
+            found = _followed(client, found)
+    if as_json:
+        return print_json(found)
+    _print(found)
+    if found["status"] == "failed":
+        raise Failure(f"the sweep failed: {found['error']}")
+
+
+def _followed(client: httpx.Client, sweep: dict[str, Any]) -> dict[str, Any]:
+    """The sweep at its end. Raises Failure where no worker takes it up."""
+    asked = time.monotonic()
+    bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*bar, console=console(), transient=True) as progress:
+        shown = progress.add_task("sweeping", total=None)
+        while sweep["status"] in OPEN:
+            if sweep["status"] == "queued" and time.monotonic() - asked > PATIENCE:
+                raise Failure(f"no worker has taken up sweep {sweep['id']}. Is one running (`palimpsest worker`)? The sweep stays queued.")
+            time.sleep(0.2)
+            sweep = answer_of(client, "GET", f"/v1/sweeps/{sweep['id']}")
+            progress.update(shown, total=sweep["total"], completed=sweep["examined"])
+    return sweep
+
+
+def _print(sweep: dict[str, Any]) -> None:
+    tried = " (dry run)" if sweep["dry_run"] else ""
+    counts = ", ".join(f"{number} {name}" for name, number in sweep["counts"].items())
+    console().print(f"[bold]{sweep['status']}[/bold]{tried} sweep {sweep['id']}: {sweep['examined']} examined; {counts}")
+    rows = [
+        [
+            f["operation"],
+            "asks" if f["review"] else "",
+            f["relation"],
+            f"{f['confidence']:.2f}",
+            f["memory_id"] or "",
+            " ".join(f["others"]),
+        ]
+        for f in sweep["findings"]
+    ]
+    if rows:
+        print_table(["operation", "", "relation", "confidence", "in favour of", "others"], rows)

@@ -1,0 +1,123 @@
+"""Retroactive supersession (reference 001): what a stored memory would have done to others had it been judged when it came, done now.
+
+The judges, the plan of a store and the way a review is accepted are the same; only the fact is stored already.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.errors import CannotAccept
+from app.domain.judged import Merged
+from app.domain.memory import Fact, Kind, Memory, Operation, Version
+from app.domain.picture import Picture
+from app.domain.plan import Plan, Policy, Review, ReviewSource
+from app.domain.relation import Decision, Judge, Judgment, Relation
+from app.domain.reviewing import Proposal, plan_proposed, review_of
+from app.domain.storing import plan_store
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """A stored memory looked at again: the fact as it was told, what the judges say of others to it, and the merge it may lead to."""
+
+    memory_id: UUID
+    fact: Fact
+    judgments: tuple[Judgment, ...] = ()
+    merged: Merged | None = None
+
+
+def as_told(memory: Memory) -> Fact:
+    """The fact of a stored memory, as a caller would tell it now. What is stored as the default counts as not said."""
+    fact = memory.fact
+    return replace(
+        fact,
+        kind=None if fact.kind is Kind.FACT else fact.kind,
+        entity=None if fact.entity == "user" else fact.entity,
+        category=fact.category or None,
+    )
+
+
+def begins_before(one: Memory | Version, other: Memory | Version) -> bool:
+    """Whether one took its place before the other: the later start wins, of equal starts the later known."""
+    return (one.belief.valid_from, one.belief.asserted_at) < (other.belief.valid_from, other.belief.asserted_at)
+
+
+def ground(memory: Version, fact: Fact, picture: Picture, left_alone: Collection[UUID]) -> Picture:
+    """What a memory, with its fact as told, is held against: the other chains, without what is left alone. What begins with it and is
+    known later, or begins later and says the same, is held against it in its own turn."""
+
+    def stands(version: Version) -> bool:
+        twin = version.belief.valid_from == memory.belief.valid_from
+        repeats = version.says(fact) or version.fuzzy_hash == fact.fuzzy_hash
+        waits = begins_before(memory, version) and (twin or repeats)
+        return version.chain_id != memory.chain_id and not waits and version.id not in left_alone
+
+    return Picture(v for v in picture.versions() if stands(v))
+
+
+def can_act(memory: Version) -> bool:
+    """Whether it says anything of any time."""
+    return not (memory.erased_at or memory.belief.void or memory.belief.empty or memory.belief.merged)
+
+
+def plan_sweep(swept: Swept, picture: Picture, others: Picture, policy: Policy, *, now: datetime, proposes: bool) -> Plan | None:
+    """What storing the memory now would do to `others` (`ground`), as a change of stored memories; None where it does nothing.
+
+    What may not be done, is not sure enough, or where the mode `proposes` only, becomes a review.
+    """
+    judgments = swept.judgments
+    live = plan_store(
+        swept.fact, others, judgments, policy, now=now, new_id=swept.memory_id, classify=True, merged=swept.merged, retracts=False
+    )
+    alone = _stands_alone(picture.version(swept.memory_id), picture)
+    change = review_of(live, others, ReviewSource.SWEEP)
+    if change and change.relation in _WITHDRAWING and not alone:
+        return None
+    if change and proposes:
+        return _asking(swept, change, now)
+    refused = live.review if live.review and live.review.judgments else None
+    if refused and refused.relation in _WITHDRAWING and not alone:
+        refused = None
+    plan = _carried_out(swept, live, change, picture, now) if change else None
+    if plan is None:
+        return _asking(swept, refused, now) if refused else None
+    return replace(plan, review=_about(swept, refused) if refused else None, judgments=judgments)
+
+
+# Carrying these out withdraws the memory itself: it repeats another, or only tells of an end.
+_WITHDRAWING = (Relation.DUPLICATE, Relation.RETRACTION)
+
+
+def _stands_alone(memory: Version, picture: Picture) -> bool:
+    """Whether withdrawing it changes nothing else: no version before it would stand up again, nothing ended in its favour."""
+    line = [v for v in picture.chain(memory.chain_id) if not v.belief.void]
+    return len(line) == 1 and not any(v.belief.ended_by == memory.id for v in picture.versions())
+
+
+def _carried_out(swept: Swept, live: Plan, change: Review, picture: Picture, now: datetime) -> Plan | None:
+    """The change made to the memories as they are; None where they have gone another way."""
+    said = live.decision
+    decision = Decision(
+        change.relation, said.confidence, Judge.SWEEP, f"Found by the sweep ({said.decided_by}): {said.reasoning}", said.findings
+    )
+    proposal = Proposal(
+        swept.memory_id, change.relation, change.sentence, now, swept.memory_id, change.judgments, change.relied_on, change.said
+    )
+    try:
+        return plan_proposed(proposal, picture, decision, now=now, merged=swept.merged)
+    except CannotAccept:
+        return None
+
+
+def _about(swept: Swept, review: Review) -> Review:
+    """The review as one about the stored memory."""
+    return replace(review, source=ReviewSource.SWEEP, successor=swept.memory_id)
+
+
+def _asking(swept: Swept, review: Review, now: datetime) -> Plan:
+    """Nothing changes; a person is asked."""
+    sure = max(review.judgments, key=lambda j: j.confidence)
+    decision = Decision(Relation.NONE, sure.confidence, Judge.SWEEP, f"Found by the sweep, for review: {sure.reasoning}", sure.findings)
+    return Plan(Operation.NOOP, now, decision, target=swept.memory_id, judgments=swept.judgments, review=_about(swept, review))

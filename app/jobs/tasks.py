@@ -1,0 +1,91 @@
+"""The jobs that a worker knows: carry out a sweep, look again at what is marked, start what is due by the clock, pick up what was left."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from procrastinate.jobs import Status
+from sqlalchemy.ext.asyncio import AsyncEngine
+from uuid_utils.compat import uuid7
+
+from app.domain.memory import AgentId
+from app.services.sweep import Sweeping
+from app.store import queue as queues
+from app.store import sweeping, sweeps
+from app.store.queue import Queue
+from app.store.sweeps import Asked, Origin
+
+logger = logging.getLogger(__name__)
+
+STALLED_AFTER = 15.0  # seconds without a sign of life from its worker
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """What the jobs of a worker need."""
+
+    engine: AsyncEngine
+    queue: Queue
+    sweeping: Sweeping
+
+    def register(self, *, cron: str | None) -> None:
+        """Makes the jobs known to the queue; `cron` says when sweeps of everything are due, None = never."""
+        app = self.queue.app
+        app.task(name=queues.SWEEP)(self.sweep)
+        app.task(name=queues.LOOK)(self.look_again)
+        self._by_the_clock("pick_up", self.pick_up, "* * * * *")
+        self._by_the_clock("look_at_marks", self.look_at_marks, "*/10 * * * *")
+        if cron:
+            self._by_the_clock("start_sweeps", self.start_sweeps, cron)
+
+    def _by_the_clock(self, name: str, job: Callable[[int], Awaitable[None]], cron: str) -> None:
+        app = self.queue.app
+        app.periodic(cron=cron)(app.task(name=name, queueing_lock=name)(job))
+
+    async def sweep(self, agent: str, sweep_id: str) -> None:
+        """Carries a sweep out, and wakes for the next one of its agent, which had to wait for this one."""
+        await self.sweeping.run(AgentId(agent), UUID(sweep_id))
+        await self._wake_for_waiting(AgentId(agent))
+
+    async def look_again(self, agent: str) -> None:
+        """Looks again at what is marked in an agent."""
+        await self.sweeping.look(AgentId(agent))
+        await self._wake_for_waiting(AgentId(agent))
+
+    async def start_sweeps(self, timestamp: int) -> None:
+        """Starts a sweep for each agent with news since its last one."""
+        async with self.engine.begin() as connection:
+            due = await sweeps.due(connection)
+            started = [
+                (agent, (await sweeps.create(connection, agent, uuid7(), Asked(since=since), Origin.SCHEDULE))["id"])
+                for agent, since in due
+            ]
+        for agent, sweep_id in started:
+            await self.queue.sweep(agent, sweep_id)
+
+    async def pick_up(self, timestamp: int) -> None:
+        """Goes on with every sweep that is not at its end and that nobody works on: its worker died, or something went wrong."""
+        await self._forget_dead_workers()
+        await self._wake_for_waiting(None)
+
+    async def _wake_for_waiting(self, agent: AgentId | None) -> None:
+        async with self.engine.connect() as connection:
+            waiting = await sweeps.waiting(connection, agent)
+        for owner, sweep_id in waiting:
+            await self.queue.sweep(owner, sweep_id)
+
+    async def look_at_marks(self, timestamp: int) -> None:
+        """Looks again where a memory is still marked: its model was down, or nobody was woken."""
+        async with self.engine.connect() as connection:
+            agents = await sweeping.agents_with_marks(connection)
+        for agent in agents:
+            await self.queue.look_again(agent)
+
+    async def _forget_dead_workers(self) -> None:
+        """Removes the jobs that workers had when they died; what they were about stands in columns."""
+        manager = self.queue.app.job_manager
+        await manager.prune_stalled_workers(STALLED_AFTER)
+        for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER):
+            if job.id is not None:
+                await manager.finish_job_by_id_async(job.id, Status.FAILED, delete_job=True)

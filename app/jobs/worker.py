@@ -1,0 +1,77 @@
+"""A worker process: everything that jobs need, built here, and procrastinate's worker over it."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+import httpx
+
+from app.building import model_judge, patience_of, policy_of, rules_of
+from app.embedding.deferred import DeferredEmbedder
+from app.jobs.tasks import STALLED_AFTER, Jobs
+from app.judges.cascade import Cascade
+from app.services.judging import Judging
+from app.services.sweep import Sweeping
+from app.settings import InvalidSettings, Settings
+from app.store import schema
+from app.store.engine import create_engine
+from app.store.queue import Queue
+
+AT_ONCE = 2  # jobs; each of another agent
+CONNECTIONS = 4
+GRACE = 10.0  # seconds that jobs under way may take to end; another worker goes on with what is broken off
+
+
+async def work(settings: Settings, *, until_idle: bool = False, beside: int | None = None) -> None:
+    """Works until it is told to stop (SIGTERM, SIGINT); `until_idle`: until no job is left; `beside`: until that process,
+    its parent, is gone."""
+    async with opened_jobs(settings) as jobs:
+        clock = settings.supersession_enabled and settings.supersession_sweep_enabled and not until_idle
+        jobs.register(cron=settings.supersession_cron if clock else None)
+        await jobs.pick_up(0)
+        await jobs.look_at_marks(0)
+        watching = asyncio.create_task(_gone(beside)) if beside else None
+        working = asyncio.create_task(
+            jobs.queue.app.run_worker_async(
+                concurrency=AT_ONCE,
+                wait=not until_idle,
+                delete_jobs="always",
+                shutdown_graceful_timeout=GRACE,
+                update_heartbeat_interval=STALLED_AFTER / 3,
+                stalled_worker_timeout=STALLED_AFTER,
+                install_signal_handlers=not until_idle,
+            )
+        )
+        if watching:
+            watching.add_done_callback(lambda _: working.cancel())
+        with suppress(asyncio.CancelledError):
+            await working
+
+
+@asynccontextmanager
+async def opened_jobs(settings: Settings) -> AsyncIterator[Jobs]:
+    """The jobs over the database of the settings, which must be migrated."""
+    if settings.database_url is None:
+        raise InvalidSettings("PALIMPSEST_DATABASE_URL: not set. With the embedded Postgres, `palimpsest serve` runs a worker by itself.")
+    engine = create_engine(settings.database_url, pool_size=CONNECTIONS, patience=patience_of(settings))
+    queue = Queue(settings.database_url)
+    try:
+        async with AsyncExitStack() as opened:
+            http = await opened.enter_async_context(httpx.AsyncClient())
+            await opened.enter_async_context(queue.app.open_async())
+            embedder = DeferredEmbedder(settings, opened)
+            language_oid = await asyncio.to_thread(schema.language_oid, settings.database_url, settings.text_language)
+            policy = policy_of(settings)
+            rules = rules_of(settings, policy, language_oid)
+            judging = Judging(engine, embedder, Cascade(policy, model_judge(settings, http)), rules)
+            batch = settings.supersession_batch
+            yield Jobs(engine, queue, Sweeping(engine, judging, rules, encoder=embedder.name, batch=batch))
+    finally:
+        await engine.dispose()
+
+
+async def _gone(parent: int) -> None:
+    """Returns when the process that started this one is gone, however it went."""
+    while os.getppid() == parent:  # noqa: ASYNC110 - no event tells of it
+        await asyncio.sleep(1)

@@ -1,0 +1,47 @@
+"""Telling workers that there is something to look at, without holding up or failing the call that left it."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Iterable
+from typing import Any
+from uuid import UUID
+
+from app.domain.memory import AgentId
+from app.domain.plan import Plan
+from app.store.queue import Queue
+
+logger = logging.getLogger(__name__)
+
+
+class Waking:
+    """Wakes workers in the background. Where that fails, they find what there is to do within minutes by themselves."""
+
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    def after(self, agent: AgentId, plans: Iterable[Plan]) -> None:
+        """Has the agent looked at again where one of these committed plans marked a memory."""
+        if any(plan.look_again for plan in plans):
+            self._begin(self._queue.look_again(agent))
+
+    def for_sweep(self, agent: AgentId, sweep_id: UUID) -> None:
+        """Has a committed sweep carried out."""
+        self._begin(self._queue.sweep(agent, sweep_id))
+
+    async def rest(self) -> None:
+        """Waits for what is under way."""
+        await asyncio.gather(*self._under_way)
+
+    def _begin(self, waking: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(_told(waking))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+
+async def _told(waking: Coroutine[Any, Any, None]) -> None:
+    """Whatever goes wrong, the call is over and a worker will come by."""
+    try:
+        await waking
+    except Exception as problem:
+        logger.warning("No worker could be woken: %s", type(problem).__name__)

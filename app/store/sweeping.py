@@ -1,0 +1,129 @@
+"""What a sweep reads: the memories to examine in their order, what each is held against, and what people have decided already."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.memory import AgentId, Memory
+from app.store.engine import fetch
+from app.store.reads import LATEST, MEMORY, memory_in
+
+_ONE_VALUE = "m.slot_key IS NOT NULL AND m.kind <> 'constraint' AND m.single_valued IS DISTINCT FROM false"
+_STANDS = "NOT m.void AND NOT m.merged AND m.erased_at IS NULL AND (m.valid_until IS NULL OR m.valid_until > m.valid_from)"
+_NEWS = "(CAST(:since AS timestamptz) IS NULL OR m.created_at >= :since OR m.look_again IS NOT NULL)"
+
+# First the slots that hold one value and have more than one chain, whole, so that the values come one after the other; then every
+# memory without such a slot. In both, in the order in which things began to be true.
+_WORK = f"""
+    WITH shared AS (
+        SELECT m.slot_hash FROM memories m WHERE m.agent_id = :agent AND {_STANDS} AND {_ONE_VALUE}
+        GROUP BY m.slot_hash HAVING count(DISTINCT m.chain_id) > 1 AND bool_or({_NEWS})
+    ), work AS (
+        SELECT m.id, m.valid_from, m.asserted_at, {_ONE_VALUE} AS has_slot FROM memories m
+        WHERE m.agent_id = :agent AND {_STANDS} AND (CAST(:slot AS bytea) IS NULL OR m.slot_hash = :slot)
+          AND CASE WHEN {_ONE_VALUE} THEN m.slot_hash IN (SELECT slot_hash FROM shared) ELSE {_NEWS} END
+    )
+    SELECT id FROM work ORDER BY has_slot DESC, valid_from, asserted_at, id
+"""  # noqa: S608 - fragments from constants, values are bound
+
+
+async def work(connection: AsyncConnection, agent: AgentId, *, slot_hash: bytes | None, since: datetime | None) -> list[UUID]:
+    """The memories to examine, in order; with `since`, those known since then and those marked for another look."""
+    rows = await fetch(connection, _WORK, {"agent": agent, "slot": slot_hash, "since": since})
+    return [row["id"] for row in rows]
+
+
+# The slots of marked memories whole, and the marked ones.
+_MARKED = f"""
+    WITH marked AS (SELECT m.id, m.slot_hash FROM memories m WHERE m.agent_id = :agent AND m.look_again IS NOT NULL),
+    work AS (
+        SELECT m.id, m.valid_from, m.asserted_at, {_ONE_VALUE} AS has_slot FROM memories m
+        WHERE m.agent_id = :agent AND {_STANDS} AND {_ONE_VALUE} AND m.slot_hash IN (SELECT slot_hash FROM marked)
+        UNION
+        SELECT m.id, m.valid_from, m.asserted_at, {_ONE_VALUE} FROM memories m
+        WHERE m.agent_id = :agent AND m.look_again IS NOT NULL
+    )
+    SELECT id FROM work ORDER BY has_slot DESC, valid_from, asserted_at, id
+"""  # noqa: S608 - fragments from constants, values are bound
+
+
+async def marked(connection: AsyncConnection, agent: AgentId) -> list[UUID]:
+    """The memories marked for another look, with all others of their slots, in order."""
+    return [row["id"] for row in await fetch(connection, _MARKED, {"agent": agent})]
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A memory to examine, with its vector; `marked` says why it was to be looked at again."""
+
+    memory: Memory
+    vector: NDArray[np.float32]
+    marked: str | None
+
+
+_EXAMINE = f"""
+    SELECT {MEMORY}, CAST(NULL AS uuid) AS supersedes_id, m.embedding, m.look_again
+    FROM {LATEST} WHERE m.agent_id = :agent AND m.id = ANY(:ids) AND m.erased_at IS NULL
+"""  # noqa: S608 - fragments from constants, values are bound
+
+
+async def to_examine(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> list[Examined]:
+    """These memories in the order given; erased ones are left out."""
+    rows = {row["id"]: row for row in await fetch(connection, _EXAMINE, {"agent": agent, "ids": list(ids)})}
+    return [Examined(memory_in(rows[i]), _vector(rows[i]), rows[i]["look_again"]) for i in ids if i in rows]
+
+
+def _vector(row: Mapping[str, Any]) -> NDArray[np.float32]:
+    return np.asarray(row["embedding"].to_numpy(), dtype=np.float32)
+
+
+# Pairs (memory, other) of which a person has said what to do, or is being asked: reviews in the memory's favour that did not merely
+# expire, and changes in its favour that were undone.
+_DECIDED = """
+    SELECT r.memory_id, CAST(other AS uuid) AS other
+    FROM reviews r CROSS JOIN LATERAL jsonb_object_keys(r.relied_on) AS other
+    WHERE r.agent_id = :agent AND r.memory_id = ANY(:ids) AND r.status <> 'expired'
+    UNION
+    SELECT l.target_memory_id, other FROM consolidation_log l CROSS JOIN LATERAL unnest(l.source_memory_ids) AS other
+    WHERE l.agent_id = :agent AND l.target_memory_id = ANY(:ids) AND l.reverted_by IS NOT NULL
+    UNION
+    SELECT mine, l.target_memory_id FROM consolidation_log l CROSS JOIN LATERAL unnest(l.source_memory_ids) AS mine
+    WHERE l.agent_id = :agent AND l.source_memory_ids && :ids AND mine = ANY(:ids) AND l.target_memory_id IS NOT NULL
+      AND l.reverted_by IS NOT NULL
+"""
+
+
+async def decided_by_people(connection: AsyncConnection, agent: AgentId, ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
+    """Of each of these memories, the others that a person wants left as they are to it, or was asked about."""
+    decided: dict[UUID, set[UUID]] = {}
+    for row in await fetch(connection, _DECIDED, {"agent": agent, "ids": list(ids)}):
+        decided.setdefault(row["memory_id"], set()).add(row["other"])
+    return decided
+
+
+async def mark(connection: AsyncConnection, agent: AgentId, marks: Mapping[UUID, str | None]) -> None:
+    """Marks memories for another look with the reason, or takes the mark away (None)."""
+    statement = """
+        UPDATE memories m SET look_again = new.reason
+        FROM unnest(CAST(:ids AS uuid[]), CAST(:reasons AS text[])) AS new (id, reason)
+        WHERE m.agent_id = :agent AND m.id = new.id AND m.erased_at IS NULL
+    """
+    if marks:
+        await fetch(connection, statement, {"agent": agent, "ids": list(marks), "reasons": list(marks.values())})
+
+
+async def agents_with_marks(connection: AsyncConnection) -> list[AgentId]:
+    """The agents that have a memory to be looked at again."""
+    return [AgentId(row["agent_id"]) for row in await fetch(connection, _WITH_MARKS, {})]
+
+
+_WITH_MARKS = """
+    SELECT agent_id FROM agents a
+    WHERE EXISTS (SELECT FROM memories m WHERE m.agent_id = a.agent_id AND m.look_again IS NOT NULL) ORDER BY agent_id
+"""

@@ -1,0 +1,330 @@
+"""The sweep: stored memories looked at again."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from conftest import running
+from judges.scripted import ScriptedModel, every, fails
+from promises import keeps_to_the_document
+
+from app.jobs.worker import work
+from app.settings import load_settings
+
+
+class Place:
+    """A service over a database of its own; a worker works when the test says so."""
+
+    def __init__(self, url: str, client: httpx.Client) -> None:
+        self.url, self.client = url, client
+
+    def store(self, content: str, **said: Any) -> str:
+        """Stored as it is, without asking any judge; its id."""
+        answer = self.client.post("/v1/memories", json={"content": content, "classify": False, **said})
+        assert answer.status_code == 201, answer.text
+        found: str = answer.json()["memory"]["id"]
+        return found
+
+    def editor(self, value: str, **said: Any) -> str:
+        return self.store(f"Uses {value}", **{"category": "tooling", "key": "editor", "value": value, **said})
+
+    def work(self, **settings: Any) -> None:
+        """A worker from its start until there is nothing left to do."""
+        asyncio.run(work(load_settings(database_url=self.url, **settings), until_idle=True))
+
+    def sweep(self, **asked: Any) -> dict[str, Any]:
+        started = self.client.post("/v1/sweeps", json=asked)
+        assert started.status_code == 202, started.text
+        self.work()
+        found: dict[str, Any] = self.client.get(f"/v1/sweeps/{started.json()['id']}").json()
+        assert found["status"] == "done", found
+        return found
+
+    def memory(self, memory_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.client.get(f"/v1/memories/{memory_id}").json()
+        return found
+
+    def standing(self, *ids: str) -> list[str]:
+        return [self.memory(i)["status"] for i in ids]
+
+    def log(self, **asked: Any) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.client.get("/v1/log", params=asked).json()["items"]
+        return found
+
+
+@pytest.fixture
+def place(database_url: str) -> Iterator[Place]:
+    hooks = {"response": [keeps_to_the_document]}
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, event_hooks=hooks, timeout=60) as client,
+    ):
+        yield Place(database_url, client)
+
+
+# --- what it finds -----------------------------------------------------------------------------------------------------
+
+
+def test_of_several_values_in_a_slot_the_latest_start_holds_and_the_others_end_where_the_next_begins(place: Place) -> None:
+    vim = place.editor("Vim", valid_from="2023-01-01")
+    nano = place.editor("Nano", valid_from="2025-01-01")
+    emacs = place.editor("Emacs", valid_from="2024-01-01")
+    found = place.sweep()
+    assert place.standing(vim, emacs, nano) == ["superseded", "superseded", "current"]
+    assert place.memory(vim)["valid_until"].startswith("2024-01-01")
+    assert place.memory(vim)["superseded_by"] == emacs
+    assert place.memory(emacs)["valid_until"].startswith("2025-01-01")
+    assert found["counts"]["superseded"] == 2
+    assert (found["total"], found["examined"]) == (3, 3)
+    assert {(f["memory_id"], *f["others"]) for f in found["findings"]} == {(emacs, vim), (nano, emacs)}
+
+
+def test_the_log_says_that_the_sweep_decided_and_why(place: Place) -> None:
+    place.editor("Vim", valid_from="2023-01-01")
+    place.editor("Nano", valid_from="2025-01-01")
+    found = place.sweep()
+    [entry] = place.log(decided_by="sweep")
+    assert (entry["operation"], entry["request_id"]) == ("SUPERSEDE", found["id"])
+    assert "sweep (rule)" in entry["reasoning"]
+
+
+def test_of_equal_starts_the_later_known_holds(place: Place) -> None:
+    first, second = (place.editor(value, valid_from="2024-01-01") for value in ("Vim", "Nano"))
+    place.sweep()
+    assert place.memory(second)["status"] == "current"
+    assert place.memory(first)["valid_until"] == place.memory(first)["valid_from"]
+
+
+def test_the_same_value_twice_is_withdrawn_once(place: Place) -> None:
+    first, again = (
+        place.editor("Vim", valid_from="2023-01-01"),
+        place.store("Vim is the editor", category="tooling", key="editor", value="vim"),
+    )
+    found = place.sweep()
+    assert place.standing(first, again) == ["current", "reverted"]
+    assert found["counts"]["duplicates"] == 1
+
+
+def test_neighbours_without_a_slot_are_judged_as_a_store_judges_them(place: Place) -> None:
+    old = place.store("Lives in Porto", valid_from="2023-01-01")
+    other = place.store("Has a dog called Rex", valid_from="2023-02-01")
+    new = place.store("Moved from Porto to Lisbon", valid_from="2024-05-01")
+    found = place.sweep()
+    assert place.standing(old, other, new) == ["superseded", "current", "current"]
+    assert found["findings"][0]["signals"]
+
+
+def test_an_end_that_was_told_as_a_fact_ends_what_it_tells_of(place: Place) -> None:
+    old = place.store("Works at Initech", valid_from="2023-01-01")
+    end = place.store("No longer works at Initech", valid_from="2024-01-01")
+    found = place.sweep()
+    assert place.standing(old, end) == ["retracted", "reverted"]
+    assert place.memory(old)["valid_until"].startswith("2024-01-01")
+    assert found["counts"]["retracted"] == 1
+
+
+def test_a_constraint_stays_and_a_person_is_asked(place: Place) -> None:
+    rule = place.store("Only Vim may be used", kind="constraint", category="tooling", key="editor", value="Vim", valid_from="2023-01-01")
+    place.editor("Nano", valid_from="2024-01-01")
+    place.editor("Emacs", valid_from="2025-01-01")
+    place.sweep()
+    assert place.memory(rule)["status"] == "current"
+
+
+def test_lower_trust_never_ends_higher_but_asks(place: Place) -> None:
+    trusted = place.editor("Vim", trust=90, valid_from="2023-01-01")
+    place.editor("Nano", trust=10, valid_from="2024-01-01")
+    found = place.sweep()
+    assert place.memory(trusted)["status"] == "current"
+    assert found["counts"]["reviews"] == 1
+    [review] = place.client.get("/v1/reviews").json()["items"]
+    assert review["source"] == "sweep"
+
+
+def test_what_holds_several_values_is_left(place: Place) -> None:
+    ids = [place.store(f"Speaks {word}", key="language", value=word, single_valued=False) for word in ("Thai", "Dutch")]
+    assert place.sweep()["counts"]["superseded"] == 0
+    assert place.standing(*ids) == ["current", "current"]
+
+
+# --- once ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_second_sweep_finds_nothing(place: Place) -> None:
+    for value, year in (("Vim", 2022), ("Nano", 2023), ("Emacs", 2024)):
+        place.editor(value, valid_from=f"{year}-01-01")
+    place.store("Lives in Porto", valid_from="2023-01-01")
+    place.store("Moved from Porto to Lisbon", valid_from="2024-05-01")
+    assert place.sweep()["findings"]
+    before = place.log(limit=1000)
+    assert place.sweep()["findings"] == []
+    assert place.log(limit=1000) == before
+
+
+def test_a_question_is_asked_once_and_not_again_when_it_was_answered(place: Place) -> None:
+    place.editor("Vim", trust=90, valid_from="2023-01-01")
+    place.editor("Nano", trust=10, valid_from="2024-01-01")
+    place.sweep()
+    assert place.sweep()["counts"]["reviews"] == 0
+    [review] = place.client.get("/v1/reviews").json()["items"]
+    assert place.client.post(f"/v1/reviews/{review['id']}/reject").status_code == 200
+    assert place.sweep()["counts"]["reviews"] == 0
+
+
+def test_accepting_a_review_of_the_sweep_does_what_it_proposes(place: Place) -> None:
+    trusted = place.editor("Vim", trust=90, valid_from="2023-01-01")
+    new = place.editor("Nano", trust=10, valid_from="2024-01-01")
+    place.sweep()
+    [review] = place.client.get("/v1/reviews").json()["items"]
+    accepted = place.client.post(f"/v1/reviews/{review['id']}/accept").json()
+    assert (accepted["operation"], accepted["superseded"]) == ("SUPERSEDE", [trusted])
+    assert place.memory(trusted)["superseded_by"] == new
+
+
+def test_what_a_person_undid_is_not_done_again(place: Place) -> None:
+    vim, nano = place.editor("Vim", valid_from="2023-01-01"), place.editor("Nano", valid_from="2024-01-01")
+    place.sweep()
+    [entry] = place.log(decided_by="sweep")
+    assert place.client.post(f"/v1/log/{entry['id']}/revert").status_code == 200
+    assert place.sweep()["findings"] == []
+    assert place.standing(vim, nano) == ["current", "current"]
+
+
+def test_a_whole_sweep_is_undone_by_its_id(place: Place) -> None:
+    ids = [place.editor(value, valid_from=f"{year}-01-01") for value, year in (("Vim", 2022), ("Nano", 2023), ("Emacs", 2024))]
+    home = place.store("Lives in Porto", valid_from="2023-01-01")
+    place.store("Moved from Porto to Lisbon", valid_from="2024-05-01")
+    found = place.sweep()
+    undone = place.client.post("/v1/reverts", json={"sweep_id": found["id"]})
+    assert undone.status_code == 200, undone.text
+    assert place.standing(*ids, home) == ["current"] * 4
+
+
+# --- how it is asked for ------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_tells_what_a_sweep_does_and_does_nothing(place: Place) -> None:
+    ids = [place.editor(value, valid_from=f"{year}-01-01") for value, year in (("Vim", 2022), ("Nano", 2023), ("Emacs", 2024))]
+    place.store("Lives in Porto", valid_from="2023-01-01")
+    place.store("Moved from Porto to Lisbon", valid_from="2024-05-01")
+    before = place.log(limit=1000)
+    tried = place.sweep(dry_run=True)
+    assert place.standing(*ids) == ["current"] * 3
+    assert place.log(limit=1000) == before
+    assert place.sweep()["findings"] == tried["findings"]
+
+
+def test_one_slot_alone(place: Place) -> None:
+    vim, _ = place.editor("Vim", valid_from="2022-01-01"), place.editor("Nano", valid_from="2023-01-01")
+    homes = [
+        place.store(f"Lives in {town}", key="home", value=town, valid_from=f"{year}-01-01")
+        for town, year in (("Porto", 2022), ("Lisbon", 2023))
+    ]
+    found = place.sweep(slot={"category": "Tooling", "key": "EDITOR"})
+    assert place.standing(vim, *homes) == ["superseded", "current", "current"]
+    assert found["total"] == 2
+
+
+def test_what_became_known_since_a_time_is_held_against_all_that_was_known_before(place: Place) -> None:
+    old = place.store("Lives in Porto", valid_from="2023-01-01")
+    place.store("Works at Initech", valid_from="2023-01-01")
+    place.store("No longer works at Initech", valid_from="2024-01-01")
+    since = place.memory(place.store("Moved from Porto to Lisbon", valid_from="2024-05-01"))["created_at"]
+    found = place.sweep(since=since)
+    assert place.memory(old)["status"] == "superseded"
+    assert (found["total"], found["counts"]["retracted"]) == (1, 0)
+
+
+def test_what_is_told_late_is_held_against_what_began_after_it(place: Place) -> None:
+    place.store("Moved from Porto to Lisbon", valid_from="2024-05-01")
+    late = place.store("Lives in Porto", valid_from="2023-01-01")
+    place.sweep(since=place.memory(late)["created_at"])
+    assert place.memory(late)["valid_until"].startswith("2024-05-01")
+
+
+def test_in_shadow_every_change_becomes_a_question(place: Place) -> None:
+    vim, nano = place.editor("Vim", valid_from="2023-01-01"), place.editor("Nano", valid_from="2024-01-01")
+    place.client.patch("/v1/agents/default", json={"mode": "shadow"})
+    assert place.sweep()["counts"]["reviews"] == 1
+    assert place.standing(vim, nano) == ["current", "current"]
+
+
+def test_a_sweep_of_an_agent_without_memories_ends_at_once(place: Place) -> None:
+    assert place.sweep()["total"] == 0
+
+
+def test_a_cancelled_sweep_goes_no_further(place: Place) -> None:
+    ids = place.editor("Vim"), place.editor("Nano")
+    started = place.client.post("/v1/sweeps").json()
+    cancelled = place.client.post(f"/v1/sweeps/{started['id']}/cancel").json()
+    assert cancelled["status"] == "cancelled"
+    place.work()
+    assert place.client.get(f"/v1/sweeps/{started['id']}").json()["status"] == "cancelled"
+    assert place.standing(*ids) == ["current", "current"]
+
+
+def test_a_slot_needs_its_key_and_an_agent_its_own_name(place: Place) -> None:
+    assert place.client.post("/v1/sweeps", json={"slot": {"entity": "x"}}).status_code == 422
+    assert place.client.post("/v1/sweeps", json={"agent_id": "another"}).status_code == 422
+    assert place.client.post("/v1/sweeps", json={"agent_id": "default"}).status_code == 202
+    assert place.client.get("/v1/sweeps/0192f0aa-0000-7000-8000-000000000000").status_code == 404
+
+
+def test_another_agents_sweep_is_unknown(place: Place) -> None:
+    started = place.client.post("/v1/sweeps").json()
+    assert place.client.get(f"/v1/sweeps/{started['id']}", headers={"X-Agent-Id": "another"}).status_code == 404
+
+
+def test_where_it_is_switched_off_a_call_is_told_so(database_url: str) -> None:
+    with running(load_settings(database_url=database_url, supersession_enabled=False)) as address:
+        answer = httpx.post(f"{address}/v1/sweeps")
+    assert answer.status_code == 409
+    assert "PALIMPSEST_SUPERSESSION_ENABLED" in answer.json()["detail"]
+
+
+# --- inline -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_value_stored_unjudged_by_the_settings_is_held_against_its_slot_right_after(database_url: str) -> None:
+    settings = load_settings(database_url=database_url, classify="off")
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        place = Place(database_url, client)
+        stored = [client.post("/v1/memories", json={"content": f"Uses {word}", "key": "editor", "value": word}) for word in ("Vim", "Nano")]
+        vim, nano = (answer.json()["memory"]["id"] for answer in stored)
+        assert place.standing(vim, nano) == ["current", "current"]
+        place.work(classify="off")
+        assert place.standing(vim, nano) == ["superseded", "current"]
+        [sweep] = client.get("/v1/sweeps").json()["items"]
+        assert (sweep["origin"], sweep["counts"]["superseded"]) == ("store", 1)
+        place.work()
+        assert len(client.get("/v1/sweeps").json()["items"]) == 1
+
+
+def test_a_call_that_asks_for_no_judge_is_left_alone_until_a_sweep(place: Place) -> None:
+    vim, nano = place.editor("Vim"), place.editor("Nano")
+    place.work()
+    assert place.standing(vim, nano) == ["current", "current"]
+    place.sweep()
+    assert place.standing(vim, nano) == ["superseded", "current"]
+
+
+def test_what_the_model_could_not_judge_is_judged_when_it_is_back(database_url: str) -> None:
+    with ScriptedModel(fails(500)) as model:
+        settings = load_settings(database_url=database_url, llm_base_url=model.url, llm_tries=1)
+        with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+            place = Place(database_url, client)
+            old, new = (
+                client.post("/v1/memories", json={"content": f"The Falcon app was written by {name}"}).json()["memory"]["id"]
+                for name in ("Anna", "Bertha")
+            )
+            assert place.standing(old, new) == ["current", "current"]
+            place.work(llm_base_url=model.url, llm_tries=1)
+            assert place.standing(old, new) == ["current", "current"]
+            model.then(every("CONTRADICTION"))
+            place.work(llm_base_url=model.url, llm_tries=1)
+            assert place.standing(old, new) == ["superseded", "current"]
+            [entry] = place.log(decided_by="sweep")
+            assert "sweep (model)" in entry["reasoning"]
+            assert entry["usage"]["llm_calls"] == 1

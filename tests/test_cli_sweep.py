@@ -1,0 +1,61 @@
+"""`palimpsest sweep` and the worker that `palimpsest serve` runs beside it."""
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import psutil
+from builders import editor
+from served import Served, served
+from test_cli import palimpsest
+
+
+def store_unjudged(service: str, agent: str, *values: str) -> None:
+    items = [editor(value) | {"classify": False} for value in values]
+    httpx.post(f"{service}/v1/memories/batch", json={"items": items}, headers={"X-Agent-Id": agent}).raise_for_status()
+
+
+def worker_of(service: Served) -> psutil.Process:
+    [worker] = [child for child in psutil.Process(service.process.pid).children() if "worker" in child.cmdline()]
+    return worker
+
+
+def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(tmp_path: Path) -> None:
+    with served(tmp_path) as service:
+        words = ("--url", service.address, "--agent", "swept")
+        store_unjudged(service.address, "swept", "Vim", "Nano")
+        tried = palimpsest("sweep", "--dry-run", "--key", "editor", "--category", "tooling", *words)
+        assert "done (dry run)" in tried.stdout, tried.stdout + tried.stderr + service.log.read_text()
+        done = palimpsest("sweep", *words)
+        assert "1 superseded" in done.stdout, done.stdout + done.stderr
+        assert "SUPERSEDE" in done.stdout
+        [found] = json.loads(palimpsest("search", "editor", *words, "--json").stdout)["results"]
+        assert found["memory"]["value"] == "Nano"
+
+
+def test_the_worker_goes_with_its_service_even_when_that_is_killed(tmp_path: Path) -> None:
+    with served(tmp_path) as service:
+        worker = worker_of(service)
+        service.process.kill()
+        service.process.wait(30)
+        psutil.wait_procs([worker], timeout=30)
+        assert not worker.is_running()
+    with served(tmp_path) as service:  # its Postgres outlived the kill; this one stops it
+        worker = worker_of(service)
+        assert service.stop() == 0
+        assert not worker.is_running()
+
+
+def test_a_sweep_that_nobody_waits_for_is_told_as_queued(service: str) -> None:
+    words = ("--url", service, "--agent", f"cli-{uuid4().hex}")
+    assert palimpsest("sweep", "--detach", *words).stdout.startswith("queued sweep")
+    refused = palimpsest("sweep", "--entity", "Alice", *words)
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert "--key" in refused.stderr
+
+
+def test_a_worker_without_a_database_says_what_to_do() -> None:
+    refused = palimpsest("worker")
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert "PALIMPSEST_DATABASE_URL" in refused.stderr
