@@ -14,8 +14,9 @@ from typing import Annotated
 import typer
 
 from app import __version__
-from app.commands import changing, control, linking, reading, transfer
+from app.commands import changing, control, lifespans, linking, reading, transfer
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
+from app.commands.insights import insights
 from app.commands.printing import print_change, print_json, print_memories
 from app.commands.sweeping import sweep
 from app.commands.why import why
@@ -282,9 +283,12 @@ for command in (
     linking.links,
     why,
     sweep,
+    insights,
     *control.COMMANDS,
 ):
     cli.command()(command)
+for verb in lifespans.COMMANDS:
+    cli.command()(verb)
 cli.command("export")(transfer.export_agent)
 cli.command("import")(transfer.import_file)
 

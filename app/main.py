@@ -16,8 +16,10 @@ from app.api import (
     context,
     doctor,
     documented,
+    endings,
     erasures,
     health,
+    insights,
     log,
     memories,
     once,
@@ -25,6 +27,7 @@ from app.api import (
     relationships,
     reviews,
     search,
+    stats,
     sweeps,
     transfer,
     why,
@@ -40,6 +43,7 @@ from app.embedding.choice import open_embedder
 from app.judges.cascade import Cascade
 from app.services.context import Composing
 from app.services.doctor import Doctor
+from app.services.ending import Ending
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.judging import Judging
@@ -51,6 +55,7 @@ from app.services.restoring import Restoring
 from app.services.revert import Revert
 from app.services.review import Reviewing
 from app.services.supersede import Supersede
+from app.services.using import Using
 from app.services.waking import Waking
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
@@ -88,7 +93,23 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     )
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
     guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))
-    for part in (memories, relationships, why, search, context, transfer, log, reviews, erasures, agents, sweeps, doctor):
+    for part in (
+        memories,
+        relationships,
+        why,
+        search,
+        context,
+        transfer,
+        log,
+        reviews,
+        erasures,
+        agents,
+        sweeps,
+        doctor,
+        endings,
+        stats,
+        insights,
+    ):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
     guarded.include_router(reviews.shadow)
@@ -125,6 +146,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         opened.push_async_callback(waking.rest)
         remember = Remember(engine, embedder, Judging(engine, embedder, cascade, rules), rules, waking)
         half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
+        using = Using(engine, every=settings.use_flush_seconds)
+        await opened.enter_async_context(using.flushing())
         app.state.parts = Parts(
             settings=settings,
             engine=engine,
@@ -144,6 +167,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             restoring=Restoring(engine, embedder, policy),
             exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
             doctor=Doctor(engine),
+            ending=Ending(engine, policy, language_oid=language_oid),
+            using=using,
             waking=waking,
             linking=Linking(engine, policy, language_oid=language_oid),
         )

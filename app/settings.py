@@ -176,6 +176,12 @@ class Settings(BaseSettings):
     half_life_days_core: Annotated[dict[Kind, _Days], NoDecode, _days_per_kind(_CORE_DAYS)] = Field(
         _CORE_DAYS, validate_default=True, description="The same for core memories, which are kept longer and never fall below 0.60."
     )
+    use_flush_seconds: float = Field(
+        5.0,
+        ge=0,
+        le=3600,
+        description="Seconds until what searches, contexts and reads by id answered is counted as used (`use_count`); 0: it is not.",
+    )
     max_body_bytes: int = Field(16 * 2**20, ge=1024, description="Largest request body in bytes; imports stream and are bounded per line.")
     max_reads: int | None = Field(
         None, ge=1, le=10_000, description="Reads worked on at once, per process. Unset: twice the database connections."

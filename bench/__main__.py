@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from bench import growth, image, model, overload, recall, search, start, store, sweep
+from bench import growth, image, insights, model, overload, recall, search, start, store, sweep
 from bench.figures import RESULTS, Report
 from bench.world import World, world
 
-PARTS = ("search", "store", "recall", "model", "sweep", "overload", "start", "growth", "image")
+PARTS = ("search", "store", "recall", "model", "sweep", "overload", "start", "growth", "insights", "image")
 
 
 def main() -> None:
@@ -33,6 +33,8 @@ def main() -> None:
             start.measure(report, here, times=1 if quick else 5)
         if "growth" in arguments.only:
             growth.measure(report, rounds=30 if quick else 300, sizes=growth.SIZES[:3] if quick else growth.SIZES)
+        if "insights" in arguments.only:
+            insights.measure(report, rounds=10 if quick else 40, lines=2_000 if quick else 20_000)
         if "image" in arguments.only:
             image.measure(report)
         report.write(arguments.write)

@@ -22,6 +22,10 @@ class Client:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         return f"POST {path} HTTP/1.1\r\n{self._head}{len(content)}\r\n\r\n".encode() + content
 
+    def asking(self, path: str) -> bytes:
+        """The bytes of a GET."""
+        return f"GET {path} HTTP/1.1\r\n{self._head}0\r\n\r\n".encode()
+
     def timed(self, request: bytes) -> tuple[float, bytes]:
         """Seconds from the first byte out to the last byte in, and the body. Raises RuntimeError for anything but a 2xx."""
         started = time.perf_counter()

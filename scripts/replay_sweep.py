@@ -1,6 +1,6 @@
 """What a sweep retires against what classifying at write time retires, over the labelled cases of `../shared/eval`.
 
-    replay_sweep.py BASE FILE…
+    replay_sweep.py BASE [--every N] FILE…
 
 Each case is stored twice, in agents of their own: once with the new fact classified as it comes, once with everything unclassified. The
 second is then swept, first for the new fact alone (`since`), then whole.
@@ -26,12 +26,15 @@ AT_ONCE = 100
 
 
 def main(base: str, paths: list[str]) -> None:
+    every = 1
+    if paths[0] == "--every":
+        every, paths = int(paths[1]), paths[2:]
     headings = ("cases", "write", "sweep", "both", "only write", "only sweep", "whole", "right")
     print(f"{'':34s} " + " ".join(f"{heading:>10s}" for heading in headings))
     everything: Counter[str] = Counter()
     with httpx.Client(base_url=base, timeout=120) as client, ThreadPoolExecutor(4) as pool:
         for path in paths:
-            counted = sum((compared(client, pool, cases) for cases in some(cases_of(path))), Counter())
+            counted = sum((compared(client, pool, cases) for cases in some(islice(cases_of(path), 0, None, every))), Counter())
             print(line(Path(path).name.split(".")[0], counted), flush=True)
             everything += counted
     print(line("all", everything))

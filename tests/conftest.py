@@ -131,8 +131,12 @@ def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[st
 
 @pytest.fixture(scope="session")
 def service(server_url: str, template_url: str) -> Iterator[str]:
-    """The address of a service shared by the tests, each with an agent of its own."""
-    with fresh_database(server_url, template=name_of(template_url)) as url, running(load_settings(database_url=url)) as address:
+    """The address of a service shared by the tests, each with an agent of its own. Uses are counted when it ends: what a test reads
+    changes by what it does alone."""
+    with (
+        fresh_database(server_url, template=name_of(template_url)) as url,
+        running(load_settings(database_url=url, use_flush_seconds=3600)) as address,
+    ):
         yield address
 
 

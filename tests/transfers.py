@@ -51,7 +51,7 @@ def telling(server_url: str, template_url: str) -> Iterator[tuple[httpx.Client, 
     with (
         fresh_database(server_url, template=template) as url,
         ScriptedModel(every("NONE")) as model,
-        running(load_settings(database_url=url, llm_base_url=model.url, pool_size=4)) as address,
+        running(load_settings(database_url=url, llm_base_url=model.url, pool_size=4, use_flush_seconds=3600)) as address,
     ):
         for seed in range(3):
             with httpx.Client(base_url=address, headers={"X-Agent-Id": f"told-{seed}"}, timeout=60) as client:

@@ -22,7 +22,7 @@ from app.store import agents, reads, writes
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
-_ID = r"^[\x21-\x7e]{1,128}$"
+AGENT_ID = r"^[\x21-\x7e]{1,128}$"
 
 
 class AgentsQuery(BaseModel):
@@ -31,7 +31,7 @@ class AgentsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
-    cursor: str | None = Field(None, pattern=_ID, description="`next_cursor` of the page before.")
+    cursor: str | None = Field(None, pattern=AGENT_ID, description="`next_cursor` of the page before.")
 
 
 class AgentOut(AnswerBase):
@@ -67,7 +67,7 @@ async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -
 
 @router.get("/{agent_id}", responses={200: {"model": AgentOut}, **problems(404)}, response_model=None)
 async def get_agent(
-    parts: PartsDep, agent_id: Annotated[str, Path(pattern=_ID, description="An agent's id: paste one from the list.")]
+    parts: PartsDep, agent_id: Annotated[str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")]
 ) -> Response:
     """One agent."""
     async with reads.reading(parts.engine) as connection:
@@ -90,7 +90,7 @@ async def patch_agent(
     parts: PartsDep,
     agent: AgentDep,
     keyed: KeyedDep,
-    agent_id: Annotated[str, Path(pattern=_ID, description="An agent's id: paste one from the list.")],
+    agent_id: Annotated[str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")],
     body: Annotated[AgentPatch, Body(openapi_examples=examples.MODE)],
 ) -> Response:
     """Choose what becomes of changes to this agent's memories. In shadow mode they become reviews; frozen, nothing is written."""

@@ -74,6 +74,8 @@ class MemoryOut(AnswerBase):
     )
     access_count: int = Field(description="How often it was said again. A counter of now, no part of the ETag.")
     last_reinforced_at: Time | None = Field(description="When it was last said again, if that was known at `known_at`.")
+    use_count: int = Field(description="In how many minutes it was answered to a search, a context or by its id. A counter of now.")
+    last_accessed_at: Time | None = Field(description="When it was last used so, if no later than `known_at`.")
     stale_because: list[EndedOut] = Field(
         description="What it rests on and what has ended since: empty, or a reason to look whether it is still right. No part of the ETag."
     )
@@ -85,6 +87,7 @@ class MemoryOut(AnswerBase):
     sources: list[str]
     source: str | None
     session_id: str | None
+    project: str | None
     details: dict[str, Any]
     etag: str = Field(description="For If-Match.")
 
@@ -99,6 +102,8 @@ class MemoryOut(AnswerBase):
             "strength": round(strength(memory, as_of, half_lives), 6),
             "access_count": memory.usage.access_count,
             "last_reinforced_at": memory.usage.last_reinforced_at,
+            "use_count": memory.usage.use_count,
+            "last_accessed_at": memory.usage.last_accessed_at,
             "erased_at": memory.erased_at,
             "created_at": memory.created_at,
             "supersedes_id": memory.supersedes_id,

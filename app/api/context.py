@@ -88,6 +88,7 @@ async def context(
     """What holds now, by kind, most useful first, within a budget: constraints before all others, never anything superseded.
     With `Accept: text/plain`, the text alone."""
     composed = await parts.composing.compose(agent, query.query, budget=query.budget_tokens, filters=query.filters(), point=query.point())
+    parts.using.note(agent, (item.memory.id for item in composed.context.items))
     if "text/plain" in accept and "application/json" not in accept:
         return PlainTextResponse(composed.context.text)
     return reply(ContextAnswer.of(composed, parts.half_lives))

@@ -22,6 +22,7 @@ from app.domain.memory import AgentId, Moment
 from app.domain.strength import HalfLives
 from app.services.context import Composing
 from app.services.doctor import Doctor
+from app.services.ending import Ending
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.linking import Linking
@@ -32,6 +33,7 @@ from app.services.restoring import Restoring
 from app.services.revert import Revert
 from app.services.review import Reviewing
 from app.services.supersede import Supersede
+from app.services.using import Using
 from app.services.waking import Waking
 from app.settings import Settings
 from app.store.exports import Exports
@@ -59,6 +61,8 @@ class Parts:
     restoring: Restoring
     exports: Exports
     doctor: Doctor
+    ending: Ending
+    using: Using
     waking: Waking
     linking: Linking
 

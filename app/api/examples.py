@@ -29,10 +29,12 @@ STORE: Examples = {
         {
             "content": "We store times in UTC",
             "kind": "decision",
+            "project": "almanac",
+            "lifespan": "project",
             "details": {"rationale": "One zone, no doubt", "alternatives": ["local time"], "related_files": ["clock.py"]},
         },
     ),
-    "session": _example("Said in a session", {"content": "Will be away on Friday", "session_id": "first-session"}),
+    "session": _example("Said in a session", {"content": "Will be away on Friday", "session_id": "first-session", "lifespan": "session"}),
     "dry_run": _example(
         "What would happen",
         {"content": "Uses Nano as editor", "kind": "preference", "category": "tooling", "key": "editor", "dry_run": True},
@@ -92,6 +94,15 @@ DECIDE: Examples = {
 }
 
 MODE: Examples = {"shadow": _example("See before it happens", {"mode": "shadow"}), "live": _example("As usual", {"mode": "live"})}
+
+SESSION: Examples = {"first": _example("That of the stored example", "first-session")}
+
+PROJECT: Examples = {"almanac": _example("That of the stored example", "almanac")}
+
+END: Examples = {
+    "now": _example("It ended now", {"reason": "The conversation is over"}),
+    "then": _example("It ended then", {"at": "2026-01-05"}),
+}
 
 SWEEP: Examples = {
     "dry_run": _example("What would change", {"dry_run": True}),

@@ -147,7 +147,7 @@ def _place(query: ListQuery) -> tuple[Point, After | None]:
     if (cursor.after.strength is None) != (query.sort == "created"):
         raise InvalidFact("cursor: it is of a list in another order. Give the same `sort` on every page, or leave it out to start again.")
     if cursor.moment:
-        point = Point(cursor.moment.as_of, cursor.moment.known_at, point.include_superseded)
+        point = Point(cursor.moment.as_of, cursor.moment.known_at, point.include_superseded, all_uses=point.known_at is None)
     return point, cursor.after
 
 
@@ -172,6 +172,7 @@ async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, qu
         moment, memory = await reads.find_memory(connection, agent, memory_id, query.point())
     if memory is None:
         raise UnknownMemory(memory_id)
+    parts.using.note(agent, [memory_id])
     return reply(MemoryOut.of(memory, moment.as_of, parts.half_lives), headers={"ETag": etag_of(memory.revision)})
 
 

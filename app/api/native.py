@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REGCONFIG, TIMES
 from app.api.problems import invalid_input
 from app.domain.errors import BadImportLine
 from app.services.restoring import Header, Row
-from app.store.native import AGENT_COLUMNS, FORMAT, SECTIONS, Section, is_vector
+from app.store.native import AGENT_COLUMNS, FORMAT, SECTIONS, UNSAID, Section, is_vector
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -107,12 +107,12 @@ def _wire_type(kind: Any) -> Any:
 
 
 def _fields(columns: Mapping[str, sa.Column[object]]) -> dict[str, Any]:
-    """A column that may be NULL may be left out; so may a vector, which can be made again."""
+    """A column that may be NULL may be left out; so may a vector, which can be made again, and what earlier versions did not have."""
     fields: dict[str, Any] = {}
     for name, column in columns.items():
         kind = Vector if is_vector(column) else Object if name == "details" else _wire_type(column.type)
         optional = column.nullable or is_vector(column)
-        fields[name] = (kind | None, None) if optional else (kind, ...)
+        fields[name] = (kind | None, None) if optional else (kind, UNSAID.get(name, ...))
     return fields
 
 

@@ -146,8 +146,11 @@ class _FactFields(_Strict):
     sources: Words = Field(default_factory=list)
     source: Word | None = None
     session_id: Word | None = None
+    project: Word | None = Field(None, description="The project it belongs to, by name.")
     trust: Annotated[int, Field(ge=0, le=100), Number] | None = Field(None, description="0 to 100. Default 50.")
-    lifespan: Lifespan | None = None
+    lifespan: Lifespan | None = Field(
+        None, description="Whether it ends with its session or with its project. Default `permanent`: with neither."
+    )
     valid_from: Time | None = Field(None, description="When it became true in the world. Default: now.")
     source_date: Time | None = Field(None, description="Another name for `valid_from`.")
     valid_until: Time | None = Field(None, description="A stated end.")
@@ -179,6 +182,7 @@ class _FactFields(_Strict):
             sources=tuple(dict.fromkeys(self.sources)),
             source=self.source,
             session_id=self.session_id,
+            project=self.project,
             trust=self.trust,
             lifespan=self.lifespan,
             valid_from=self.valid_from or self.source_date,
@@ -332,7 +336,7 @@ class RevertsRequest(_Strict):
 class PatchRequest(_Strict):
     """Corrections. What is left out stays; `valid_until: null` opens the stated end. Content is never changed: supersede it."""
 
-    model_config = ConfigDict(json_schema_extra=_no_null_but_in("valid_until", "source", "session_id"))
+    model_config = ConfigDict(json_schema_extra=_no_null_but_in("valid_until", "source", "session_id", "project"))
 
     valid_from: Time | None = None
     valid_until: Time | None = None
@@ -344,6 +348,7 @@ class PatchRequest(_Strict):
     sources: Words | None = None
     source: Word | None = None
     session_id: Word | None = None
+    project: Word | None = None
     trust: Annotated[int, Field(ge=0, le=100), Number] | None = None
     lifespan: Lifespan | None = None
     details: Details | None = Field(None, description=DETAILS)
@@ -352,7 +357,7 @@ class PatchRequest(_Strict):
     def _something(self) -> Self:
         if not self.model_fields_set:
             raise ValueError("name at least one field to correct")
-        nullable = {"valid_until", "source", "session_id"}
+        nullable = {"valid_until", "source", "session_id", "project"}
         if empty := [name for name in self.model_fields_set - nullable if getattr(self, name) is None]:
             raise ValueError(f"{empty[0]} cannot be null")
         return self
@@ -375,6 +380,7 @@ class FilterFields(_Strict):
     category: OptionalWord | None = None
     key: Word | None = None
     session_id: Word | None = None
+    project: Word | None = None
     tags_any: Words = Field(default_factory=list)
     tags_all: Words = Field(default_factory=list)
     min_importance: Fraction | None = None
@@ -386,6 +392,7 @@ class FilterFields(_Strict):
             category=self.category,
             key=self.key,
             session_id=self.session_id,
+            project=self.project,
             tags_any=tuple(self.tags_any),
             tags_all=tuple(self.tags_all),
             min_importance=self.min_importance,

@@ -13,7 +13,6 @@ from app.api.reply import reply
 from app.api.schemas import SearchRequest, Sort, Word
 from app.domain.errors import NoPreference
 from app.domain.memory import AgentId, Kind, Slot
-from app.domain.strength import HalfLives
 from app.store import reads
 from app.store.search import Hits
 
@@ -26,7 +25,7 @@ async def search(parts: PartsDep, agent: AgentDep, body: Annotated[SearchRequest
     hits = await parts.recall.search(
         agent, body.query, mode=body.mode, limit=body.limit, min_score=body.min_score, filters=body.filters(), point=body.point()
     )
-    return _found(hits, parts.half_lives, body.sort)
+    return _found(parts, agent, hits, body.sort)
 
 
 @router.get("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
@@ -35,12 +34,13 @@ async def search_by_get(parts: PartsDep, agent: AgentDep, query: Annotated[Searc
     hits = await parts.recall.search(
         agent, query.q, mode=query.mode, limit=query.limit, min_score=query.min_score, filters=query.filters(), point=query.everywhere()
     )
-    return _found(hits, parts.half_lives, query.sort)
+    return _found(parts, agent, hits, query.sort)
 
 
-def _found(hits: Hits, half_lives: HalfLives, sort: Sort) -> Response:
+def _found(parts: Parts, agent: AgentId, hits: Hits, sort: Sort) -> Response:
     moment = hits.moment
-    results = [ResultOut.of(hit, moment.as_of, half_lives) for hit in hits.hits]
+    parts.using.note(agent, (hit.memory.id for hit in hits.hits))
+    results = [ResultOut.of(hit, moment.as_of, parts.half_lives) for hit in hits.hits]
     if sort == "strength":
         results.sort(key=lambda result: result.memory.strength, reverse=True)
     return reply(SearchAnswer.model_construct(results=results, as_of=moment.as_of, known_at=moment.known_at))
@@ -82,4 +82,5 @@ async def _preference(parts: Parts, agent: AgentId, category: str, key: str, que
     if not page.memories:
         raise NoPreference(query.entity, category, key)
     memory = page.memories[0]
+    parts.using.note(agent, [memory.id])
     return reply(MemoryOut.of(memory, page.moment.as_of, parts.half_lives), headers={"ETag": etag_of(memory.revision)})

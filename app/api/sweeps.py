@@ -96,6 +96,7 @@ class SweepOut(AnswerBase):
     dry_run: bool
     total: int | None = Field(description="Memories to examine; null before it is counted.")
     examined: int
+    progress: float | None = Field(description="Of 1; null before the memories are counted.")
     counts: CountsOut
     findings: list[FindingOut] = Field(description="In the order found, 1,000 at most.")
     error: str | None
@@ -105,11 +106,18 @@ class SweepOut(AnswerBase):
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        values = {name: row[name] for name in cls.model_fields}
+        values = {name: row[name] for name in cls.model_fields if name in row}
+        values["progress"] = _progress(row)
         values["slot"] = SlotOut(**row["slot"]) if row["slot"] else None
         values["counts"] = CountsOut(**row["counts"])
         values["findings"] = [FindingOut(**finding) for finding in row["findings"]]
         return cls.model_construct(**values)
+
+
+def _progress(row: Mapping[str, Any]) -> float | None:
+    if row["status"] == SweepStatus.DONE:
+        return 1.0
+    return min(1.0, row["examined"] / max(row["total"], 1)) if row["total"] is not None else None
 
 
 class SweepsAnswer(AnswerBase):

@@ -17,7 +17,8 @@ COMPUTED = ("valid_until", "superseded_by", "superseded_at")
 _CLAIMED = tuple(name for name in BELIEF if name not in COMPUTED)
 
 # What was said with a memory: texts that erasing removes, and what stays.
-WORDS = ("content", "entity", "category", "key", "value", "derived", "details", "tags", "entities", "sources", "source", "session_id")
+_ABOUT = ("entity", "category", "key", "value", "derived")
+WORDS = ("content", *_ABOUT, "details", "tags", "entities", "sources", "source", "session_id", "project")
 _KEPT = ("chain_id", "created_at", "revision", "kind", "importance", "confidence", "trust", "lifespan", "merged_from")
 
 # What the hashes are made from.

@@ -33,11 +33,15 @@ class Tier(StrEnum):
 
 
 class Lifespan(StrEnum):
-    """How long a memory is meant to last."""
+    """How long a memory is meant to last, shortest first: until its session ends, until its project ends, or for good."""
 
     SESSION = "session"
     PROJECT = "project"
     PERMANENT = "permanent"
+
+    def outlasts(self, other: "Lifespan") -> bool:
+        order = list(Lifespan)
+        return order.index(self) > order.index(other)
 
 
 class Operation(StrEnum):
@@ -119,6 +123,7 @@ class Fact:
     sources: tuple[str, ...] = ()
     source: str | None = None
     session_id: str | None = None
+    project: str | None = None
     trust: int | None = None
     lifespan: Lifespan | None = None
     valid_from: datetime | None = None
@@ -152,8 +157,14 @@ class Fact:
         return None if self.value is None else digest(fold(self.value))
 
     def united(self, other: "Fact", text: str) -> "Fact":
-        """Both facts as one with this text: importance the maximum, tags, entities, sources and details united (reference 003)."""
+        """Both facts as one with this text: importance the maximum, tags, entities, sources and details united (reference 003).
+
+        It lives as long as the longer-lived of both, with the session and project of that one.
+        """
         one, two = self.settled(), other.settled()
+        assert one.lifespan is not None
+        assert two.lifespan is not None
+        longer = two if two.lifespan.outlasts(one.lifespan) else one
         tags = dict.fromkeys(tag.strip().casefold() for tag in (*one.tags, *two.tags))
         entities = {fold(entity): entity for entity in (*two.entities, *one.entities)}
         said = (one.source, two.source)
@@ -168,7 +179,10 @@ class Fact:
             tags=tuple(tags),
             entities=tuple(entities.values()),
             sources=tuple(dict.fromkeys([*one.sources, *two.sources, *(s for s in said if s)])),
+            session_id=longer.session_id,
+            project=longer.project,
             trust=min(one.trust or 0, two.trust or 0),
+            lifespan=longer.lifespan,
             valid_from=None,
             valid_until=None,
         )
@@ -264,10 +278,15 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How often a memory was said again, and when last. Counters are current-only: they are no part of a belief or an ETag."""
+    """How often a memory was said again, and when last; in how many minutes it was used (answered), and when last.
+
+    Counters are current-only: they are no part of a belief or an ETag.
+    """
 
     access_count: int = 0
     last_reinforced_at: datetime | None = None
+    use_count: int = 0
+    last_accessed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

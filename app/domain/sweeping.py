@@ -54,7 +54,14 @@ def ground(memory: Version, fact: Fact, picture: Picture, left_alone: Collection
         waits = begins_before(memory, version) and (twin or repeats)
         return version.chain_id != memory.chain_id and not waits and version.id not in left_alone
 
-    return Picture(v for v in picture.versions() if stands(v))
+    standing = [v for v in picture.versions() if stands(v)]
+    repeated = {v.chain_id for v in standing if fact.one_value and v.slot == fact.slot and _says_it(v, fact, memory.belief.valid_from)}
+    return Picture(v for v in standing if not repeated or v.chain_id in repeated)
+
+
+def _says_it(version: Version, fact: Fact, at: datetime) -> bool:
+    """Whether it holds the same value then: in whichever chain of the slot, there is nothing more to do than to confirm that."""
+    return version.one_value and version.belief.holds(at) and version.says(fact)
 
 
 def can_act(memory: Version) -> bool:

@@ -18,6 +18,7 @@ from app.services.importing import Spool
 from app.services.once import UNKEYED, Once
 from app.store import restores, writes
 from app.store.native import SECTIONS
+from app.store.restores import State
 
 CHUNK = 100
 CHUNK_BYTES = 2**20
@@ -68,8 +69,8 @@ class Restoring:
         """How many of each type were brought back. Raises BadImportLine, DamagedImport, NotEmpty."""
         spool = Spool()
         try:
-            languages = await self._check_first(agent, header)
-            counts = await self._put_aside(header, rows, languages, spool)
+            state = await self._check_first(agent, header)
+            counts = await self._put_aside(header, rows, state, spool)
             if header.agent is not None:
                 async with self._engine.begin() as connection:
                     lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name)
@@ -82,25 +83,25 @@ class Restoring:
             spool.close()
         return counts
 
-    async def _check_first(self, agent: AgentId, header: Header) -> dict[str, int]:
-        """What can be refused before gigabytes arrive. Returns the text languages of this server."""
+    async def _check_first(self, agent: AgentId, header: Header) -> State:
+        """What can be refused before gigabytes arrive."""
         async with self._engine.begin() as connection:
             state = await restores.look(connection, agent)
         if not state.empty:
             raise NotEmpty
         if header.last_known_at and header.last_known_at > state.clock + AHEAD:
             raise BadImportLine(header.number, "Its last_known_at lies more than a day in the future of this server's clock.")
-        return state.languages
+        return state
 
-    async def _put_aside(self, header: Header, rows: AsyncIterator[Row], languages: Mapping[str, int], spool: Spool) -> dict[str, int]:
+    async def _put_aside(self, header: Header, rows: AsyncIterator[Row], state: State, spool: Spool) -> dict[str, int]:
         """Every row as it will be written. No connection is held meanwhile: the caller may be slow, and the encoder is."""
         counts = {section.type: 0 for section in SECTIONS}
         fits = (header.encoder, header.dimensions) == (self._embedder.name, self._embedder.dimensions)
         async for chunk in _chunks(rows):
             for row in chunk:
-                _check_row(row, header)
+                _check_row(row, header, latest=state.clock + AHEAD)
             if chunk[0].type == "memory":
-                _translate(chunk, languages)
+                _translate(chunk, state.languages)
                 await self._encode(chunk, anew=not fits)
             counts[chunk[0].type] += len(chunk)
             spool.add(chunk)
@@ -132,14 +133,19 @@ def _is_erased(row: Row) -> bool:
     return row.values.get("erased_at") is not None
 
 
-def _check_row(row: Row, header: Header) -> None:
-    """Raises BadImportLine for what a line says that the header does not allow, or that no write leaves behind."""
+def _check_row(row: Row, header: Header, *, latest: datetime) -> None:
+    """Raises BadImportLine for what a line says that the header does not allow, or that no write leaves behind.
+
+    A memory is used after the agent's last write too, but not after `latest`.
+    """
     if header.last_known_at is None:
         raise BadImportLine(row.number, "The header says that there is no agent, so nothing may follow it but the `end` line.")
     values = row.values
     for name in KNOWN_TIMES:
         if (time := values.get(name)) is not None and time > header.last_known_at:
             raise BadImportLine(row.number, f"{name} ({time.isoformat()}) lies after the agent's last_known_at in the header.")
+    if (used := values.get("last_accessed_at")) is not None and used > latest:
+        raise BadImportLine(row.number, f"last_accessed_at ({used.isoformat()}) lies more than a day in the future of this server's clock.")
     if row.type in ("memory", "belief") and (values["superseded_by"] is None) != (values["superseded_at"] is None):
         raise BadImportLine(row.number, "superseded_by and superseded_at are given together or not at all.")
     if row.type == "memory":

@@ -20,7 +20,7 @@ CHUNK = 5_000
 NOWHERE = Slot("", "", None)
 
 # What a state in the log says of a memory beside its place in time. The slot's words belong to the chain and go with its last version.
-TEXTS = ["content", "value", "details", "tags", "entities", "sources", "source", "session_id", "derived", "look_again"]
+TEXTS = ["content", "value", "details", "tags", "entities", "sources", "source", "session_id", "project", "derived", "look_again"]
 SLOT_WORDS = ["entity", "category", "key", "single_valued"]
 
 
@@ -78,7 +78,8 @@ async def texts(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
 # The row stays, with its intervals and links, so that chains keep their shape.
 _ERASE = """
     UPDATE memories SET content = '', value = NULL, details = '{}', tags = '{}', entities = '{}', sources = '{}', source = NULL,
-        session_id = NULL, content_hash = '', fuzzy_hash = '', folded_hash = '', value_hash = NULL, embedding = NULL, embedding_next = NULL,
+        session_id = NULL, project = NULL,
+        content_hash = '', fuzzy_hash = '', folded_hash = '', value_hash = NULL, embedding = NULL, embedding_next = NULL,
         derived_entity = NULL, derived_key = NULL, derived_value = NULL, derived_hash = NULL, look_again = NULL,
         erased_at = :now, revision = revision + 1
     WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL

@@ -17,7 +17,7 @@ from app.store.believed import believed
 from app.store.engine import fetch
 from app.store.rows import belief_of
 from app.store.staleness import ended_in, is_stale, stale_because
-from app.store.strength import REINFORCED, STRENGTH, half_life_values
+from app.store.strength import COUNTED, STRENGTH, USAGE, half_life_values
 from app.store.tables import BELIEF_COLUMNS
 
 # The point on both axes that a read is about. The default on valid time is never behind the agent's last write, so that a
@@ -54,12 +54,10 @@ _SUPERSEDES_PAST = """
      ) AS o ORDER BY o.valid_from DESC, o.id DESC LIMIT 1)
 """
 
-# Counters of the rows that are answered, looked up for these alone: Postgres fills select lists after LIMIT. A repetition later than
-# the known time read does not count, nor do the ones before it, which are not kept apart.
+# Counters of the rows that are answered, looked up for these alone: Postgres fills select lists after LIMIT.
 _USAGE = ", ".join(
-    f"(SELECT u.{name} FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id"  # noqa: S608 - column names from constants
-    f" AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS {name}"
-    for name in ("access_count", "last_reinforced_at")
+    f"(SELECT u.{name} FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND {counts}) AS {name}"  # noqa: S608 - constants
+    for name, counts in COUNTED.items()
 )
 
 _FACT_COLUMNS = tuple(f.name for f in fields(Fact) if f.name not in ("tier", "valid_from", "valid_until", "derived"))
@@ -71,11 +69,15 @@ MEMORY = (
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where a read asks on both axes; None = now, and all that is known. `include_superseded` drops the valid-time half."""
+    """Where a read asks on both axes; None = now, and all that is known. `include_superseded` drops the valid-time half.
+
+    Uses after `known_at` do not count, unless `all_uses`: the later pages of a list of what is known now name the time of the first one.
+    """
 
     as_of: datetime | None = None
     known_at: datetime | None = None
     include_superseded: bool = False
+    all_uses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class Filters:
     category: str | None = None
     key: str | None = None
     session_id: str | None = None
+    project: str | None = None
     tags_any: tuple[str, ...] = ()
     tags_all: tuple[str, ...] = ()
     min_importance: float | None = None
@@ -137,6 +140,7 @@ def _conditions(filters: Filters) -> list[tuple[str, str, Any]]:
         ("m.slot_category = :category", "category", None if filters.category is None else fold(filters.category)),
         ("m.slot_key = :key", "key", filters.key and fold(filters.key)),
         ("m.session_id = :session_id", "session_id", filters.session_id),
+        ("m.project = :project", "project", filters.project),
         ("m.tags && CAST(:tags_any AS text[])", "tags_any", filters.tags_any),
         ("m.tags @> CAST(:tags_all AS text[])", "tags_all", filters.tags_all),
         ("m.importance >= :min_importance", "min_importance", filters.min_importance),
@@ -163,7 +167,8 @@ async def run(
 
     Where an encoder is named they carry the database's too. Raises EmbeddingsChanged where it is another one.
     """
-    given = {"agent": agent, "as_of": point.as_of, "known_at": point.known_at, **parameters}
+    used_by = None if point.all_uses else point.known_at
+    given = {"agent": agent, "as_of": point.as_of, "known_at": point.known_at, "used_by": used_by, **parameters}
     rows = await fetch(connection, statement, given)
     if encoder is not None and rows[0]["encoder"] != encoder:
         raise EmbeddingsChanged(rows[0]["encoder"], encoder)
@@ -177,7 +182,8 @@ def memory_in(row: Mapping[str, Any]) -> Memory:
     said["derived"] = DerivedSlot(row["derived_entity"], row["derived_key"], row["derived_value"]) if row["derived_key"] else None
     said |= {"kind": Kind(row["kind"]), "lifespan": Lifespan(row["lifespan"])}
     fact = Fact(**said, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
-    usage = Usage(row.get("access_count") or 0, row.get("last_reinforced_at"))  # candidates are read without
+    repeated = (row.get("access_count") or 0, row.get("last_reinforced_at"))  # candidates are read without
+    usage = Usage(*repeated, row.get("use_count") or 0, row.get("last_accessed_at"))
     beside = (row["created_at"], row["revision"], row["supersedes_id"], usage, row["erased_at"])
     return Memory(row["id"], row["chain_id"], fact, belief, *beside, ended_in(row.get("stale_because")))
 
@@ -269,7 +275,7 @@ async def strongest(
         WITH {MOMENT},
         live AS MATERIALIZED (
             SELECT m.id, {STRENGTH} AS strength, m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
-            FROM {source} {REINFORCED} WHERE {where}
+            FROM {source} {USAGE} WHERE {where}
         ),
         top AS (SELECT * FROM live {beyond} ORDER BY is_first DESC, strength DESC, id DESC LIMIT :limit)
         SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT count(*) FROM live) AS live, hit.*

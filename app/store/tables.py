@@ -40,6 +40,9 @@ agents = sa.Table(
     sa.Column("mode", sa.Text),
 )
 
+# Of a version: its slot holds one value at a time.
+IN_SLOT = "slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false"
+
 memories = sa.Table(
     "memories",
     metadata,
@@ -65,6 +68,7 @@ memories = sa.Table(
     sa.Column("sources", ARRAY(sa.Text), nullable=False),
     sa.Column("source", sa.Text),
     sa.Column("session_id", sa.Text),
+    sa.Column("project", sa.Text),
     sa.Column("trust", sa.SmallInteger, nullable=False),
     sa.Column("lifespan", sa.Text, nullable=False),
     sa.Column("content_hash", BYTEA, nullable=False),
@@ -95,8 +99,22 @@ memories = sa.Table(
     sa.Index("memories_valid_until", "agent_id", "valid_until"),
     sa.Index("memories_created", "agent_id", "created_at", "id"),
     sa.Index("memories_derived", "agent_id", "derived_hash", postgresql_where=sa.text("derived_hash IS NOT NULL")),
+    sa.Index("memories_session", "agent_id", "session_id", postgresql_where=sa.text("session_id IS NOT NULL")),
+    sa.Index("memories_project", "agent_id", "project", postgresql_where=sa.text("project IS NOT NULL")),
     sa.Index("memories_look_again", "agent_id", "id", postgresql_where=sa.text("look_again IS NOT NULL")),
     sa.Index("memories_superseded_by", "agent_id", "superseded_by", postgresql_where=sa.text("superseded_by IS NOT NULL")),
+    sa.Index(
+        "memories_of_slots",
+        *("agent_id", "slot_hash", "valid_from", "asserted_at", "id"),
+        postgresql_include=["chain_id", "kind", "value_hash", "folded_hash", "valid_until", "created_at"],
+        postgresql_where=sa.text(f"NOT void AND {IN_SLOT}"),
+    ),
+    sa.Index(
+        "memories_of_chains",
+        *("agent_id", "chain_id", "valid_from", "asserted_at", "id"),
+        postgresql_include=["kind", "value_hash", "folded_hash", "valid_until", "created_at"],
+        postgresql_where=sa.text(f"NOT void AND NOT ({IN_SLOT})"),
+    ),
 )
 
 memory_beliefs = sa.Table(
@@ -118,8 +136,14 @@ memory_usage = sa.Table(
     sa.Column("access_count", sa.BigInteger, nullable=False),
     sa.Column("last_accessed_at", _TIME),
     sa.Column("last_reinforced_at", _TIME),
+    sa.Column("use_count", sa.BigInteger, nullable=False),
     sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="memory_usage_memory_fkey"),
 )
+
+# Of an operation: judges decided it; a review that expires is a NOOP by rule, and decides nothing about a fact.
+JUDGED = "decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation <> 'NONE')"
+# Its signals led to it. A reviewer's decision carries those of the review.
+LED_TO = "relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'"
 
 consolidation_log = sa.Table(
     "consolidation_log",
@@ -147,11 +171,24 @@ consolidation_log = sa.Table(
     sa.Column("reverts", UUID),
     sa.Column("reverted_by", UUID),
     sa.Column("vetoed", JSONB, nullable=False),
+    sa.Column("signal_names", JSONB, sa.Computed("jsonb_path_query_array(signals, '$[*].name')", persisted=True)),
     sa.Index("consolidation_log_request", "agent_id", "request_id", postgresql_where=sa.text("request_id IS NOT NULL")),
     sa.Index("consolidation_log_session", "agent_id", "session_id", postgresql_where=sa.text("session_id IS NOT NULL")),
     sa.Index("consolidation_log_created", "agent_id", "created_at", "id"),
     sa.Index("consolidation_log_target", "agent_id", "target_memory_id"),
     sa.Index("consolidation_log_sources", "source_memory_ids", postgresql_using="gin"),
+    sa.Index(
+        "consolidation_log_signals",
+        *("agent_id", "signal_names", "created_at", "id"),
+        postgresql_include=["reverted_by"],
+        postgresql_where=sa.text(f"signal_names <> '[]' AND {LED_TO}"),
+    ),
+    sa.Index(
+        "consolidation_log_decided",
+        *("agent_id", "decided_by", "confidence", "created_at", "id"),
+        postgresql_include=["operation", "reverted_by"],
+        postgresql_where=sa.text(JUDGED),
+    ),
 )
 
 _BINDS = sa.text("type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')")

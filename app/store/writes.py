@@ -376,8 +376,8 @@ _UNDO = (
             FROM undone JOIN consolidation_log l ON l.agent_id = %(agent)s AND l.id = undone.reverts
         )
         UPDATE consolidation_log l SET reverted_by = CASE WHEN undone.is_undone THEN undone.by END
-        FROM undone WHERE l.agent_id = %(agent)s AND l.id = undone.id
-    """,
+        FROM undone WHERE l.agent_id = %(agent)s AND l.id = undone.id AND l.id = ANY(ARRAY(SELECT id FROM undone))
+    """,  # the array keeps the planner, which does not know how few these are, from reading the agent's whole log for each
     b"UPDATE reviews SET status = 'expired' WHERE agent_id = %(agent)s AND log_id = %(reverts)s AND status = 'pending'",
     b"UPDATE memory_usage SET access_count = access_count - 1 WHERE agent_id = %(agent)s AND memory_id = %(unconfirmed)s",
 )

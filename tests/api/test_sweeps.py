@@ -77,7 +77,7 @@ def test_of_several_values_in_a_slot_the_latest_start_holds_and_the_others_end_w
     assert place.memory(vim)["superseded_by"] == emacs
     assert place.memory(emacs)["valid_until"].startswith("2025-01-01")
     assert found["counts"]["superseded"] == 2
-    assert (found["total"], found["examined"]) == (3, 3)
+    assert (found["total"], found["examined"], found["progress"]) == (3, 3, 1.0)
     assert {(f["memory_id"], *f["others"]) for f in found["findings"]} == {(emacs, vim), (nano, emacs)}
 
 

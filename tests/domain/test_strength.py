@@ -93,3 +93,25 @@ def test_the_half_life_is_that_of_the_tier_and_the_kind() -> None:
     core = replace(fact, belief=replace(fact.belief, tier=Tier.CORE))
     assert strength(decision, after(100), lives) == 0.2
     assert strength(core, after(100), lives) == 0.8 * 0.5**0.25
+
+
+def test_a_use_counts_half_of_what_saying_it_again_does() -> None:
+    used, repeated = told(usage=Usage(0, None, 1, after(60))), told(usage=Usage(1, after(60)))
+    assert strength(told(), after(60), DAYS) < strength(used, after(60), DAYS) < strength(repeated, after(60), DAYS)
+    shown_only = told(usage=Usage(0, None, 0, after(60)))
+    assert strength(shown_only, after(130), DAYS) == 0.4, "age counts from the middle: 30 days after it was told"
+
+
+def test_ten_uses_stretch_the_half_life_as_one_repetition_does() -> None:
+    assert strength(told(usage=Usage(0, None, 10, TOLD)), after(90), DAYS) == strength(told(usage=Usage(1, TOLD)), after(90), DAYS)
+
+
+@given(st.integers(0, 10**12), st.floats(0, 4e6), st.floats(0, 4e6))
+def test_a_use_never_weakens(count: int, used_after: float, asked_after: float) -> None:
+    used = told(usage=Usage(0, None, count, after(min(used_after, 2e6))))
+    assert strength(used, after(min(asked_after, 2e6)), DAYS) >= strength(told(), after(min(asked_after, 2e6)), DAYS)
+
+
+def test_a_use_before_it_was_said_again_does_not_make_it_older() -> None:
+    both = told(usage=Usage(1, after(60), 0, after(30)))
+    assert strength(both, after(90), DAYS) == strength(told(usage=Usage(1, after(60))), after(90), DAYS)

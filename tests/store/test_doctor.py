@@ -20,10 +20,12 @@ from app.domain.memory import AgentId
 from app.services.doctor import Doctor
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine
+from app.store.tables import consolidation_log
 
 AGENT = AgentId("patient")
 BYSTANDER = "bystander"
 UNKNOWN = "00000000-0000-7000-8000-000000000000"
+LOG_COLUMNS = ", ".join(column.name for column in consolidation_log.columns if column.computed is None)
 
 Names = dict[str, str]
 
@@ -236,7 +238,8 @@ LEFT = {
     "half a derived slot": Damage(of_memory("derived_value = NULL", "home"), "log", ("home",)),
     "an operation twice": Damage(
         "CREATE TEMP TABLE twice AS SELECT * FROM consolidation_log WHERE agent_id = 'patient' AND id = '{dog_log}';"
-        "UPDATE twice SET id = '{unknown}', created_at = created_at + interval '1 us'; INSERT INTO consolidation_log SELECT * FROM twice",
+        "UPDATE twice SET id = '{unknown}', created_at = created_at + interval '1 us';"
+        f"INSERT INTO consolidation_log ({LOG_COLUMNS}) SELECT {LOG_COLUMNS} FROM twice",
         "log",
         ("dog", "dog_log", "unknown"),
     ),

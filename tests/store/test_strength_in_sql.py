@@ -24,11 +24,13 @@ _STRENGTHS = f"""
     given AS (
         SELECT * FROM unnest(
             CAST(:kinds AS text[]), CAST(:tiers AS text[]), CAST(:importances AS float8[]), CAST(:created AS timestamptz[]),
-            CAST(:starts AS timestamptz[]), CAST(:counts AS bigint[]), CAST(:reinforced AS timestamptz[])
-        ) WITH ORDINALITY AS g(kind, tier, importance, created_at, valid_from, access_count, last_reinforced_at, place)
+            CAST(:starts AS timestamptz[]), CAST(:counts AS bigint[]), CAST(:reinforced AS timestamptz[]),
+            CAST(:uses AS bigint[]), CAST(:used AS timestamptz[])
+        ) WITH ORDINALITY
+        AS g(kind, tier, importance, created_at, valid_from, access_count, last_reinforced_at, use_count, last_accessed_at, place)
     )
     SELECT {STRENGTH} AS strength FROM given AS m CROSS JOIN LATERAL (SELECT m.tier, m.valid_from) AS b
-    CROSS JOIN LATERAL (SELECT m.access_count, m.last_reinforced_at) AS u ORDER BY m.place
+    CROSS JOIN LATERAL (SELECT m.access_count, m.last_reinforced_at, m.use_count, m.last_accessed_at) AS u ORDER BY m.place
 """
 
 
@@ -38,8 +40,9 @@ def anything(chance: random.Random) -> Memory:
     def some_time() -> datetime:
         return NOW - timedelta(days=chance.choice([0.0, -400.0, 700_000.0, chance.uniform(-30, 30), chance.uniform(0, 4000)]))
 
-    count = chance.choice([0, 0, 1, 7, MAX_REINFORCEMENTS, 10**12])
-    usage = Usage(count, some_time()) if count else Usage()
+    counts = [chance.choice([0, 0, 1, 7, MAX_REINFORCEMENTS, 10**12]) for _ in range(2)]
+    repetitions, uses = ((count, some_time() if count else None) for count in counts)
+    usage = Usage(*repetitions, *uses)
     fact = Fact("x", kind=chance.choice(list(Kind)), importance=chance.choice([0.0, 5e-324, 1.0, chance.random()])).settled()
     belief = Belief(some_time(), NOW, tier=chance.choice(list(Tier)))
     return Memory(uuid4(), uuid4(), fact, belief, some_time(), 1, None, usage)
@@ -57,6 +60,8 @@ def test_sql_and_python_agree(database_url: str) -> None:
         "starts": [m.belief.valid_from for m in memories],
         "counts": [m.usage.access_count or None for m in memories],
         "reinforced": [m.usage.last_reinforced_at for m in memories],
+        "uses": [m.usage.use_count or None for m in memories],
+        "used": [m.usage.last_accessed_at for m in memories],
     }
     found = asyncio.run(ask(database_url, _STRENGTHS, given | half_life_values(HALF_LIVES)))
     expected = [strength(m, NOW, HALF_LIVES) for m in memories]

@@ -36,7 +36,7 @@ ERASED = (
         SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what FROM memories m CROSS JOIN LATERAL (
             SELECT concat_ws(', ',
                 CASE WHEN m.content <> '' OR m.value IS NOT NULL OR m.details <> '{{}}' OR m.tags <> '{{}}' OR m.entities <> '{{}}'
-                    OR m.sources <> '{{}}' OR coalesce(m.source, m.session_id, m.look_again) IS NOT NULL
+                    OR m.sources <> '{{}}' OR coalesce(m.source, m.session_id, m.project, m.look_again) IS NOT NULL
                     OR coalesce(m.derived_entity, m.derived_key, m.derived_value) IS NOT NULL
                     OR (m.slot_hash = :nowhere AND (m.entity <> '' OR m.category <> '' OR coalesce(m.key, m.slot_key) IS NOT NULL))
                     OR (m.slot_hash <> :nowhere AND {_WHOLE_CHAIN_ERASED}) THEN 'words' END,

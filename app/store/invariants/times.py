@@ -20,7 +20,7 @@ READABLE = (
         SELECT ARRAY[CAST(id AS text)] AS ids, id FROM (
             SELECT id FROM memories WHERE agent_id = :agent AND {_beyond(*_PLACE, "created_at", "erased_at")}
             UNION SELECT memory_id FROM memory_beliefs WHERE agent_id = :agent AND {_beyond(*_PLACE, "known_until")}
-            UNION SELECT memory_id FROM memory_usage WHERE agent_id = :agent AND {_beyond("last_reinforced_at")}
+            UNION SELECT memory_id FROM memory_usage WHERE agent_id = :agent AND {_beyond("last_reinforced_at", "last_accessed_at")}
         ) AS found
         """,  # noqa: S608 - column names from constants
     ),

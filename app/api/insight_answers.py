@@ -1,0 +1,264 @@
+"""What insights look like on the wire."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+from uuid import UUID
+
+from pydantic import Field
+
+from app.api.answers import AnswerBase
+from app.api.times import Time
+from app.domain.insights import reasons_to_doubt, reliability
+from app.domain.memory import Kind
+from app.domain.signals.lexicon import CONFIDENCE
+from app.store.insights import BANDS, MOST_IDS
+
+_UP_TO = f"{MOST_IDS} at most."
+_DIGITS = 4
+
+
+class _Entry(AnswerBase):
+    """An entry made of a row of the database, as it is or with what `_computed` makes of it."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        computed = cls._computed(row)
+        return cls.model_construct(**{name: computed[name] if name in computed else row[name] for name in cls.model_fields})
+
+    @classmethod
+    def of_all(cls, rows: Sequence[Mapping[str, Any]]) -> list[Self]:
+        return [cls.of(row) for row in rows]
+
+    @classmethod
+    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {}
+
+
+class SlotOut(AnswerBase):
+    """What values are about, in the words of the newest."""
+
+    entity: str
+    category: str
+    key: str
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self | None:
+        """None where no key was given."""
+        if row["key"] is None:
+            return None
+        return cls.model_construct(**{name: row[name] for name in cls.model_fields})
+
+
+class _LineEntry(_Entry):
+    """An entry about the values of one slot that holds one value at a time, else about those of one chain."""
+
+    slot: SlotOut | None = Field(description="Null where no key was given.")
+    chain_id: UUID | None = Field(description="Null where the slot holds one value at a time: then all its chains are one line of values.")
+    content: str | None = Field(description="Text of the newest value; null where it was erased.")
+    current: UUID | None = Field(description="The value that holds now.")
+
+    @classmethod
+    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {"slot": SlotOut.of(row)}
+
+
+class ChurnOut(_LineEntry):
+    """How often another value followed."""
+
+    kind: Kind = Field(description="Of what came. A slot whose values are of several kinds has an entry for each.")
+    changes: int
+    first_changed_at: Time = Field(description="In valid time.")
+    last_changed_at: Time = Field(description="In valid time.")
+    memory_ids: list[UUID] = Field(description=f"The values, newest first; {_UP_TO}")
+    versions: int = Field(description="How many values there are in all.")
+
+
+class ValueOut(AnswerBase):
+    """A value and since when it was true."""
+
+    memory_id: UUID
+    valid_from: Time
+
+
+class FlipFlopOut(_LineEntry):
+    """A value that came back after one other: A, B, A."""
+
+    kind: Kind = Field(description="Of the value that came back last.")
+    returns: int = Field(description="How often a value came back.")
+    latest: list[ValueOut] = Field(description="The latest return: A, B, and A again.", min_length=3, max_length=3)
+    memory_ids: list[UUID] = Field(description=f"The values that came back, newest first; {_UP_TO}")
+
+    @classmethod
+    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        named = {"first": row["first_id"], "between": row["between_id"], "again": row["memory_ids"][0]}
+        latest = [ValueOut.model_construct(memory_id=named[step], valid_from=row[f"{step}_from"]) for step in named]
+        return super()._computed(row) | {"latest": latest}
+
+
+class _Lives(AnswerBase):
+    """How many days values held that have ended."""
+
+    ended: int = Field(description="How many values have ended; what never held is not counted.")
+    open: int = Field(description="How many hold now; their days are not counted.")
+    mean_days: float | None
+    median_days: float | None
+    memory_ids: list[UUID] = Field(description=f"Values that have ended, newest first; {_UP_TO}")
+
+
+def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
+    days = {name: row[name] for name in ("mean_days", "median_days")}
+    return {name: None if value is None else round(value, _DIGITS) for name, value in days.items()}
+
+
+class KindLivesOut(_Lives, _Entry):
+    """Lives of the values of one kind."""
+
+    kind: Kind
+
+    @classmethod
+    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return _rounded(row) | {"memory_ids": row["memory_ids"] or []}
+
+
+class SlotLivesOut(_Lives, _LineEntry):
+    """Lives of the values of one slot or chain."""
+
+    @classmethod
+    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return super()._computed(row) | _rounded(row)
+
+
+class LifetimesOut(AnswerBase):
+    """How long values hold."""
+
+    by_kind: list[KindLivesOut]
+    by_slot: list[SlotLivesOut] = Field(description="Of slots and chains in which a value has ended; the shortest mean first.")
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Any]]) -> Self:
+        kinds = [row for row in rows if row["kind"] is not None]
+        slots = [row for row in rows if row["kind"] is None]
+        return cls.model_construct(by_kind=KindLivesOut.of_all(kinds), by_slot=SlotLivesOut.of_all(slots))
+
+
+class RetireRateOut(_Entry):
+    """What one judge decided with a confidence in one band."""
+
+    decided_by: str
+    confidence_from: float = Field(description="The band begins with it.")
+    confidence_to: float = Field(description="The band ends before it; the last one with it.")
+    decided: int = Field(description="Stores that were decided so, and what sweeps changed.")
+    retired: int = Field(description="Those of them that ended something: UPDATE, DELETE, SUPERSEDE.")
+    rate: float = Field(description="Retired among the decided.")
+    reverted: int = Field(description="Of the retired, those undone since.")
+    log_ids: list[UUID] = Field(description=f"Of the retired: those undone first, newest first; {_UP_TO}")
+
+    @classmethod
+    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        band = row["band"]
+        rate = round(row["retired"] / row["decided"], _DIGITS)
+        return {"confidence_from": BANDS[band], "confidence_to": BANDS[band + 1], "rate": rate}
+
+
+class SignalRecordOut(_Entry):
+    """How what one signal led to fared, and how people decided what it proposed. Compare `confidence_here` with `confidence`."""
+
+    name: str
+    stand: int = Field(description="Operations that it led to, alone or with others, and that stand.")
+    reverted: int = Field(description="Operations that it led to and that were undone.")
+    accepted: int = Field(description="Reviews of its proposals that a person accepted.")
+    rejected: int = Field(description="Reviews of its proposals that a person rejected.")
+    expired: int
+    pending: int
+    error_rate: float | None = Field(
+        description="(reverted + rejected) / (stand + reverted + accepted + rejected); null where nothing was decided."
+    )
+    confidence: float | None = Field(description="What the table of confidences says; null where it does not know the signal.")
+    confidence_here: float | None = Field(
+        description="What these figures say by the table's formula, (right + 1) / (right + wrong + 2); null where nothing was decided."
+    )
+    log_ids: list[UUID] = Field(description=f"The operations: those undone first, newest first; {_UP_TO}")
+    review_ids: list[UUID] = Field(description=f"The reviews: those rejected first, newest first; {_UP_TO}")
+
+    @classmethod
+    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        rate, right, wrong = row["error_rate"], row["stand"] + row["accepted"], row["reverted"] + row["rejected"]
+        return {
+            "error_rate": None if rate is None else round(rate, _DIGITS),
+            "confidence": CONFIDENCE.get(row["name"]),
+            "confidence_here": None if rate is None else round(reliability(right, wrong), _DIGITS),
+        }
+
+
+class StaleConstraintOut(_Entry):
+    """A constraint that holds and may not be meant any more."""
+
+    memory_id: UUID
+    slot: SlotOut | None
+    content: str | None = Field(description="Null where it was erased.")
+    valid_from: Time
+    last_affirmed_at: Time = Field(description="When it was last stored, confirmed or corrected.")
+    days: int = Field(description="Since then.")
+    reasons: list[str] = Field(description="Why it is here, in words.")
+    contradictions: int = Field(description="Later facts that contradict it.")
+    contradicted_by: list[UUID] = Field(description=f"Those facts, newest first; {_UP_TO}")
+    pending: int = Field(description="Reviews that would end it and wait.")
+    rejected: int = Field(description="Such reviews that were rejected.")
+    review_ids: list[UUID] = Field(description=f"Those reviews, newest first; {_UP_TO}")
+
+    @classmethod
+    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        counted = {name: row[name] for name in ("contradictions", "pending", "rejected")}
+        reasons = reasons_to_doubt(unaffirmed_days=row["days"] if row["is_old"] else None, **counted)
+        return {"memory_id": row["id"], "slot": SlotOut.of(row), "last_affirmed_at": row["affirmed_at"], "reasons": reasons}
+
+
+class LengthOut(_Entry):
+    """How many chains have that many versions."""
+
+    length: int
+    chains: int
+
+
+class LongChainOut(_Entry):
+    """One of the longest chains."""
+
+    chain_id: UUID
+    slot: SlotOut | None
+    content: str | None = Field(description="Text of its newest version; null where it was erased.")
+    kind: Kind
+    length: int
+    memory_ids: list[UUID] = Field(description=f"Its versions, newest first; {_UP_TO}")
+
+    @classmethod
+    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {"slot": SlotOut.of(row)}
+
+
+class ChainLengthsOut(AnswerBase):
+    """How many versions chains have; withdrawn ones are not counted."""
+
+    histogram: list[LengthOut] = Field(description="The shortest first, all of them.")
+    longest: list[LongChainOut] = Field(description="The longest first.")
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Any]]) -> Self:
+        lengths = [row for row in rows if row["chains"] is not None]
+        longest = [row for row in rows if row["chains"] is None]
+        return cls.model_construct(histogram=LengthOut.of_all(lengths), longest=LongChainOut.of_all(longest))
+
+
+class InsightsAnswer(AnswerBase):
+    """What a history tells of itself, as believed now. A section that was not asked for is null."""
+
+    churn: list[ChurnOut] | None = Field(description="By slot or chain, and kind; the most changes first.")
+    flip_flops: list[FlipFlopOut] | None = Field(description="By slot or chain; the most returns first.")
+    lifetimes: LifetimesOut | None
+    retire_rates: list[RetireRateOut] | None = Field(description="By judge and confidence; the most undone first.")
+    signals: list[SignalRecordOut] | None = Field(description="The one that errs most first.")
+    stale_constraints: list[StaleConstraintOut] | None = Field(
+        description="Those with most against them first, then those affirmed longest ago."
+    )
+    chain_lengths: ChainLengthsOut | None
+    as_of: Time
+    known_at: Time

@@ -1,0 +1,82 @@
+"""What a history tells of itself."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from sqlalchemy.ext.asyncio import AsyncConnection
+from starlette.responses import Response
+
+from app.api.deps import AgentDep, PartsDep
+from app.api.insight_answers import (
+    ChainLengthsOut,
+    ChurnOut,
+    FlipFlopOut,
+    InsightsAnswer,
+    LifetimesOut,
+    RetireRateOut,
+    SignalRecordOut,
+    StaleConstraintOut,
+)
+from app.api.reply import reply
+from app.api.schemas import MAX_LIMIT
+from app.api.times import Time
+from app.domain.insights import Section
+from app.domain.memory import AgentId
+from app.store import insights, reads
+from app.store.insights import Asked
+
+router = APIRouter(prefix="/v1", tags=["insights"])
+
+_LONGEST_DAYS = 36_500
+
+
+class InsightsQuery(BaseModel):
+    """Which sections, and what they count."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    section: list[Section] = Field([], description="Only these; may be repeated. Without it, all.")
+    since: Time | None = Field(None, description="Count what became known at that time or later.")
+    until: Time | None = Field(None, description="Count what became known before that time.")
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Entries per section.")] = 20
+    stale_days: Annotated[
+        int, Field(ge=1, le=_LONGEST_DAYS, description="After how many days without a word a constraint counts as stale.")
+    ] = 180
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.since and self.until and self.since >= self.until:
+            raise ValueError("since must lie before until: what became known from since on and before until is counted")
+        return self
+
+    def asked(self, agent: AgentId, as_of: datetime) -> Asked:
+        return Asked(agent, as_of, self.since, self.until, self.limit, self.stale_days)
+
+
+Rows = list[dict[str, Any]]
+_SECTIONS: dict[Section, tuple[Callable[[AsyncConnection, Asked], Awaitable[Rows]], Callable[[Rows], Any]]] = {
+    Section.CHURN: (insights.churn, ChurnOut.of_all),
+    Section.FLIP_FLOPS: (insights.flip_flops, FlipFlopOut.of_all),
+    Section.LIFETIMES: (insights.lifetimes, LifetimesOut.of),
+    Section.RETIRE_RATES: (insights.retire_rates, RetireRateOut.of_all),
+    Section.SIGNALS: (insights.signals, SignalRecordOut.of_all),
+    Section.STALE_CONSTRAINTS: (insights.stale_constraints, StaleConstraintOut.of_all),
+    Section.CHAIN_LENGTHS: (insights.chain_lengths, ChainLengthsOut.of),
+}
+
+
+@router.get("/insights", responses={200: {"model": InsightsAnswer}}, response_model=None)
+async def get_insights(parts: PartsDep, agent: AgentDep, query: Annotated[InsightsQuery, Query()]) -> Response:
+    """What keeps changing and who errs: churn, flip-flops, lives of values, retired and given back, signals, stale constraints, lengths of
+    chains; each entry with ids to look at. A report: it changes nothing."""
+    answers: dict[str, Any] = dict.fromkeys(Section)
+    async with insights.looking_back(parts.engine) as connection:
+        moment = await reads.moment(connection, agent)
+        asked = query.asked(agent, moment.as_of)
+        for section in query.section or Section:
+            find, told = _SECTIONS[section]
+            answers[section] = told(await find(connection, asked))
+    return reply(InsightsAnswer.model_construct(**answers, as_of=moment.as_of, known_at=moment.known_at))

@@ -1,0 +1,77 @@
+"""`palimpsest end-session`, `end-project` and `stats`."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, said
+from app.commands.printing import console, minute, print_json, print_table
+
+At = Annotated[str | None, typer.Option(help="When it ended. Default: now.", show_default=False)]
+Reason = Annotated[str | None, typer.Option(help="Why, for the log.", show_default=False)]
+
+
+def end_session(
+    session_id: Annotated[str, typer.Argument(metavar="ID", help="The session, as its memories name it.")],
+    at: At = None,
+    reason: Reason = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a session: what was stored with lifespan `session` ends with it."""
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", f"/v1/sessions/{quote(session_id, safe='')}/end", json=said(at=at, reason=reason))
+    print_json(answer) if as_json else _print_ended(answer)
+
+
+def end_project(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The project, as its memories name it.")],
+    at: At = None,
+    reason: Reason = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a project: what was stored with lifespan `project` ends with it."""
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", f"/v1/projects/{quote(name, safe='')}/end", json=said(at=at, reason=reason))
+    print_json(answer) if as_json else _print_ended(answer)
+
+
+def _print_ended(answer: dict[str, Any]) -> None:
+    console().print(f"ended {len(answer['ended'])}, {answer['kept']} go on")
+    for memory_id in answer["ended"]:
+        print(memory_id)
+
+
+def stats(
+    whose: Annotated[str | None, typer.Argument(metavar="[AGENT]", help="Default: that of --agent.", show_default=False)] = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show an agent in numbers."""
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "GET", f"/v1/agents/{quote(whose or agent, safe='')}/stats")
+    print_json(answer) if as_json else print_table(["what", "how many"], list(_rows(answer)))
+
+
+def _rows(answer: dict[str, Any], within: str = "") -> Iterator[list[str]]:
+    """A row per number; of words that nothing was counted of, none."""
+    for name, value in answer.items():
+        what = f"{within}{name}".replace("_", " ")
+        if isinstance(value, dict):
+            yield from _rows(value, f"{what}: ")
+        elif isinstance(value, str):
+            yield [what, minute(value) if name.endswith(("_at", "_of")) else value]
+        elif value is not None and (value or not within):
+            yield [what, f"{value:.3f}" if isinstance(value, float) else str(value)]
+
+
+COMMANDS = (end_session, end_project, stats)

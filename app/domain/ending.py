@@ -1,0 +1,34 @@
+"""What ends with a session or a project: the memories that were given that life, and no others."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.memory import Lifespan
+from app.domain.picture import Picture
+from app.domain.plan import Plan
+from app.domain.verbs import plan_retract
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A session or a project, by the name that its memories carry."""
+
+    lifespan: Lifespan
+    name: str
+
+    @property
+    def sentence(self) -> str:
+        return f"The {self.lifespan} {self.name} ended."
+
+
+def plan_ending(memory_id: UUID, picture: Picture, *, now: datetime, at: datetime, ahead: bool, reason: str) -> Plan | None:
+    """Ends a memory at `at`, where it holds; with `ahead`, withdraws one that has not begun by then. None where it stays as it is."""
+    belief = picture.version(memory_id).belief
+    if belief.holds(at):
+        plan = plan_retract(memory_id, picture, now=now, at=at)
+    elif ahead and not belief.void and belief.valid_from > at:
+        plan = plan_retract(memory_id, picture, now=now, never_true=True)
+    else:
+        return None
+    return replace(plan, decision=replace(plan.decision, reasoning=reason))

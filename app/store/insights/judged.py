@@ -1,0 +1,95 @@
+"""How those who decide fared: what judges retired and had to give back, and which signals led to it."""
+
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.store.engine import fetch
+from app.store.insights.asked import MOST_IDS, Asked, known_in_window
+from app.store.tables import JUDGED, LED_TO
+
+# Each but the last without its upper end.
+BANDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+_DECIDED = f"""
+    SELECT id, decided_by, width_bucket(confidence, CAST(:thresholds AS float8[])) AS band, created_at,
+           operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires, reverted_by IS NOT NULL AS reverted
+    FROM consolidation_log
+    WHERE agent_id = :agent AND {JUDGED} AND {known_in_window("created_at")}
+"""  # noqa: S608 - fragments from constants, values are bound
+
+_RETIRE_RATES = f"""
+    WITH bands AS (
+        SELECT decided_by, band, count(*) AS decided, count(*) FILTER (WHERE retires) AS retired,
+               count(*) FILTER (WHERE retires AND reverted) AS reverted
+        FROM ({_DECIDED}) AS decided GROUP BY decided_by, band ORDER BY reverted DESC, retired DESC, decided_by, band DESC LIMIT :limit
+    )
+    SELECT bands.*, ARRAY(
+        SELECT id FROM ({_DECIDED}) AS one WHERE one.decided_by = bands.decided_by AND one.band = bands.band AND retires
+        ORDER BY one.reverted DESC, created_at DESC, id DESC LIMIT {MOST_IDS}
+    ) AS log_ids
+    FROM bands ORDER BY reverted DESC, retired DESC, decided_by, band DESC
+"""  # noqa: S608 - as above
+
+
+async def retire_rates(connection: AsyncConnection, asked: Asked) -> list[dict[str, Any]]:
+    """What judges decided, retired and had to give back, by judge and confidence (`band` counts in BANDS); the most given back first."""
+    return await fetch(connection, _RETIRE_RATES, asked.given | {"thresholds": list(BANDS[1:-1])})
+
+
+_FIRED = f"""
+    SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted FROM consolidation_log
+    WHERE agent_id = :agent AND signal_names <> '[]' AND {LED_TO} AND {known_in_window("created_at")}
+"""  # noqa: S608 - as above
+
+# A signal counts once in an operation or a review, however often it fired there. Names are told apart per combination, not per row, and
+# the newest of a signal are among the newest of the combinations that it is in.
+_SIGNALS = f"""
+    WITH combined AS (
+        SELECT signal_names, count(*) FILTER (WHERE NOT reverted) AS stand, count(*) FILTER (WHERE reverted) AS reverted
+        FROM ({_FIRED}) AS fired GROUP BY signal_names
+    ),
+    operations AS (
+        SELECT name, CAST(sum(stand) AS bigint) AS stand, CAST(sum(reverted) AS bigint) AS reverted
+        FROM combined CROSS JOIN LATERAL (SELECT DISTINCT jsonb_array_elements_text(signal_names)) AS named (name) GROUP BY name
+    ),
+    newest AS MATERIALIZED (
+        SELECT * FROM (
+            SELECT *, row_number() OVER (PARTITION BY signal_names, reverted ORDER BY created_at DESC, id DESC) AS place
+            FROM ({_FIRED}) AS fired
+        ) AS placed WHERE place <= {MOST_IDS}
+    ),
+    proposed AS MATERIALIZED (
+        SELECT name, r.id, r.status, r.created_at FROM reviews r CROSS JOIN LATERAL (
+            SELECT DISTINCT found #>> '{{}}' FROM jsonb_path_query(r.judgments, '$[*].findings[*].name') AS found
+        ) AS named (name) WHERE r.agent_id = :agent AND r.source <> 'frozen' AND {known_in_window("r.created_at")}
+    ),
+    proposals AS (
+        SELECT name, count(*) FILTER (WHERE status = 'accepted') AS accepted, count(*) FILTER (WHERE status = 'rejected') AS rejected,
+               count(*) FILTER (WHERE status = 'expired') AS expired, count(*) FILTER (WHERE status = 'pending') AS pending
+        FROM proposed GROUP BY name
+    ),
+    told AS (
+        SELECT name, coalesce(stand, 0) AS stand, coalesce(o.reverted, 0) AS reverted, coalesce(accepted, 0) AS accepted,
+               coalesce(rejected, 0) AS rejected, coalesce(expired, 0) AS expired, coalesce(pending, 0) AS pending
+        FROM operations o FULL JOIN proposals p USING (name)
+    ),
+    worst AS (
+        SELECT *, reverted + rejected AS wrong,
+               CAST(reverted + rejected AS float8) / nullif(stand + reverted + accepted + rejected, 0) AS error_rate FROM told
+        ORDER BY error_rate DESC NULLS LAST, wrong DESC, name LIMIT :limit
+    )
+    SELECT worst.*, ARRAY(
+        SELECT id FROM newest WHERE jsonb_exists(newest.signal_names, worst.name)
+        ORDER BY newest.reverted DESC, created_at DESC, id DESC LIMIT {MOST_IDS}
+    ) AS log_ids, ARRAY(
+        SELECT id FROM proposed WHERE proposed.name = worst.name
+        ORDER BY status = 'rejected' DESC, created_at DESC, id DESC LIMIT {MOST_IDS}
+    ) AS review_ids
+    FROM worst ORDER BY error_rate DESC NULLS LAST, wrong DESC, name
+"""  # noqa: S608 - as above
+
+
+async def signals(connection: AsyncConnection, asked: Asked) -> list[dict[str, Any]]:
+    """How what each signal led to fared, and how people decided what it proposed; the one that errs most first."""
+    return await fetch(connection, _SIGNALS, asked.given)

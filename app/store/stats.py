@@ -1,0 +1,72 @@
+"""An agent in numbers, in one statement, so that they are of one moment. It reads all rows of the agent."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.memory import AgentId, Status
+from app.domain.strength import HalfLives
+from app.store.engine import fetch
+from app.store.reads import HOLDS, LATEST, MOMENT
+from app.store.strength import STRENGTH, USAGE, half_life_values
+
+# As `domain/time.standing` has it; a test holds the two equal.
+_STATUS = f"""
+    CASE
+        WHEN m.erased_at IS NOT NULL THEN '{Status.ERASED}'
+        WHEN b.void THEN '{Status.REVERTED}'
+        WHEN b.valid_from > (SELECT as_of FROM moment) THEN '{Status.SCHEDULED}'
+        WHEN {HOLDS} THEN '{Status.CURRENT}'
+        WHEN b.superseded_by IS NOT NULL AND b.merged THEN '{Status.MERGED}'
+        WHEN b.superseded_by IS NOT NULL THEN '{Status.SUPERSEDED}'
+        WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN '{Status.RETRACTED}'
+        ELSE '{Status.EXPIRED}'
+    END
+"""  # noqa: S608 - fragments from constants
+
+
+def _counted(column: str, table: str, where: str = "true") -> str:
+    """How many rows there are of each value of the column, as an object."""
+    counts = f"SELECT {column} AS value, count(*) AS n FROM {table} WHERE {where} GROUP BY 1"  # noqa: S608 - names from constants
+    return f"(SELECT coalesce(jsonb_object_agg(value, n), '{{}}') FROM ({counts}) AS counted)"  # noqa: S608 - as above
+
+
+_OF_AGENT = "agent_id = :agent"
+
+_STATS = f"""
+    WITH {MOMENT},
+    version AS MATERIALIZED (
+        SELECT m.kind, b.tier, m.lifespan, m.chain_id, m.slot_hash, m.look_again, octet_length(m.content) AS bytes, {_STATUS} AS status,
+            m.slot_key IS NOT NULL AND m.kind <> 'constraint' AND m.single_valued IS NOT false AS one_value, {STRENGTH} AS strength
+        FROM {LATEST} {USAGE} WHERE m.agent_id = :agent
+    ),
+    holding AS (SELECT * FROM version WHERE status = '{Status.CURRENT}')
+    SELECT (SELECT as_of FROM moment) AS as_of,
+        (SELECT min(created_at) FROM consolidation_log WHERE {_OF_AGENT}) AS first_known_at,
+        (SELECT nullif(last_known_at, '0001-01-01 00:00:00+00') FROM agents WHERE {_OF_AGENT}) AS last_known_at,
+        (SELECT count(*) FROM version) AS memories,
+        {_counted("status", "version")} AS by_status,
+        {_counted("kind", "holding")} AS by_kind,
+        {_counted("tier", "holding")} AS by_tier,
+        {_counted("lifespan", "holding")} AS by_lifespan,
+        (SELECT count(DISTINCT chain_id) FROM version) AS chains,
+        (SELECT count(*) FROM (SELECT FROM holding WHERE one_value GROUP BY slot_hash HAVING count(*) > 1) AS s) AS crowded_slots,
+        (SELECT count(*) FROM memory_beliefs WHERE {_OF_AGENT}) AS beliefs,
+        (SELECT count(*) FROM memory_relationships WHERE {_OF_AGENT}) AS relationships,
+        (SELECT count(*) FROM version WHERE look_again IS NOT NULL) AS look_again,
+        (SELECT coalesce(sum(bytes), 0) FROM version) AS text_bytes,
+        (SELECT count(*) FROM consolidation_log WHERE {_OF_AGENT}) AS operations,
+        {_counted("operation", "consolidation_log", _OF_AGENT)} AS by_operation,
+        {_counted("decided_by", "consolidation_log", _OF_AGENT)} AS by_judge,
+        {_counted("status", "reviews", _OF_AGENT)} AS by_review_status,
+        (SELECT avg(strength) FROM holding) AS mean_strength,
+        (SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY strength) FROM holding) AS quartiles
+"""  # noqa: S608 - fragments from constants
+
+
+async def read_stats(connection: AsyncConnection, agent: AgentId, half_lives: HalfLives) -> Mapping[str, Any]:
+    """The numbers of an agent that is there. What nothing is counted of is left out of the objects; quartiles of nothing are None."""
+    given = {"agent": agent, "as_of": None, "known_at": None, "used_by": None, **half_life_values(half_lives)}
+    [row] = await fetch(connection, _STATS, given)
+    return row

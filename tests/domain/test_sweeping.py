@@ -1,0 +1,128 @@
+"""What a sweep makes of a slot whose values came unjudged, against what judging each as it came makes of it."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.memory import Fact
+from app.domain.picture import Picture
+from app.domain.plan import Policy, ReviewSource
+from app.domain.storing import plan_store
+from app.domain.sweeping import Swept, can_act, ground, plan_sweep
+from app.judges import rules
+
+START = datetime(2020, 1, 1, tzinfo=UTC)
+KNOWN = datetime(2030, 1, 1, tzinfo=UTC)
+POLICY = Policy()
+
+
+def day(number: int) -> datetime:
+    return START + timedelta(days=number)
+
+
+@st.composite
+def said(draw: st.DrawFn) -> Fact:
+    start = draw(st.integers(0, 12))
+    end = draw(st.none() | st.integers(start + 1, 14))
+    value = draw(st.sampled_from("abc"))
+    return Fact(f"It is {value}", key="it", value=value, valid_from=day(start), valid_until=None if end is None else day(end))
+
+
+def stored(facts: Sequence[Fact], *, classify: bool) -> tuple[Picture, dict[UUID, Fact]]:
+    """The facts stored one after the other; unjudged, no text is the same as another."""
+    picture, kept = Picture(), {}
+    for place, fact in enumerate(facts):
+        one = fact if classify else Fact(**{**vars_of(fact), "content": f"{fact.content}, {place}"})
+        new_id = UUID(int=place + 1)
+        judgments = rules.judge(one, picture, one.valid_from or KNOWN, classify=classify, fuzzy=True)
+        now = KNOWN + timedelta(seconds=place)
+        plan = plan_store(one, picture, judgments, POLICY, now=now, new_id=new_id, classify=classify)
+        picture.absorb(plan.versions)
+        kept[new_id] = one
+    return picture, kept
+
+
+def vars_of(fact: Fact) -> dict[str, object]:
+    return {name: getattr(fact, name) for name in ("content", "key", "value", "valid_from", "valid_until", "trust", "kind")}
+
+
+def sweep(picture: Picture, facts: dict[UUID, Fact]) -> int:
+    """Sweeps every memory in order; how many changes that made."""
+    changes = 0
+    for version in sorted(picture.versions(), key=lambda v: (v.belief.valid_from, v.belief.asserted_at)):
+        memory = picture.version(version.id)
+        if not can_act(memory):
+            continue
+        fact = facts[memory.id]
+        others = ground(memory, fact, picture, ())
+        judgments = tuple(rules.judge(fact, others, memory.belief.valid_from, classify=True, fuzzy=True))
+        now = KNOWN + timedelta(days=1, seconds=changes)
+        plan = plan_sweep(Swept(memory.id, fact, judgments), picture, others, POLICY, now=now, proposes=False)
+        if plan and plan.changed:
+            picture.absorb(plan.versions)
+            changes += 1
+    return changes
+
+
+def holding(picture: Picture, facts: dict[UUID, Fact], at: datetime) -> list[str | None]:
+    return sorted(facts[v.id].value or "" for v in picture.versions() if v.belief.holds(at))
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(said(), min_size=1, max_size=7))
+def test_one_value_holds_at_a_time_and_it_is_the_one_that_began_last(facts: list[Fact]) -> None:
+    picture, kept = stored(facts, classify=False)
+    sweep(picture, kept)
+    for number in range(16):
+        begun = [v for v in picture.versions() if v.belief.valid_from <= day(number) and not v.belief.void]
+        held = holding(picture, kept, day(number))
+        assert len(held) <= 1
+        if held:
+            last = max(begun, key=lambda v: (v.belief.valid_from, v.belief.asserted_at))
+            assert held == [kept[last.id].value]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(said(), min_size=1, max_size=7, unique_by=lambda fact: fact.valid_from))
+def test_told_in_order_it_comes_to_what_judging_each_as_it_came_comes_to(facts: list[Fact]) -> None:
+    facts = sorted(facts, key=lambda fact: fact.valid_from or KNOWN)
+    judged, as_judged = stored(facts, classify=True)
+    swept, as_swept = stored(facts, classify=False)
+    sweep(swept, as_swept)
+    for number in range(16):
+        assert holding(swept, as_swept, day(number)) == holding(judged, as_judged, day(number)), number
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(said(), min_size=1, max_size=7))
+def test_a_second_sweep_changes_nothing(facts: list[Fact]) -> None:
+    picture, kept = stored(facts, classify=False)
+    sweep(picture, kept)
+    assert sweep(picture, kept) == 0
+
+
+def test_what_may_not_end_is_a_question_in_favour_of_the_later_one() -> None:
+    trusted = Fact("It is a", key="it", value="a", valid_from=day(0), trust=90)
+    picture, kept = stored([trusted, Fact("It is b", key="it", value="b", valid_from=day(5), trust=10)], classify=False)
+    later = picture.version(UUID(int=2))
+    others = ground(later, kept[later.id], picture, ())
+    plan = plan_sweep(Swept(later.id, kept[later.id]), picture, others, POLICY, now=KNOWN + timedelta(days=1), proposes=False)
+    assert plan is not None
+    assert plan.review is not None
+    assert (plan.review.source, plan.review.successor, plan.changed) == (ReviewSource.SWEEP, later.id, ())
+
+
+def test_a_repetition_that_replaced_something_stays() -> None:
+    """Withdrawn, it would let what it replaced in its own chain hold again."""
+    chain = [Fact(f"It is {value}", key="it", value=value, valid_from=day(start)) for value, start in (("a", 2), ("b", 5))]
+    picture, kept = stored(chain, classify=True)
+    beside = Fact("It is b, as was said elsewhere", key="it", value="b", valid_from=day(4))
+    plan = plan_store(beside, picture, [], POLICY, now=KNOWN + timedelta(hours=1), new_id=UUID(int=9), classify=False)
+    picture.absorb(plan.versions)
+    kept[UUID(int=9)] = beside
+    sweep(picture, kept)
+    assert not picture.version(UUID(int=2)).belief.void
+    assert holding(picture, kept, day(6)) != ["a"]
