@@ -91,7 +91,7 @@ def worker(
     from app.jobs.worker import work
     from app.store import schema
 
-    settings = load_settings()
+    settings = _settings_without_listening()
     logging.config.dictConfig(logs.config(settings))
     with _explained():
         if settings.database_url is not None:
@@ -132,7 +132,7 @@ def migrate() -> None:
     """Bring the database to the schema of this version."""
     from app.store import schema
 
-    settings = load_settings()
+    settings = _settings_without_listening()
     with _explained(), _database(settings) as url:
         schema.migrate(url)
     print("The database is at the schema of this version.")
@@ -144,7 +144,7 @@ def reembed() -> None:
     from app.commands.reembedding import reembed_database
     from app.store import schema
 
-    settings = load_settings()
+    settings = _settings_without_listening()
     with _explained(), _database(settings) as url:
         schema.check(url)
         reembed_database(settings, url)
@@ -160,12 +160,17 @@ def doctor(
     from app.commands.doctoring import doctor_database
     from app.store import schema
 
-    settings = load_settings()
+    settings = _settings_without_listening()
     with _explained(), _database(settings) as url:
         schema.check(url)
         healthy = doctor_database(url, agent=agent, repair=repair, as_json=as_json)
     if not healthy:
         raise typer.Exit(1)
+
+
+def _settings_without_listening() -> Settings:
+    """The settings of a command that listens nowhere, so that it needs no key, wherever a service beside it would listen."""
+    return load_settings(host="127.0.0.1")
 
 
 @contextmanager
