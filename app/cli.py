@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from app import __version__
-from app.commands import changing, control, lifespans, reading, transfer
+from app.commands import changing, control, lifespans, linking, reading, transfer
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
 from app.commands.insights import insights
 from app.commands.printing import print_change, print_json, print_memories
@@ -91,7 +91,7 @@ def worker(
     from app.jobs.worker import work
     from app.store import schema
 
-    settings = load_settings()
+    settings = _settings_without_listening()
     logging.config.dictConfig(logs.config(settings))
     with _explained():
         if settings.database_url is not None:
@@ -132,7 +132,7 @@ def migrate() -> None:
     """Bring the database to the schema of this version."""
     from app.store import schema
 
-    settings = load_settings()
+    settings = _settings_without_listening()
     with _explained(), _database(settings) as url:
         schema.migrate(url)
     print("The database is at the schema of this version.")
@@ -144,7 +144,7 @@ def reembed() -> None:
     from app.commands.reembedding import reembed_database
     from app.store import schema
 
-    settings = load_settings()
+    settings = _settings_without_listening()
     with _explained(), _database(settings) as url:
         schema.check(url)
         reembed_database(settings, url)
@@ -161,7 +161,7 @@ def doctor(
     from app.store import schema
     from app.store.archives import Archives
 
-    settings = load_settings()
+    settings = _settings_without_listening()
     with _explained(), _database(settings) as url:
         schema.check(url)
         archives = Archives(settings.archive_folder, may_make=False)
@@ -182,12 +182,17 @@ def retain(
 
     if forget and agent is None:
         raise Failure("--forget needs --agent.")
-    settings = load_settings()
+    settings = _settings_without_listening()
     with _explained(), _database(settings) as url:
         schema.check(url)
         sound = retain_database(settings, url, agent=agent, dry_run=dry_run, forget=forget)
     if not sound:
         raise typer.Exit(1)
+
+
+def _settings_without_listening() -> Settings:
+    """The settings of a command that listens nowhere, so that it needs no key, wherever a service beside it would listen."""
+    return load_settings(host="127.0.0.1")
 
 
 @contextmanager
@@ -301,6 +306,8 @@ for command in (
     reading.context,
     reading.log,
     reading.agents,
+    linking.link,
+    linking.links,
     why,
     sweep,
     insights,

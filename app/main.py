@@ -24,6 +24,7 @@ from app.api import (
     memories,
     once,
     problems,
+    relationships,
     reviews,
     search,
     stats,
@@ -46,6 +47,7 @@ from app.services.ending import Ending
 from app.services.erase import Erase
 from app.services.importing import Importing
 from app.services.judging import Judging
+from app.services.linking import Linking
 from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
@@ -92,7 +94,23 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     )
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
     guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))
-    for part in (memories, why, search, context, transfer, log, reviews, erasures, agents, sweeps, doctor, endings, stats, insights):
+    for part in (
+        memories,
+        relationships,
+        why,
+        search,
+        context,
+        transfer,
+        log,
+        reviews,
+        erasures,
+        agents,
+        sweeps,
+        doctor,
+        endings,
+        stats,
+        insights,
+    ):
         guarded.include_router(part.router)
     guarded.include_router(log.reverts)
     guarded.include_router(reviews.shadow)
@@ -154,6 +172,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             ending=Ending(engine, policy, language_oid=language_oid),
             using=using,
             waking=waking,
+            linking=Linking(engine, policy, language_oid=language_oid),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

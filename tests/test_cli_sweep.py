@@ -59,3 +59,8 @@ def test_a_worker_without_a_database_says_what_to_do() -> None:
     refused = palimpsest("worker")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert "PALIMPSEST_DATABASE_URL" in refused.stderr
+
+
+def test_a_worker_needs_no_key_because_it_listens_nowhere() -> None:
+    refused = palimpsest("worker", PALIMPSEST_HOST="0.0.0.0")
+    assert "PALIMPSEST_DATABASE_URL" in refused.stderr

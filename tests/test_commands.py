@@ -125,3 +125,20 @@ def test_the_shell_completes_commands() -> None:
     asking = {"_PALIMPSEST_COMPLETE": "complete_bash", "COMP_WORDS": "palimpsest con", "COMP_CWORD": "1"}
     completed = subprocess.run([script], capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **asking})
     assert completed.stdout.split() == ["context"]
+
+
+def test_links_are_made_and_listed_and_what_is_stale_shows(words: tuple[str, ...]) -> None:
+    street, trams = stored(words, "The street is wet"), stored(words, "Trams are late")
+    made = palimpsest("link", street, "causes", trams, *words)
+    assert f"{street} causes {trams}" in made.stdout
+    assert f"{street}  causes  {trams}" in palimpsest("links", trams, *words).stdout
+    told = json.loads(palimpsest("links", street, "--json", *words).stdout)["items"]
+    assert [(tie["source_id"], tie["type"], tie["target_id"]) for tie in told] == [(street, "causes", trams)]
+    ended = palimpsest("retract", street, *words)
+    assert "look whether still right" in ended.stdout
+    assert trams in ended.stdout
+    found = palimpsest("search", "trams", *words).stdout
+    assert "current, stale" in found
+    assert "retracted" in palimpsest("history", street, *words).stdout
+    refused = palimpsest("link", street, "likes", trams, *words)
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)

@@ -13,6 +13,7 @@ from pydantic import (
 )
 from sqlalchemy.engine import RowMapping
 
+from app.api.stale import EndedOut, StaleOut
 from app.api.times import Time
 from app.domain.hints import Hint, HintName
 from app.domain.memory import Belief, Kind, Lifespan, Memory, Operation, Status, Tier
@@ -75,6 +76,9 @@ class MemoryOut(AnswerBase):
     last_reinforced_at: Time | None = Field(description="When it was last said again, if that was known at `known_at`.")
     use_count: int = Field(description="In how many minutes it was answered to a search, a context or by its id. A counter of now.")
     last_accessed_at: Time | None = Field(description="When it was last used so, if no later than `known_at`.")
+    stale_because: list[EndedOut] = Field(
+        description="What it rests on and what has ended since: empty, or a reason to look whether it is still right. No part of the ETag."
+    )
     confidence: float
     trust: int
     lifespan: Lifespan
@@ -108,6 +112,7 @@ class MemoryOut(AnswerBase):
             "sources": list(fact.sources),
             "merged_from": list(fact.merged_from),
             "derived": DerivedSlotOut.model_construct(**asdict(fact.derived)) if fact.derived else None,
+            "stale_because": [EndedOut.of(ended) for ended in memory.stale_because],
             "etag": etag_of(memory.revision),
         }
         return cls._from(vars(fact) | believed | computed | ({"content": None} if memory.erased_at else {}))
@@ -224,6 +229,7 @@ class WriteAnswer(AnswerBase):
     usage: UsageOut
     dry_run: bool
     hints: list[HintOut] = Field([], description="What should be known before acting on it.")
+    stale: list[StaleOut] = Field([], description="What rests on a memory that it ended, and holds on: look whether it is still right.")
 
     @classmethod
     def of(cls, outcome: Outcome, half_lives: HalfLives) -> Self:
@@ -241,6 +247,7 @@ class WriteAnswer(AnswerBase):
             usage=UsageOut.of(plan.asked),
             dry_run=outcome.written is None and outcome.held_as is None,
             hints=[HintOut.of(hint) for hint in outcome.hints],
+            stale=[StaleOut.of(stale) for stale in outcome.stale],
         )
 
 
@@ -401,7 +408,8 @@ class RevertAnswer(WriteAnswer):
     @classmethod
     def of_all(cls, undone: Sequence[Reverted], half_lives: HalfLives) -> Self:
         last = WriteAnswer.of(undone[-1].outcome, half_lives)
-        return cls.model_construct(**dict(last), reverted=[r.log_id for r in undone])
+        stale = [StaleOut.of(stale) for r in undone for stale in r.outcome.stale]
+        return cls.model_construct(**dict(last) | {"stale": stale}, reverted=[r.log_id for r in undone])
 
 
 class RevertsAnswer(AnswerBase):

@@ -3,7 +3,7 @@
 import base64
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
@@ -25,6 +25,7 @@ from app.services.doctor import Doctor
 from app.services.ending import Ending
 from app.services.erase import Erase
 from app.services.importing import Importing
+from app.services.linking import Linking
 from app.services.once import Turns
 from app.services.recall import Recall
 from app.services.remember import Remember
@@ -36,7 +37,7 @@ from app.services.using import Using
 from app.services.waking import Waking
 from app.settings import Settings
 from app.store.exports import Exports
-from app.store.reads import After, Point
+from app.store.reads import After, Filters, Point
 from app.store.rows import Request
 
 
@@ -63,6 +64,7 @@ class Parts:
     ending: Ending
     using: Using
     waking: Waking
+    linking: Linking
 
 
 async def get_parts(request: HttpRequest) -> Parts:
@@ -165,8 +167,12 @@ class ListQuery(FilterQuery):
     """A page of a list."""
 
     sort: Literal["created", "strength"] = Field("created", description="Newest known first, or strongest first.")
+    stale: bool | None = Field(None, description="true: only what rests on a memory that has ended (`stale_because`); false: the others.")
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
     cursor: str | None = Field(None, description="`next_cursor` of the page before; filters and `sort` must stay the same.")
+
+    def filters(self) -> Filters:
+        return replace(super().filters(), stale=self.stale)
 
 
 class SearchQuery(FilterQuery):

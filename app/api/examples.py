@@ -54,6 +54,12 @@ SUPERSEDE: Examples = {"content": _example("New content", {"content": "Has a cat
 
 RETRACT: Examples = {"now": _example("No longer true", {"reason": "Said so"}), "never": _example("Was never true", {"never_true": True})}
 
+LINK: Examples = {
+    "causes": _example(
+        "It is the reason for another; paste the id of that one", {"type": "causes", "target_id": "01990000-0000-7000-8000-000000000000"}
+    )
+}
+
 SEARCH: Examples = {
     "now": _example("What holds now", {"query": "which editor?"}),
     "before": _example("What held before", {"query": "which editor?", "as_of": "2026-01-01"}),

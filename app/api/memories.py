@@ -42,7 +42,7 @@ def writing(parts: Parts) -> Callable[[Outcome], Response]:
     return partial(written, half_lives=parts.half_lives)
 
 
-_LEADS_TO = links("memory/id", "memory_id", "get_memory", "history", "amend", "supersede", "retract", "delete") | links(
+_LEADS_TO = links("memory/id", "memory_id", "get_memory", "history", "relationships", "amend", "supersede", "retract", "delete") | links(
     "log_id", "log_id", "get_log_entry", "revert"
 )
 

@@ -28,14 +28,22 @@ def print_change(answer: dict[str, Any]) -> None:
         console().print(f"waits for a person: review {answer['review_id']}")
     if answer["superseded"]:
         console().print("ended: " + ", ".join(answer["superseded"]))
+    if answer["stale"]:
+        console().print(
+            "look whether still right, as what it rests on ended: " + ", ".join(stale["memory_id"] for stale in answer["stale"])
+        )
 
 
 def print_memories(memories: list[dict[str, Any]], scores: list[float] | None = None) -> None:
     """A row per memory; the heading alone for none."""
-    rows = [[m["status"], minute(m["valid_from"]), minute(m["valid_until"]), m["content"] or "(erased)", m["id"]] for m in memories]
+    rows = [[_status(m), minute(m["valid_from"]), minute(m["valid_until"]), m["content"] or "(erased)", m["id"]] for m in memories]
     if scores:
         rows = [[f"{score:.3f}", *row] for score, row in zip(scores, rows, strict=True)]
     print_table([*(["score"] if scores else []), "status", "valid from", "until", "content", "id"], rows)
+
+
+def _status(memory: dict[str, Any]) -> str:
+    return f"{memory['status']}, stale" if memory["stale_because"] else str(memory["status"])
 
 
 def print_table(headings: list[str], rows: list[list[str]]) -> None:

@@ -15,6 +15,8 @@ SECTIONS = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.FACT)
 _RELEVANCE_WEIGHT = 0.75
 _HALF_RELEVANT_AFTER = 3
 
+_CHECK = " (check: what it rests on has changed)"
+
 # Characters that do not show but reach a model: controls, bidi and tag characters, private use. The joiners that scripts need stay.
 _INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs"})
 _JOINERS = "\u200c\u200d"
@@ -34,10 +36,10 @@ class Item:
 
     @property
     def line(self) -> str:
-        """The text as a line of its own with its dates, and its end where one is known."""
+        """The text as a line of its own with its dates, its end where one is known, and a mark where it is stale."""
         belief = self.memory.belief
         until = f", until {belief.valid_until.date()}" if belief.valid_until else ""
-        return f"- {self.text} (since {belief.valid_from.date()}{until})\n"
+        return f"- {self.text} (since {belief.valid_from.date()}{until}){_CHECK if self.memory.stale_because else ''}\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,11 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.decide import Choice, decide
+from app.domain.links import Link, LinkType
 from app.domain.memory import Fact, Kind, Operation, Version
 from app.domain.picture import Picture
 from app.domain.plan import (
     Insertion,
-    Link,
-    LinkType,
     Plan,
     Policy,
     Review,

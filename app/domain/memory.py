@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NewType
 from uuid import UUID
 
+from app.domain.links import LinkType
 from app.domain.text import digest, fold, loose_digest
 
 AgentId = NewType("AgentId", str)
@@ -289,10 +290,21 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """A memory that another is tied to and that has ended since the tie was made: how, and when in valid time; of a withdrawn or
+    erased one, when that became known."""
+
+    memory_id: UUID
+    type: LinkType
+    status: Status
+    ended_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """One version as a read answers it: its fact with every default filled in, and the belief held at the known time read.
 
-    Of an erased one only the shape is left: its fact has no text.
+    Of an erased one only the shape is left: its fact has no text. `stale_because`: what it rests on and what has ended.
     """
 
     id: UUID
@@ -304,6 +316,7 @@ class Memory:
     supersedes_id: UUID | None
     usage: Usage = Usage()
     erased_at: datetime | None = None
+    stale_because: tuple[Ended, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.errors import InvalidFact
+from app.domain.links import Link
 from app.domain.memory import Belief, Fact, Kind, Memory, Operation, Tier, Version
 from app.domain.picture import Picture
 from app.domain.relation import Asked, Decision, Judge, Judgment, Relation
@@ -76,23 +77,6 @@ class Change:
         """Whether its interval in valid time is another."""
         old, new = self.before.belief, self.after.belief
         return (old.valid_from, old.valid_until) != (new.valid_from, new.valid_until)
-
-
-class LinkType(StrEnum):
-    """How two memories are tied, besides being versions of one fact."""
-
-    RELATED_TO = "related_to"
-    CONTRADICTS = "contradicts"
-    MERGED_INTO = "merged_into"
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """From one memory to another."""
-
-    source: UUID
-    target: UUID
-    type: LinkType
 
 
 class ReviewSource(StrEnum):
@@ -183,10 +167,12 @@ class Plan:
 
     @property
     def touched(self) -> tuple[UUID, ...]:
-        """Stored versions that it read to decide or changed."""
+        """Stored versions that it read to decide or changed; of an operation that does nothing but tie or untie, both ends."""
         beside = [i.version.id for i in self.inserted if i.version.id != self.target]
         confirmed = [i for i in (self.reinforced, self.unconfirmed) if i]
-        return tuple(dict.fromkeys([*self.superseded, *(c.after.id for c in self.changed), *confirmed, *beside]))
+        ties = () if self.inserted or self.changed else (*self.links, *self.unlinked)
+        ends = [end for link in ties for end in (link.source, link.target)]
+        return tuple(dict.fromkeys([*self.superseded, *(c.after.id for c in self.changed), *confirmed, *beside, *ends]))
 
     @property
     def versions(self) -> tuple[Version, ...]:

@@ -8,11 +8,10 @@ from uuid import UUID
 
 from app.domain.errors import CannotAccept
 from app.domain.judged import Merged
+from app.domain.links import Link, LinkType
 from app.domain.memory import Fact, Operation, Tier, Version
 from app.domain.picture import Picture
 from app.domain.plan import (
-    Link,
-    LinkType,
     Plan,
     Review,
     ReviewSource,

@@ -6,9 +6,10 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.judged import Merged, plan_judged
+from app.domain.links import Link, LinkType
 from app.domain.memory import Fact, Kind, Operation, Version
 from app.domain.picture import Picture
-from app.domain.plan import Link, LinkType, Plan, Policy, Review, ReviewSource, addition, amendment, check_end, succeeding
+from app.domain.plan import Plan, Policy, Review, ReviewSource, addition, amendment, check_end, succeeding
 from app.domain.relation import Decision, Judge, Judgment, Relation
 from app.domain.time import holding, next_after
 

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from app.domain.links import Link
 from app.domain.memory import Belief, Memory, Operation
 from app.domain.plan import ReviewStatus, Settlement
 from app.domain.relation import Finding, Relation
@@ -46,7 +47,8 @@ class Vetoed:
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An operation as the log tells it. `before` and `after`: what it made of the beliefs about the versions that it wrote or changed;
-    `corrected`: metadata before and after; `said`: the incoming text, where it is kept, and `said_from` its stated start."""
+    `corrected`: metadata before and after; `said`: the incoming text, where it is kept, and `said_from` its stated start;
+    `links`: what it tied."""
 
     log_id: UUID
     operation: Operation
@@ -66,6 +68,7 @@ class Entry:
     vetoed: tuple[Vetoed, ...] = ()
     settled: Settlement | None = None
     reverts: UUID | None = None
+    links: tuple[Link, ...] = ()
 
     @property
     def ids(self) -> tuple[UUID, ...]:

@@ -114,7 +114,7 @@ def _what(entry: Entry, words: Words, entries: Sequence[Entry]) -> str:
         case Operation.NOOP:
             return _known_already(entry, target)
         case Operation.AMEND:
-            return "; ".join([f"{target} was corrected", *_corrected(entry)])
+            return "; ".join(_tied(entry, words) or [f"{target} was corrected", *_corrected(entry)])
         case Operation.REVERT:
             return "; ".join([f"{_undone(entry, entries)} was undone", *(f"{words.of(i)} was stored" for i in entry.inserted)])
         case Operation.ERASE:
@@ -140,6 +140,11 @@ def _since(entry: Entry) -> str:
     """When the target is true from, told apart from when it became known."""
     start = concerned(entry)
     return "true from then on" if start is None or start == entry.at else f"true from {when(start)}, known since {when(entry.at)}"
+
+
+def _tied(entry: Entry, words: Words) -> list[str]:
+    named = [(words.of(link.source), words.of(link.target), link.type.value.replace("_", " ")) for link in entry.links]
+    return [f"{source} was linked to {target} ({kind})" for source, target, kind in named]
 
 
 def _corrected(entry: Entry) -> list[str]:

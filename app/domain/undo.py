@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.errors import Erased, GroundMoved
+from app.domain.links import Link
 from app.domain.memory import Fact, Operation
 from app.domain.picture import Picture
-from app.domain.plan import Link, Plan, Settlement, addition, rewrite
+from app.domain.plan import Plan, Settlement, addition, rewrite
 from app.domain.relation import Decision, Judge, Relation
 
 # What a belief asserts; the rest of it is computed from the chain.
@@ -101,8 +102,9 @@ def _differs(picture: Picture, claimed: Claimed) -> bool:
 
 
 def _answered_with(done: Done) -> UUID | None:
-    """The memory that stands again, else the one that was withdrawn."""
-    return next(iter([*(c.memory_id for c in done.claimed), *done.ids]), None)
+    """The memory that stands again, else the one that was withdrawn, else the source of the link."""
+    tied = [link.source for link in (*done.links, *done.unlinked)]
+    return next(iter([*(c.memory_id for c in done.claimed), *done.ids, *tied]), None)
 
 
 def _storing_too(plan: Plan, fact: Fact, picture: Picture, store_as: UUID) -> Plan:

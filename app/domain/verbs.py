@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.errors import Conflict, DoesNotHold, Erased, InvalidFact, OthersInBetween, Withdrawn
+from app.domain.links import Link
 from app.domain.memory import Fact, Kind, Operation, Slot, Tier, Version
 from app.domain.picture import Picture
 from app.domain.plan import Plan, Policy, amendment, check_decision, check_end, rewrite, succeeding
@@ -152,3 +153,13 @@ def plan_amend(memory_id: UUID, picture: Picture, *, now: datetime, said: dict[s
     check_end(claim.belief.valid_from, claim.belief.said_until)
     plan = amendment(claim, picture, now, Decision(Relation.NONE, 1.0, Judge.CALLER, "Corrected by the caller."))
     return replace(plan, metadata=metadata or None)
+
+
+def plan_link(link: Link, picture: Picture, *, now: datetime) -> Plan:
+    """Ties two memories. Nothing ends by it, whatever the type. Raises UnknownMemory, Erased, Withdrawn, InvalidFact."""
+    if link.source == link.target:
+        raise InvalidFact("target_id: a memory cannot be tied to itself; give the id of another.")
+    for end in (link.source, link.target):
+        _standing(end, picture)
+    decision = Decision(Relation.NONE, 1.0, Judge.CALLER, "Linked by the caller.")
+    return Plan(Operation.AMEND, now, decision, target=link.source, links=(link,))

@@ -17,6 +17,7 @@ from app.domain.picture import Picture
 from app.domain.plan import Mode, Plan, ReviewSource, inserted_memories
 from app.domain.relation import Classify, Judgment
 from app.domain.reviewing import proposing, review_of
+from app.domain.staleness import Stale
 from app.domain.storing import plan_store
 from app.domain.verbs import plan_supersede
 from app.embedding import Embedder
@@ -26,7 +27,7 @@ from app.services.hinting import hints_of
 from app.services.judging import MOVED, Command, Judged, Judging, Rules, without_erased
 from app.services.once import UNKEYED, Once
 from app.services.waking import Waking
-from app.store import reads, reviews, writes
+from app.store import links, reads, reviews, writes
 from app.store.reads import Point
 from app.store.reviews import Incoming
 from app.store.rows import Request
@@ -44,8 +45,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done: the plan, where it was logged (None on a dry run), the memory to answer with, what it was compared with, and what
-    should be known before acting on it.
+    """What was done: the plan, where it was logged (None on a dry run), the memory to answer with, what it was compared with, what
+    should be known before acting on it, and what rests on a memory that it ended.
 
     Where the agent is `frozen`, the plan is what would have been done, and `held_as` the review that waits.
     """
@@ -57,6 +58,7 @@ class Outcome:
     hints: tuple[Hint, ...] = ()
     frozen: bool = False
     held_as: UUID | None = None
+    stale: tuple[Stale, ...] = ()
 
 
 Outcomes = list[Outcome | PalimpsestError]
@@ -117,7 +119,8 @@ class Remember:
             plans = [draft for draft in drafts if isinstance(draft, Plan)]
             request = replace(request, duration_ms=(time.perf_counter() - started) * 1e3)
             hinted = await hints_of(connection, agent, plans, picture)
-            written = iter(zip(await self._apply(connection, agent, plans, items, request), hinted, strict=True))
+            logged = await self._apply(connection, agent, plans, items, request)
+            written = iter(zip(logged, hinted, await links.made_stale(connection, agent, plans), strict=True))
             stored = await self._read_back(connection, agent, plans, picture, items)
             outcomes: Outcomes = [
                 draft if isinstance(draft, PalimpsestError) else _outcome(draft, *next(written), item, stored, dry_run=dry_run)
@@ -250,12 +253,20 @@ def _moved(item: Judged, picture: Picture) -> set[UUID]:
 
 
 def _outcome(
-    plan: Plan, written: Written, hinted: tuple[Hint, ...], item: Judged, stored: Mapping[UUID, Memory], *, dry_run: bool
+    plan: Plan,
+    written: Written,
+    hinted: tuple[Hint, ...],
+    stale: tuple[Stale, ...],
+    item: Judged,
+    stored: Mapping[UUID, Memory],
+    *,
+    dry_run: bool,
 ) -> Outcome:
     judged = _strongest(plan.judgments)
     near = [Candidate(hit.memory, hit.scores.get("vector"), judged.pop(hit.memory.id, None)) for hit in item.hits]
     first = [Candidate(stored[memory_id], None, judgment) for memory_id, judgment in judged.items() if memory_id in stored]
-    return Outcome(plan, None if dry_run else written, stored[plan.target] if plan.target else None, (*first, *near), hinted)
+    memory = stored[plan.target] if plan.target else None
+    return Outcome(plan, None if dry_run else written, memory, (*first, *near), hinted, stale=stale)
 
 
 def _strongest(judgments: Iterable[Judgment]) -> dict[UUID, Judgment]:

@@ -18,7 +18,7 @@ from app.embedding import Embedder
 from app.services import metrics
 from app.services.once import UNKEYED, Once
 from app.services.remember import Outcome
-from app.store import archived, reads, undoing, writes
+from app.store import archived, links, reads, undoing, writes
 from app.store.reads import Point
 from app.store.rows import Request
 from app.store.undoing import Selection
@@ -118,7 +118,7 @@ class Revert:
         stored: Mapping[UUID, _Stored],
         request: Request,
     ) -> list[Reverted]:
-        chosen = await _chosen(connection, agent, log_ids, cascade=cascade)
+        chosen = await _untied(connection, agent, await _chosen(connection, agent, log_ids, cascade=cascade))
         picture, clock = await writes.read_picture(connection, agent, ids=[i for done in chosen for i in done.ids])
         plans: list[Plan] = []
         for done in chosen:
@@ -136,9 +136,10 @@ class Revert:
         written = await writes.apply(connection, agent, plans, vectors=vectors, language=self._language_oid, request=request)
         answered = await reads.find_memories(connection, agent, [plan.target for plan in plans if plan.target], Point())
         memories = {memory.id: memory for memory in answered.memories}
+        made_stale = await links.made_stale(connection, agent, plans)
         return [
-            Reverted(done.log_id, Outcome(plan, at, memories.get(plan.target) if plan.target else None))
-            for done, plan, at in zip(chosen, plans, written, strict=True)
+            Reverted(done.log_id, Outcome(plan, at, memories.get(plan.target) if plan.target else None, stale=stale))
+            for done, plan, at, stale in zip(chosen, plans, written, made_stale, strict=True)
         ]
 
 
@@ -160,6 +161,13 @@ async def _chosen(connection: AsyncConnection, agent: AgentId, log_ids: Sequence
     if more and not cascade:
         raise BuiltOn(log_ids[-1], more)
     return chosen
+
+
+async def _untied(connection: AsyncConnection, agent: AgentId, chosen: Sequence[Done]) -> list[Done]:
+    """The operations without those of the links they untied that were made again meanwhile: undoing need not tie these."""
+    untied = [link for done in chosen for link in done.unlinked]
+    again = {tied.link for tied in await links.find_links(connection, agent, untied)} if untied else set()
+    return [replace(done, unlinked=tuple(link for link in done.unlinked if link not in again)) for done in chosen]
 
 
 def _require_standing(log_id: UUID, done: Done | None) -> None:

@@ -23,7 +23,7 @@ from app.services import metrics
 from app.services.judging import Command
 from app.services.once import UNKEYED, Once
 from app.services.remember import Outcome, Remember
-from app.store import archived, operations, reads, reviews, writes
+from app.store import archived, links, operations, reads, reviews, writes
 from app.store.reads import Point
 from app.store.reviews import ReviewFilters, Waiting
 from app.store.rows import Request
@@ -213,7 +213,8 @@ class Reviewing:
     async def _carry_out(self, connection: AsyncConnection, agent: AgentId, plan: Plan, merging: _Merging, request: Request) -> Outcome:
         [written] = await writes.apply(connection, agent, [plan], vectors=merging.vectors, language=self._language_oid, request=request)
         memory = (await reads.find_memory(connection, agent, plan.target, Point()))[1] if plan.target else None
-        return Outcome(plan, written, memory)
+        [stale] = await links.made_stale(connection, agent, [plan])
+        return Outcome(plan, written, memory, stale=stale)
 
     async def _previewed(
         self, connection: AsyncConnection, agent: AgentId, proposal: Proposal, picture: Picture, now: datetime, merging: _Merging
@@ -230,7 +231,7 @@ def _after(plan: Plan, before: Sequence[Memory], picture: Picture) -> list[Memor
     """The memories as they would be, and what would be new."""
     changed = {change.after.id: change.after.belief for change in plan.changed}
     picture.absorb(plan.versions)
-    beliefs = [replace(m, belief=changed[m.id]) if m.id in changed else m for m in before]
+    beliefs = [replace(m, belief=changed[m.id], stale_because=()) if m.id in changed else m for m in before]
     return [*beliefs, *inserted_memories([plan], picture).values()]
 
 

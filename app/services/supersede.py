@@ -21,7 +21,7 @@ from app.embedding import Embedder
 from app.services import metrics
 from app.services.once import UNKEYED, Once
 from app.services.remember import Outcome
-from app.store import reads, writes
+from app.store import links, reads, writes
 from app.store.rows import Request
 
 Planner = Callable[[Picture, datetime], Plan]
@@ -120,7 +120,8 @@ class Supersede:
             [written] = await writes.apply(connection, agent, [planned], vectors=vectors, language=self._language_oid, request=request)
             memory = (await reads.find_memory(connection, agent, planned.target, reads.Point()))[1] if planned.target else None
             picture.absorb(planned.versions)
-            outcome = Outcome(planned, written, memory, hints=tuple(hints.of_plan(planned, picture)))
+            [stale] = await links.made_stale(connection, agent, [planned])
+            outcome = Outcome(planned, written, memory, hints=tuple(hints.of_plan(planned, picture)), stale=stale)
             await once.keep(connection, outcome)
         metrics.count([planned])
         return outcome

@@ -13,8 +13,10 @@ from app.domain.errors import EmbeddingsChanged
 from app.domain.memory import AgentId, DerivedSlot, Fact, Kind, Lifespan, Memory, Moment, Slot, Usage
 from app.domain.strength import HalfLives
 from app.domain.text import fold
+from app.store.believed import believed
 from app.store.engine import fetch
 from app.store.rows import belief_of
+from app.store.staleness import ended_in, is_stale, stale_because
 from app.store.strength import COUNTED, STRENGTH, USAGE, half_life_values
 from app.store.tables import BELIEF_COLUMNS
 
@@ -37,22 +39,9 @@ HOLDS = "b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS NULL O
 WARM = "NOT m.cold"
 
 _BELIEF = ", ".join(f"b.{name}" for name in BELIEF_COLUMNS)
-_BELIEF_OF_M = ", ".join(f"m.{name}" for name in BELIEF_COLUMNS)
-_BELIEF_OF_X = ", ".join(f"x.{name}" for name in BELIEF_COLUMNS)
 
-LATEST = f"memories m CROSS JOIN LATERAL (SELECT {_BELIEF_OF_M}) AS b"
-
-# The belief held at a known time: the row's own where it was known by then, else the one kept for that time. The second
-# half is entered only for rows believed otherwise since.
-_PAST = f"""
-    memories m JOIN LATERAL (
-        SELECT {_BELIEF_OF_M} WHERE m.known_from <= (SELECT known_at FROM moment)
-        UNION ALL
-        SELECT {_BELIEF_OF_X} FROM memory_beliefs x
-        WHERE m.known_from > (SELECT known_at FROM moment) AND x.agent_id = m.agent_id AND x.memory_id = m.id
-          AND x.known_from <= (SELECT known_at FROM moment) AND x.known_until > (SELECT known_at FROM moment)
-    ) AS b ON true
-"""  # noqa: S608 - column names from constants
+LATEST = believed("m", "b", past=False)
+_PAST = believed("m", "b", past=True)
 
 _SUPERSEDES_LATEST = """
     (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY o.valid_from DESC, o.id DESC LIMIT 1)
@@ -80,7 +69,6 @@ MEMORY = (
     "m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key, m.derived_value, "
     f"{', '.join(f'm.{name}' for name in _FACT_COLUMNS)}, {_BELIEF}"
 )
-USED_MEMORY = f"{MEMORY}, {_USAGE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +102,7 @@ class Filters:
     tags_any: tuple[str, ...] = ()
     tags_all: tuple[str, ...] = ()
     min_importance: float | None = None
+    stale: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +118,14 @@ def known(point: Point) -> tuple[str, str]:
     return (LATEST, _SUPERSEDES_LATEST) if point.known_at is None else (_PAST, _SUPERSEDES_PAST)
 
 
+def answered(point: Point) -> str:
+    """The columns of a memory as a read answers it: beside its own, the counters, what it superseded, and why it is stale."""
+    past = point.known_at is not None
+    return f"""
+        {MEMORY}, {_USAGE}, {known(point)[1]} AS supersedes_id, {stale_because(past=past, holds=HOLDS)} AS stale_because
+    """
+
+
 def narrowed(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
     """The WHERE of a read: the agent, what holds, the filters."""
     conditions = ["m.agent_id = :agent"]
@@ -136,6 +133,9 @@ def narrowed(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
         conditions.append(HOLDS)
     if point.is_present:
         conditions.append(WARM)
+    if filters.stale is not None:
+        stale = is_stale(past=point.known_at is not None, holds=HOLDS)
+        conditions.append(stale if filters.stale else f"NOT {stale}")
     parameters: dict[str, Any] = {}
     for condition, name, value in _conditions(filters):
         if value is not None and value != ():
@@ -196,17 +196,17 @@ def memory_in(row: Mapping[str, Any]) -> Memory:
     repeated = (row.get("access_count") or 0, row.get("last_reinforced_at"))  # candidates are read without
     usage = Usage(*repeated, row.get("use_count") or 0, row.get("last_accessed_at"))
     beside = (row["created_at"], row["revision"], row["supersedes_id"], usage, row["erased_at"])
-    return Memory(row["id"], row["chain_id"], fact, belief, *beside)
+    return Memory(row["id"], row["chain_id"], fact, belief, *beside, ended_in(row.get("stale_because")))
 
 
 async def _select(
     connection: AsyncConnection, agent: AgentId, point: Point, *, where: str, tail: str, parameters: Mapping[str, Any]
 ) -> Page:
-    source, supersedes = known(point)
+    source, _ = known(point)
     statement = f"""
         WITH {MOMENT}
         SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, found.*
-        FROM moment LEFT JOIN (SELECT {USED_MEMORY}, {supersedes} AS supersedes_id FROM {source} WHERE {where} {tail}) AS found ON true
+        FROM moment LEFT JOIN (SELECT {answered(point)} FROM {source} WHERE {where} {tail}) AS found ON true
     """  # noqa: S608 - fragments from constants, values are bound
     moment, rows = await run(connection, statement, agent, point, parameters)
     return Page(moment, [memory_in(row) for row in rows])
@@ -275,7 +275,7 @@ async def strongest(
     first: Kind | None = None,
 ) -> Ranked:
     """Strongest first; those of the kind `first` before all others, erased ones left out. `after` is not for use with `first`."""
-    source, supersedes = known(point)
+    source, _ = known(point)
     where, parameters = findable(filters, point) if first else narrowed(filters, point)
     parameters |= {"first": first, "limit": limit, **half_life_values(half_lives)}
     beyond = ""
@@ -291,7 +291,7 @@ async def strongest(
         top AS (SELECT * FROM live {beyond} ORDER BY is_first DESC, strength DESC, id DESC LIMIT :limit)
         SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT count(*) FROM live) AS live, hit.*
         FROM moment LEFT JOIN (
-            SELECT top.strength, top.is_first, {USED_MEMORY}, {supersedes} AS supersedes_id
+            SELECT top.strength, top.is_first, {answered(point)}
             FROM top JOIN {source} ON m.agent_id = :agent AND m.id = top.id
         ) AS hit ON true
         ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC

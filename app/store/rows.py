@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
+from app.domain.links import Link
 from app.domain.memory import AgentId, Belief, Fact, Tier, Version
-from app.domain.plan import Insertion, Link, Plan, Review
+from app.domain.plan import Insertion, Plan, Review
 from app.store.tables import BELIEF_COLUMNS
 
 

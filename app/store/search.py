@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.errors import EmbeddingsChanged
 from app.domain.memory import AgentId, Fact, Memory, Moment
 from app.store.engine import VectorList, fetch
-from app.store.reads import LATEST, MEMORY, MOMENT, USED_MEMORY, Filters, Point, findable, known, memory_in, run
+from app.store.reads import LATEST, MEMORY, MOMENT, Filters, Point, answered, findable, known, memory_in, run
 
 # How many memories of the same derived slot or given category are candidates, ranked or not.
 MAX_ALIKE = 5
@@ -135,7 +135,7 @@ def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, di
     live = _LIVE.format(**parts) if mode == "hybrid" else ""
     statement = f"""
         WITH {MOMENT}, {_ASKED.format(query=":query")}, {live} found AS MATERIALIZED ({_FOUND[mode].format(**parts)})
-        SELECT {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(point)}) AS hit ON true
+        SELECT {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(point, answered(point))}) AS hit ON true
         ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
     """  # noqa: S608 - fragments from constants, values are bound
     return statement, parameters
@@ -144,11 +144,11 @@ def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, di
 _MOMENT_AND_ENCODER = "moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder) AS encoder"
 
 
-def _of_found(point: Point, memory: str = USED_MEMORY) -> str:
-    """The memories of a `found` CTE (id, score, vector, text)."""
-    source, supersedes = known(point)
+def _of_found(point: Point, columns: str) -> str:
+    """These columns of the memories of a `found` CTE (id, score, vector, text)."""
+    source, _ = known(point)
     return f"""
-        SELECT found.score, found.vector AS vector_score, found.text AS text_score, {memory}, {supersedes} AS supersedes_id
+        SELECT found.score, found.vector AS vector_score, found.text AS text_score, {columns}
         FROM found JOIN {source} ON m.agent_id = :agent AND m.id = found.id
     """  # noqa: S608 - fragments from constants, values are bound
 
@@ -163,11 +163,15 @@ def _compared(point: Point, content: str, vector: str, derived: str, category: s
     return f"{_ASKED.format(query=content)}, {_LIVE.format(**parts)} {ranked}, {_RANKED_AND_ALIKE}"
 
 
+# Neither counters nor what has ended beside it matter to how a candidate is judged.
+_COMPARED = f"{MEMORY}, {known(Point())[1]} AS supersedes_id"
+
+
 def _of_one(point: Point) -> str:
     """For one fact, Postgres plans this once and for all."""
     return f"""
         WITH {MOMENT}, {_compared(point, ":content", ":vector", ":derived", ":category")}
-        SELECT 1 AS place, {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(point, MEMORY)}) AS hit ON true
+        SELECT 1 AS place, {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(point, _COMPARED)}) AS hit ON true
         ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
     """  # noqa: S608 - fragments from constants, values are bound
 
@@ -181,7 +185,7 @@ def _of_many(point: Point) -> str:
             CAST(:contents AS text[]), CAST(:vectors AS vector[]), CAST(:derived AS bytea[]), CAST(:categories AS text[])
         ) WITH ORDINALITY AS fact (content, vector, derived, category, place)
         LEFT JOIN LATERAL (
-            WITH {_compared(point, "fact.content", "fact.vector", "fact.derived", "fact.category")} {_of_found(point, MEMORY)}
+            WITH {_compared(point, "fact.content", "fact.vector", "fact.derived", "fact.category")} {_of_found(point, _COMPARED)}
         ) AS hit ON true
         ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
     """  # noqa: S608 - fragments from constants, values are bound

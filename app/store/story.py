@@ -13,6 +13,7 @@ from app.domain.plan import ReviewStatus, Settlement
 from app.domain.relation import Finding, Relation
 from app.domain.story import Entry, Proposal, Vetoed
 from app.store.engine import fetch
+from app.store.undoing import links_told
 
 MAX_APART = 50
 
@@ -99,6 +100,7 @@ def _entry(row: Mapping[str, Any]) -> Entry:
         vetoed=tuple(Vetoed(UUID(v["memory_id"]), v["veto"]) for v in row["vetoed"]),
         settled=next((_settlement(state["settled"]) for state in row["after_state"] if "settled" in state), None),
         reverts=row["reverts"],
+        links=links_told(row["after_state"]),
     )
 
 
@@ -111,10 +113,11 @@ _IDS = ("ended_by", "contradicted_by", "superseded_by")
 
 
 def _beliefs(states: Sequence[Mapping[str, Any]]) -> dict[UUID, Belief]:
-    return {UUID(state["id"]): _belief(state["belief"]) for state in states if "belief" in state}
+    return {UUID(state["id"]): belief_told(state["belief"]) for state in states if "belief" in state}
 
 
-def _belief(said: Mapping[str, Any]) -> Belief:
+def belief_told(said: Mapping[str, Any]) -> Belief:
+    """A belief as JSON tells it."""
     times = {name: _time(said.get(name)) for name in _TIMES}
     ids = {name: said[name] and UUID(said[name]) for name in _IDS}
     return Belief(**{**said, **times, **ids, "tier": Tier(said["tier"])})

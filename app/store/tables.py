@@ -197,6 +197,8 @@ consolidation_log = sa.Table(
     ),
 )
 
+_BINDS = sa.text("type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')")
+
 memory_relationships = sa.Table(
     "memory_relationships",
     metadata,
@@ -209,6 +211,7 @@ memory_relationships = sa.Table(
     sa.ForeignKeyConstraint(["agent_id", "source_id"], ["memories.agent_id", "memories.id"], name="memory_relationships_source_fkey"),
     sa.ForeignKeyConstraint(["agent_id", "target_id"], ["memories.agent_id", "memories.id"], name="memory_relationships_target_fkey"),
     sa.Index("memory_relationships_target", "agent_id", "target_id"),
+    sa.Index("memory_relationships_binding", "agent_id", postgresql_where=_BINDS),
 )
 
 reviews = sa.Table(

@@ -8,8 +8,9 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.domain.links import Link, LinkType
 from app.domain.memory import AgentId, Fact, Kind, Lifespan, Operation, Tier
-from app.domain.plan import Link, LinkType, ReviewStatus, Settlement
+from app.domain.plan import ReviewStatus, Settlement
 from app.domain.relation import Relation
 from app.domain.undo import CLAIMS, Claimed, Corrected, Done
 from app.store.engine import fetch
@@ -76,11 +77,13 @@ async def select_standing(connection: AsyncConnection, agent: AgentId, selection
     return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "limit": limit, **given})]
 
 
-# Operations after one that touched what it wrote and still stand. A revert cancels what it undid, and itself.
+# Operations after one that touched what it wrote and still stand. A revert cancels what it undid, and itself. What does nothing but tie
+# or untie builds on nothing: a link stays when one of its ends is withdrawn, and says so to the other.
 _BUILT_ON = """
     SELECT id FROM consolidation_log
     WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL AND operation <> 'ERASE' AND (operation = 'REVERT') = :reverts
       AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+      AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links') OR jsonb_path_exists(before_state || after_state, '$[*].id'))
     ORDER BY created_at DESC, id DESC
 """
 
@@ -107,8 +110,8 @@ def _done(row: Mapping[str, Any]) -> Done:
         corrected=next((Corrected(UUID(s["id"]), s["metadata"]) for s in row["before_state"] if "metadata" in s), None),
         reinforced=None if row["taken_back"] else row["confirmed"],
         unconfirmed=row["confirmed"] if row["taken_back"] else None,
-        links=_links(row["after_state"]),
-        unlinked=_links(row["before_state"]),
+        links=links_told(row["after_state"]),
+        unlinked=links_told(row["before_state"]),
         incoming=fact_of(row["incoming"]) if row["incoming"] else None,
         undone_by=row["reverted_by"],
         undone_again=(row["again_id"], row["again_by"]) if row["again_id"] else None,
@@ -132,7 +135,8 @@ def _time(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def _links(states: Sequence[Mapping[str, Any]]) -> tuple[Link, ...]:
+def links_told(states: Sequence[Mapping[str, Any]]) -> tuple[Link, ...]:
+    """The links that the states of an operation tell of."""
     told = [link for state in states if "links" in state for link in state["links"]]
     return tuple(Link(UUID(link["source"]), UUID(link["target"]), LinkType(link["type"])) for link in told)
 

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "2026_11_20_12"
-down_revision = "2026_11_20_10"
+down_revision = "2026_11_20_9"
 
 
 def upgrade() -> None:

@@ -28,6 +28,9 @@ PASTED = {
 }
 
 
+# The same in a body.
+PASTED_IN_BODY = {"target_id": lambda client: store(client, "Walks in the park every morning")["memory"]["id"]}
+
 # An import brings history: it is for an agent that knows nothing later yet.
 FOR_A_NEW_AGENT = {"/v1/import"}
 
@@ -92,6 +95,9 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
     sweep = client.post("/v1/sweeps").json()["id"]
     stored = store(client, "Has a dog") | {"agent_id": client.headers["X-Agent-Id"], "review_id": waits, "sweep_id": sweep}
     ids = {name: found(stored) for name, found in PASTED.items()}
+    body = call.body
+    if isinstance(body, dict):
+        body = body | {name: paste(client) for name, paste in PASTED_IN_BODY.items() if name in body}
     places = {p["name"]: p["in"] for p in call.route.get("parameters", [])}
     query = {name: value for name, value in call.parameters.items() if places[name] == "query"}
     agent = {"X-Agent-Id": f"new-{uuid4().hex}"} if call.path in FOR_A_NEW_AGENT else {}
@@ -99,7 +105,7 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
         call.method,
         call.path.format(**ids | call.parameters),
         params=query,
-        content=call.body if isinstance(call.body, str) else json.dumps(call.body) if call.media else None,
+        content=body if isinstance(body, str) else json.dumps(body) if call.media else None,
         headers=({"Content-Type": call.media} if call.media else {}) | agent,
     )
     assert response.is_success, response.text

@@ -292,6 +292,9 @@ def test_a_constraint_that_nobody_affirms_grows_stale(client: httpx.Client) -> N
     assert (entry["memory_id"], entry["days"], entry["last_affirmed_at"]) == (old, days, "2020-01-01T00:00:00.000000Z")
     assert entry["reasons"] == [f"nobody has stored, confirmed or corrected it for {days:,} days"]
     assert section(client, "stale_constraints", stale_days=days + 1) == []
+    link = {"type": "references", "target_id": store(client, "Works on Fridays")["memory"]["id"]}
+    client.post(f"/v1/memories/{old}/relationships", json=link).raise_for_status()
+    assert [e["memory_id"] for e in section(client, "stale_constraints")] == [old], "a link says nothing of whether it is still meant"
     confirmed = store(client, RULE["content"], kind="constraint")
     assert confirmed["operation"] == "NOOP"
     assert section(client, "stale_constraints") == []

@@ -1,5 +1,6 @@
 """Contexts as promised: within the budget, in order, and nothing in a text that passes for something else."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -8,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.context import SECTIONS, Context, Item, compose, one_line, text_of, usefulness
-from app.domain.memory import Belief, Fact, Kind, Memory
+from app.domain.links import LinkType
+from app.domain.memory import Belief, Ended, Fact, Kind, Memory, Status
 from app.domain.tokens import estimate_tokens
 
 SINCE = datetime(2026, 1, 5, tzinfo=UTC)
@@ -67,6 +69,15 @@ def test_sections_and_usefulness_order_the_text() -> None:
         "## Decisions\n- decision (since 2026-01-05)\n"
         "## Facts\n- fact (since 2026-01-05)\n"
     )
+
+
+def test_what_is_stale_is_marked_and_its_mark_is_paid_for() -> None:
+    ended = Ended(uuid4(), LinkType.CAUSES, Status.RETRACTED, SINCE)
+    plain = item("Trams are late")
+    stale = replace(plain, memory=replace(plain.memory, stale_because=(ended,)))
+    context = composed(stale)
+    assert context.text == "## Facts\n- Trams are late (since 2026-01-05) (check: what it rests on has changed)\n"
+    assert composed(stale, budget=context.tokens - 1).items == ()
 
 
 def test_constraints_take_the_budget_first_then_the_most_useful_of_any_kind() -> None:

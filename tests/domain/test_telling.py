@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from app.domain.links import Link, LinkType
 from app.domain.memory import Belief, Fact, Memory, Operation
 from app.domain.plan import ReviewStatus, Settlement
 from app.domain.relation import Finding, Relation
@@ -76,6 +77,7 @@ ENDED: dict[str, dict[UUID, Belief]] = {
             entry(Operation.REVERT, before={TWO: belief(void=True)}, after={TWO: belief()}),
             "An operation was undone; “Two” stands again from 2020-01-01.",
         ),
+        (entry(Operation.AMEND, links=(Link(ONE, TWO, LinkType.MERGED_INTO),)), "“One” was linked to “Two” (merged into)."),
         (
             entry(Operation.AMEND, corrected={"tags": ([], ["a", "b"]), "importance": (0.5, 0.9)}),
             "“One” was corrected; tags a, b instead of nothing; importance 0.9 instead of 0.5.",

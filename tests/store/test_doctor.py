@@ -68,6 +68,10 @@ def tell(client: httpx.Client, model: ScriptedModel) -> Names:
     keyed = client.post("/v1/memories", json={"content": "Told once", "classify": "off"}, headers={"Idempotency-Key": "k"})
     remember("keyed", keyed.json())
     client.delete(f"/v1/memories/{names['secret']}", params={"erase": True})
+    for target in ("vim", "home"):
+        by_hand = {"type": "causes", "target_id": names[target]}
+        names[f"{target}_link"] = client.post(f"/v1/memories/{names['dog']}/relationships", json=by_hand).json()["log_id"]
+    client.post(f"/v1/log/{names['home_link']}/revert")
     return names
 
 
@@ -144,7 +148,7 @@ def test_a_rich_history_is_healthy(patient: Patient) -> None:
         kinds = {t for (t,) in connection.execute("SELECT DISTINCT type FROM memory_relationships")}
         reviews = connection.execute("SELECT count(*) FROM reviews").fetchone()
     assert operations >= {"ADD", "UPDATE", "NOOP", "MERGE", "AMEND", "DELETE", "REVERT", "ERASE"}
-    assert kinds >= {"related_to", "merged_into", "contradicts"}
+    assert kinds >= {"related_to", "merged_into", "contradicts", "causes"}
     assert reviews != (0,)
     assert patient.faults() == []
 
@@ -268,6 +272,18 @@ LEFT = {
     "a memory from nowhere": Damage(of_memory("id = '{unknown}', chain_id = '{unknown}'", "keyed"), "log", ("unknown",)),
     "a link lost": Damage(
         "DELETE FROM memory_relationships WHERE agent_id = 'patient' AND source_id = '{related}'", "links", ("related", "related_log")
+    ),
+    "a link by hand lost": Damage(
+        "DELETE FROM memory_relationships WHERE agent_id = 'patient' AND source_id = '{dog}'", "links", ("dog", "vim", "vim_link")
+    ),
+    "a link by hand that was undone": Damage(
+        "INSERT INTO memory_relationships VALUES ('patient', '{dog}', '{home}', 'causes', '{home_link}', now())", "links", ("dog", "home")
+    ),
+    "a link by hand of another type": Damage(
+        "UPDATE memory_relationships SET type = 'enables' WHERE agent_id = 'patient' AND source_id = '{dog}'", "links", ("dog", "vim")
+    ),
+    "a link of no operation": Damage(
+        "INSERT INTO memory_relationships VALUES ('patient', '{dog}', '{home}', 'similar', NULL, now())", "links", ("dog", "home")
     ),
     "a link to nowhere": Damage(
         "INSERT INTO memory_relationships VALUES ('patient', '{dog}', '{unknown}', 'similar', NULL, now())", "links", ("dog", "unknown")

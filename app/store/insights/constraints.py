@@ -14,7 +14,8 @@ _STALE = f"""
             m.created_at,
             (SELECT u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.access_count > 0),
             (SELECT max(l.created_at) FROM consolidation_log l
-             WHERE l.agent_id = :agent AND l.target_memory_id = m.id AND l.operation = 'AMEND' AND l.reverted_by IS NULL)
+             WHERE l.agent_id = :agent AND l.target_memory_id = m.id AND l.operation = 'AMEND' AND l.reverted_by IS NULL
+               AND NOT jsonb_path_exists(l.after_state, '$[*].links'))
         ) AS affirmed_at
         FROM memories m
         WHERE agent_id = :agent AND kind = 'constraint' AND NOT void AND NOT ({IN_SLOT})

@@ -53,7 +53,7 @@ REFERENCES = (
         )
         """,
     ),
-    # The last operation that tells of a link tied it (after) or untied it (before). Links made by hand have no operation.
+    # The last operation that tells of a link tied it (after) or untied it (before).
     Rule(
         "links",
         "The link from {source} to {target} ({type}) {what}.",
@@ -78,15 +78,17 @@ REFERENCES = (
             SELECT CAST(source_id AS text) AS source, CAST(target_id AS text) AS target, type, log_id
             FROM memory_relationships WHERE agent_id = :agent
         )
-        SELECT ARRAY[source, target, CAST(CASE WHEN s.type IS NULL OR NOT t.tied THEN t.log_id ELSE s.log_id END AS text)] AS ids,
-               source, target, type, CASE
+        SELECT array_remove(
+                   ARRAY[source, target, CAST(CASE WHEN s.type IS NULL OR NOT t.tied THEN t.log_id ELSE s.log_id END AS text)], NULL
+               ) AS ids, source, target, type, CASE
                    WHEN s.type IS NULL THEN 'was made by operation ' || t.log_id || ', but is not stored'
                    WHEN t.tied IS FALSE THEN 'was undone by operation ' || t.log_id || ', but is stored'
+                   WHEN s.log_id IS NULL THEN 'is of no operation'
                    ELSE 'is said to be of operation ' || s.log_id || ', which does not tell of it'
                END AS what
         FROM told t FULL JOIN stored s USING (source, target, type)
         WHERE CASE WHEN s.type IS NULL THEN t.tied
-                   ELSE s.log_id IS NOT NULL AND (t.tied IS NOT TRUE OR t.log_id <> s.log_id) END
+                   ELSE t.tied IS NOT TRUE OR t.log_id IS DISTINCT FROM s.log_id END
         """,
     ),
     Rule(

@@ -1,0 +1,51 @@
+"""`palimpsest link` and `palimpsest links`: what rests on what."""
+
+from typing import Annotated
+
+import typer
+
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, said
+from app.commands.printing import console, minute, print_json, print_table
+
+Kind = Annotated[
+    str,
+    typer.Argument(
+        metavar="TYPE",
+        help="references, contradicts, expands, similar, sequential, causes, enables, supersedes, merged_into or related_to.",
+    ),
+]
+
+
+def link(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A memory's id.")],
+    kind: Kind,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="The id of the memory that it is linked to.")],
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a memory is to another. Nothing ends by it."""
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", f"/v1/memories/{source}/relationships", json={"type": kind, "target_id": target})
+    if as_json:
+        return print_json(answer)
+    console().print(f"{source} {kind} {target}, known since {minute(answer['known_at'])} (operation {answer['log_id']})")
+
+
+def links(
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")],
+    known_at: Annotated[str | None, typer.Option(help="As far as was known at that time.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what a memory is linked to, and what is linked to it, latest first."""
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "GET", f"/v1/memories/{memory_id}/relationships", params=said(known_at=known_at, limit=limit))
+    if as_json:
+        return print_json(answer)
+    rows = [[minute(tie["created_at"]), tie["source_id"], tie["type"], tie["target_id"], tie["log_id"] or ""] for tie in answer["items"]]
+    print_table(["known since", "source", "type", "target", "id"], rows)

@@ -1,0 +1,40 @@
+"""Links: how two memories are tied, besides being versions of one fact."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+
+class LinkType(StrEnum):
+    """What the source is to the target (docs/relationships.md). A link of any type ends nothing."""
+
+    REFERENCES = "references"
+    CONTRADICTS = "contradicts"
+    EXPANDS = "expands"
+    SIMILAR = "similar"
+    SEQUENTIAL = "sequential"
+    CAUSES = "causes"
+    ENABLES = "enables"
+    SUPERSEDES = "supersedes"
+    MERGED_INTO = "merged_into"
+    RELATED_TO = "related_to"
+
+
+BINDING = (
+    LinkType.MERGED_INTO,
+    LinkType.EXPANDS,
+    LinkType.SEQUENTIAL,
+    LinkType.CAUSES,
+    LinkType.ENABLES,
+    LinkType.REFERENCES,
+)
+"""The types by which a memory rests on another: when one end of such a link ends, the other is stale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """From one memory to another."""
+
+    source: UUID
+    target: UUID
+    type: LinkType

@@ -1,0 +1,123 @@
+"""Links between memories, and which memories a write made stale."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.links import Link, LinkType
+from app.domain.memory import AgentId
+from app.domain.plan import Plan
+from app.domain.staleness import Stale, ended_by
+from app.store.engine import fetch
+from app.store.reads import HOLDS, LATEST, MOMENT
+from app.store.staleness import ANY_BINDS, TOLD, broken, ended_in
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """A link as it is stored: since when it is known, and the operation that made it."""
+
+    link: Link
+    created_at: datetime
+    log_id: UUID | None
+
+
+def _tied(row: Mapping[str, Any]) -> Tied:
+    link = Link(row["source_id"], row["target_id"], LinkType(row["type"]))
+    return Tied(link, row["created_at"], row["log_id"])
+
+
+_FIND = """
+    SELECT r.* FROM unnest(CAST(:sources AS uuid[]), CAST(:targets AS uuid[]), CAST(:types AS text[])) AS asked (source_id, target_id, type)
+    JOIN memory_relationships r USING (source_id, target_id, type) WHERE r.agent_id = :agent
+"""
+
+
+async def find_links(connection: AsyncConnection, agent: AgentId, links: Sequence[Link]) -> list[Tied]:
+    """Those of the links that are stored."""
+    asked = {
+        "sources": [link.source for link in links],
+        "targets": [link.target for link in links],
+        "types": [link.type.value for link in links],
+    }
+    return [_tied(row) for row in await fetch(connection, _FIND, {"agent": agent, **asked})]
+
+
+@dataclass(frozen=True, slots=True)
+class AfterLink:
+    """Where a page of links ended; `other_id` is the end that is not the memory asked for."""
+
+    created_at: datetime
+    other_id: UUID
+    type: LinkType
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """A page of a memory's links, as known at `known_at`."""
+
+    tied: list[Tied]
+    known_at: datetime
+
+
+# `known` has no row where the memory was not known by then.
+_LIST = f"""
+    WITH {MOMENT}, known AS (
+        SELECT known_at FROM moment
+        WHERE EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = :id AND m.created_at <= moment.known_at)
+    )
+    SELECT known.known_at, page.* FROM known LEFT JOIN LATERAL (
+        SELECT tie.* FROM (
+            SELECT r.*, r.target_id AS other_id FROM memory_relationships r WHERE r.agent_id = :agent AND r.source_id = :id
+            UNION ALL
+            SELECT r.*, r.source_id FROM memory_relationships r WHERE r.agent_id = :agent AND r.target_id = :id
+        ) AS tie
+        WHERE tie.created_at <= known.known_at AND (
+            CAST(:after_created_at AS timestamptz) IS NULL
+            OR (tie.created_at, tie.other_id, tie.type) < (:after_created_at, CAST(:after_other_id AS uuid), CAST(:after_type AS text))
+        )
+        ORDER BY tie.created_at DESC, tie.other_id DESC, tie.type DESC LIMIT :limit
+    ) AS page ON true
+"""  # noqa: S608 - a fragment from a constant
+
+
+async def list_links(
+    connection: AsyncConnection, agent: AgentId, memory_id: UUID, known_at: datetime | None, *, limit: int, after: AfterLink | None
+) -> Links | None:
+    """The links of a memory in both directions, latest first; None where the memory was not known then."""
+    given = {
+        "agent": agent,
+        "id": memory_id,
+        "as_of": None,
+        "known_at": known_at,
+        "limit": limit,
+        "after_created_at": after and after.created_at,
+        "after_other_id": after and after.other_id,
+        "after_type": after and after.type.value,
+    }
+    rows = await fetch(connection, _LIST, given)
+    return Links([_tied(row) for row in rows if row["source_id"]], rows[0]["known_at"]) if rows else None
+
+
+# Those that hold and are tied to one that the write ended.
+_MADE_STALE = f"""
+    WITH {MOMENT}, told AS (
+        SELECT tie.memory_id, {TOLD} AS because {broken(past=False)} AND tie.other_id = ANY(:ended) AND {ANY_BINDS} GROUP BY tie.memory_id
+    )
+    SELECT told.* FROM told, {LATEST} WHERE m.agent_id = :agent AND m.id = told.memory_id AND m.erased_at IS NULL AND {HOLDS}
+    ORDER BY told.memory_id
+"""  # noqa: S608 - fragments from constants
+
+
+async def made_stale(connection: AsyncConnection, agent: AgentId, plans: Iterable[Plan]) -> list[tuple[Stale, ...]]:
+    """What each of these plans, which were applied, made stale. Nothing is asked where none ended anything."""
+    ended = [ended_by(plan) for plan in plans]
+    if not any(ended):
+        return [()] * len(ended)
+    given = {"agent": agent, "as_of": None, "known_at": None, "ended": [i for ids in ended for i in ids]}
+    told = [Stale(row["memory_id"], ended_in(row["because"])) for row in await fetch(connection, _MADE_STALE, given)]
+    return [tuple(part for stale in told if (part := stale.by(ids)).because) for ids in map(set, ended)]

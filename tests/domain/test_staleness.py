@@ -1,0 +1,99 @@
+"""What an operation ends, and which links can be made, as tables of cases."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory, Withdrawn
+from app.domain.links import BINDING, Link, LinkType
+from app.domain.memory import Belief, Ended, Fact, Operation, Status
+from app.domain.picture import Picture
+from app.domain.plan import Change, Plan, version_of
+from app.domain.relation import Decision, Judge, Relation
+from app.domain.staleness import Stale, ended_by
+from app.domain.verbs import plan_link
+
+ONE, TWO, THREE = (UUID(int=n) for n in range(1, 4))
+NOW = datetime(2026, 5, 4, tzinfo=UTC)
+START, YESTERDAY, TOMORROW = NOW - timedelta(days=9), NOW - timedelta(days=1), NOW + timedelta(days=1)
+
+
+def belief(**claims: Any) -> Belief:
+    return Belief(**{"valid_from": START, "asserted_at": START, "known_from": START, **claims})
+
+
+def plan(before: Belief, after: Belief) -> Plan:
+    version = version_of(Fact("One").settled(), new_id=ONE, chain_id=ONE, start=START, now=START)
+    change = Change(version.asserting(**fields(before)), version.asserting(**fields(after)))
+    return Plan(Operation.AMEND, NOW, Decision(Relation.NONE, 1.0, Judge.CALLER, ""), changed=(change,))
+
+
+def fields(of: Belief) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in Belief.__dataclass_fields__}
+
+
+OPEN, ENDED, LATER = belief(), belief(valid_until=YESTERDAY), belief(valid_until=TOMORROW)
+TO_COME = belief(valid_from=TOMORROW)
+WITHDRAWN = belief(void=True, valid_until=START)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ends"),
+    [
+        (OPEN, ENDED, True),
+        (OPEN, belief(valid_until=NOW), True),
+        (OPEN, LATER, False),
+        (LATER, ENDED, True),
+        (ENDED, belief(valid_until=START), False),
+        (ENDED, OPEN, False),
+        (OPEN, WITHDRAWN, True),
+        (ENDED, WITHDRAWN, True),
+        (TO_COME, WITHDRAWN, True),
+        (WITHDRAWN, OPEN, False),
+        (WITHDRAWN, ENDED, False),
+        (TO_COME, OPEN, False),
+    ],
+)
+def test_an_operation_ends_what_stood_and_what_it_withdraws(before: Belief, after: Belief, ends: bool) -> None:
+    assert ended_by(plan(before, after)) == ((ONE,) if ends else ())
+
+
+def test_a_memory_is_stale_because_of_some_or_all_that_ended() -> None:
+    because = tuple(Ended(i, LinkType.CAUSES, Status.RETRACTED, NOW) for i in (ONE, TWO))
+    assert Stale(THREE, because).by({TWO}) == Stale(THREE, because[1:])
+
+
+def picture(**claims: Any) -> Picture:
+    one = version_of(Fact("One").settled(), new_id=ONE, chain_id=ONE, start=START, now=START)
+    two = version_of(Fact("Two").settled(), new_id=TWO, chain_id=TWO, start=START, now=START)
+    return Picture([one.asserting(**claims), two])
+
+
+@pytest.mark.parametrize("kind", LinkType)
+@pytest.mark.parametrize("claims", [{}, {"retracted_at": YESTERDAY}])
+def test_a_link_is_an_amendment_that_changes_no_version(kind: LinkType, claims: dict[str, Any]) -> None:
+    link = Link(ONE, TWO, kind)
+    planned = plan_link(link, picture(**claims), now=NOW)
+    assert (planned.operation, planned.links, planned.changed, planned.inserted) == (Operation.AMEND, (link,), (), ())
+    assert (planned.target, planned.touched, planned.superseded) == (ONE, (ONE, TWO), ())
+
+
+@pytest.mark.parametrize(
+    ("link", "claims", "error"),
+    [
+        (Link(TWO, TWO, LinkType.CAUSES), {}, InvalidFact),
+        (Link(TWO, THREE, LinkType.CAUSES), {}, UnknownMemory),
+        (Link(THREE, TWO, LinkType.CAUSES), {}, UnknownMemory),
+        (Link(TWO, ONE, LinkType.CAUSES), {"void": True}, Withdrawn),
+        (Link(ONE, TWO, LinkType.CAUSES), {"void": True}, Withdrawn),
+    ],
+)
+def test_what_cannot_be_linked_says_why(link: Link, claims: dict[str, Any], error: type[PalimpsestError]) -> None:
+    with pytest.raises(error):
+        plan_link(link, picture(**claims), now=NOW)
+
+
+def test_four_types_do_not_bind() -> None:
+    assert set(LinkType) - set(BINDING) == {LinkType.CONTRADICTS, LinkType.SIMILAR, LinkType.SUPERSEDES, LinkType.RELATED_TO}
