@@ -232,6 +232,25 @@ def test_what_people_undid_is_still_known_when_it_is_archived(database_url: str,
     assert asyncio.run(decided()) == {mine: {other}}
 
 
+def test_links_outlive_the_operations_that_tied_them(database_url: str, folder: Path) -> None:
+    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address) as client:
+        dog, lead = (store(client, text)["memory"]["id"] for text in ("Has a dog", "Owns a lead"))
+        assert retain(database_url, folder, "default").archived == 2
+        tied = client.post(f"/v1/memories/{lead}/relationships", json={"target_id": dog, "type": "references"})
+        assert tied.is_success, tied.text
+        assert_healthy(database_url)
+        time.sleep(0.5)
+        untied = store(client, "Owns a bowl")["memory"]["id"]
+        made = client.post(f"/v1/memories/{untied}/relationships", json={"target_id": dog, "type": "references"}).json()
+        assert retain(database_url, folder, "default", audit=0.25 / 86_400).archived == 1
+        assert_healthy(database_url)
+        assert client.post(f"/v1/log/{made['log_id']}/revert").status_code == 200
+        assert retain(database_url, folder, "default").archived == 3
+        assert_healthy(database_url)
+        [left] = client.get(f"/v1/memories/{dog}/relationships").json()["items"]
+        assert left["source_id"] == lead
+
+
 def test_an_agent_in_numbers_counts_what_was_archived_too(database_url: str, folder: Path) -> None:
     with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address) as client:
         first = send(client, editor("Vim"))
