@@ -85,7 +85,7 @@ def serve(
 def worker(
     beside: Annotated[int | None, typer.Option(hidden=True, help="End with this process, which started this one.")] = None,
 ) -> None:
-    """Work in the background: carry out sweeps, on call and by the clock. `serve` with the embedded Postgres runs one by itself."""
+    """Work in the background: sweeps, on call and by the clock, and retention. `serve` with the embedded Postgres runs a worker itself."""
     from app import logs
     from app.embedding.choice import encoder_of
     from app.jobs.worker import work
@@ -104,7 +104,7 @@ def worker(
 @contextmanager
 def _worker_beside(settings: Settings) -> Iterator[None]:
     """A worker process for as long as the service runs, where nobody else runs one: over the embedded Postgres."""
-    if settings.database_url is not None or not settings.supersession_enabled:
+    if settings.database_url is not None:
         yield
         return
     command = [sys.executable, "-m", "app.cli", "worker", "--beside", str(os.getpid())]

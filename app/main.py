@@ -142,7 +142,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         cascade = Cascade(policy, model_judge(settings, http))
         recall = Recall(engine, embedder, language=settings.text_language)
         queue = Queue(settings.database_url)
-        waking = Waking(queue)
+        waking = Waking(queue, looks_again=settings.supersession_enabled)
         await opened.enter_async_context(queue.app.open_async())
         opened.push_async_callback(waking.rest)
         remember = Remember(engine, embedder, Judging(engine, embedder, cascade, rules), rules, waking)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -9,7 +10,10 @@ from procrastinate.jobs import Status
 from sqlalchemy.ext.asyncio import AsyncEngine
 from uuid_utils.compat import uuid7
 
+from app.domain.errors import ArchivesUnavailable, LogDamaged
 from app.domain.memory import AgentId
+from app.services.doctor import Doctor
+from app.services.retention import Retention
 from app.services.sweep import Sweeping
 from app.store import queue as queues
 from app.store import sweeping, sweeps
@@ -28,16 +32,19 @@ class Jobs:
     engine: AsyncEngine
     queue: Queue
     sweeping: Sweeping
+    retention: Retention
 
-    def register(self, *, cron: str | None) -> None:
-        """Makes the jobs known to the queue; `cron` says when sweeps of everything are due, None = never."""
+    def register(self, *, sweeps_at: str | None) -> None:
+        """Makes the jobs known to the queue; `sweeps_at`: when sweeps of everything are due, as a cron expression, None = never."""
         app = self.queue.app
         app.task(name=queues.SWEEP)(self.sweep)
         app.task(name=queues.LOOK)(self.look_again)
         self._by_the_clock("pick_up", self.pick_up, "* * * * *")
-        self._by_the_clock("look_at_marks", self.look_at_marks, "*/10 * * * *")
-        if cron:
-            self._by_the_clock("start_sweeps", self.start_sweeps, cron)
+        self._by_the_clock("retain", self.retain, "43 4 * * *")
+        if self.sweeping.enabled:
+            self._by_the_clock("look_at_marks", self.look_at_marks, "*/10 * * * *")
+        if self.sweeping.enabled and sweeps_at:
+            self._by_the_clock("start_sweeps", self.start_sweeps, sweeps_at)
 
     def _by_the_clock(self, name: str, job: Callable[[int], Awaitable[None]], cron: str) -> None:
         app = self.queue.app
@@ -81,6 +88,15 @@ class Jobs:
             agents = await sweeping.agents_with_marks(connection)
         for agent in agents:
             await self.queue.look_again(agent)
+
+    async def retain(self, timestamp: int) -> None:
+        """Retention for every agent; what stands in its way is told, and the others have their turn."""
+        async with aclosing(Doctor(self.engine).agents()) as agents:
+            async for agent in agents:
+                try:
+                    await self.retention.retain(agent)
+                except (LogDamaged, ArchivesUnavailable) as problem:
+                    logger.warning("Retention of agent %s: %s", agent, problem)
 
     async def _forget_dead_workers(self) -> None:
         """Removes the jobs that workers had when they died; what they were about stands in columns."""

@@ -12,6 +12,7 @@ from app.embedding.deferred import DeferredEmbedder
 from app.jobs.tasks import STALLED_AFTER, Jobs
 from app.judges.cascade import Cascade
 from app.services.judging import Judging
+from app.services.retention import Retention
 from app.services.sweep import Sweeping
 from app.settings import InvalidSettings, Settings
 from app.store import schema
@@ -27,10 +28,11 @@ async def work(settings: Settings, *, until_idle: bool = False, beside: int | No
     """Works until it is told to stop (SIGTERM, SIGINT); `until_idle`: until no job is left; `beside`: until that process,
     its parent, is gone."""
     async with opened_jobs(settings) as jobs:
-        clock = settings.supersession_enabled and settings.supersession_sweep_enabled and not until_idle
-        jobs.register(cron=settings.supersession_cron if clock else None)
+        clock = settings.supersession_sweep_enabled and not until_idle
+        jobs.register(sweeps_at=settings.supersession_cron if clock else None)
         await jobs.pick_up(0)
-        await jobs.look_at_marks(0)
+        if jobs.sweeping.enabled:
+            await jobs.look_at_marks(0)
         watching = asyncio.create_task(_gone(beside)) if beside else None
         working = asyncio.create_task(
             jobs.queue.app.run_worker_async(
@@ -66,7 +68,8 @@ async def opened_jobs(settings: Settings) -> AsyncIterator[Jobs]:
             rules = rules_of(settings, policy, language_oid)
             judging = Judging(engine, embedder, Cascade(policy, model_judge(settings, http)), rules)
             batch = settings.supersession_batch
-            yield Jobs(engine, queue, Sweeping(engine, judging, rules, encoder=embedder.name, batch=batch))
+            sweeping = Sweeping(engine, judging, rules, encoder=embedder.name, batch=batch)
+            yield Jobs(engine, queue, sweeping, Retention(engine, settings))
     finally:
         await engine.dispose()
 

@@ -65,6 +65,11 @@ class Sweeping:
         self._batch = batch
         self._tier = Classify.CASCADE if settings.classify is Classify.OFF else settings.classify
 
+    @property
+    def enabled(self) -> bool:
+        """Whether stored memories are looked at again without a call."""
+        return self._rules.looks_again
+
     async def look(self, agent: AgentId) -> None:
         """The inline pass: looks again at what is marked for it, each memory once. What fails again keeps its mark."""
         async with self._engine.begin() as connection:

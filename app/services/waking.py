@@ -16,13 +16,14 @@ logger = logging.getLogger(__name__)
 class Waking:
     """Wakes workers in the background. Where that fails, they find what there is to do within minutes by themselves."""
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: Queue, *, looks_again: bool) -> None:
         self._queue = queue
+        self._looks_again = looks_again
         self._under_way: set[asyncio.Task[None]] = set()
 
     def after(self, agent: AgentId, plans: Iterable[Plan]) -> None:
         """Has the agent looked at again where one of these committed plans marked a memory."""
-        if any(plan.look_again for plan in plans):
+        if self._looks_again and any(plan.look_again for plan in plans):
             self._begin(self._queue.look_again(agent))
 
     def for_sweep(self, agent: AgentId, sweep_id: UUID) -> None:

@@ -17,8 +17,9 @@ from builders import editor
 from conftest import running
 from healthy import assert_healthy
 
-from app.jobs.worker import work
-from app.settings import load_settings
+from app.jobs.worker import opened_jobs, work
+from app.settings import Settings, load_settings
+from app.store import sweeps
 
 KILLS = 25 if os.environ.get("PALIMPSEST_DEEP") else 3
 
@@ -147,3 +148,47 @@ def test_stores_go_on_while_an_agent_is_swept(database_url: str) -> None:
         holding = Counter(m["key"] for m in told(client, "busy", "/v1/memories", limit=1000)["items"] if m["key"])
         assert set(holding.values()) == {1}, "one value in each slot"
     assert_healthy(database_url)
+
+
+def test_by_the_clock_each_agent_with_news_is_swept_and_the_others_are_not(database_url: str) -> None:
+    settings = load_settings(database_url=database_url)
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        for agent in ("one", "two"):
+            store_all(client, agent, history())
+        assert by_the_clock(settings) == {"one", "two"}
+        asyncio.run(work(settings, until_idle=True))
+        assert by_the_clock(settings) == set()
+        store_all(client, "two", [{"content": "Something new", "classify": False}])
+        assert by_the_clock(settings) == {"two"}
+        asyncio.run(work(settings, until_idle=True))
+        [newest, first] = told(client, "two", "/v1/sweeps")["items"]
+        assert (newest["origin"], newest["since"], first["since"]) == ("schedule", first["created_at"], None)
+        assert newest["examined"] < first["examined"]
+
+
+def by_the_clock(settings: Settings) -> set[str]:
+    """The agents for which the clock starts a sweep now."""
+
+    async def started() -> set[str]:
+        async with opened_jobs(settings) as jobs, jobs.engine.connect() as connection:
+            await jobs.start_sweeps(0)
+            return {str(agent) for agent, _ in await sweeps.waiting(connection)}
+
+    return asyncio.run(started())
+
+
+def test_a_worker_keeps_what_ended_long_ago_cheap(database_url: str) -> None:
+    settings = load_settings(database_url=database_url, cold_after_days=1e-6)
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        for value in ("Vim", "Nano"):
+            client.post("/v1/memories", json=editor(value)).raise_for_status()
+        time.sleep(0.2)
+
+        async def retained() -> None:
+            async with opened_jobs(settings) as jobs:
+                await jobs.retain(0)
+
+        asyncio.run(retained())
+        with psycopg.connect(database_url) as connection:
+            cold = connection.execute("SELECT value FROM memories WHERE cold").fetchall()
+        assert cold == [("Vim",)]
