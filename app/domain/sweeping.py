@@ -74,11 +74,14 @@ def plan_sweep(swept: Swept, picture: Picture, others: Picture, policy: Policy, 
 
     What may not be done, is not sure enough, or where the mode `proposes` only, becomes a review.
     """
-    judgments = swept.judgments
+    judgments, memory = swept.judgments, picture.version(swept.memory_id)
+    swept = replace(swept, merged=_still_open(memory, swept.merged, others))
     live = plan_store(
         swept.fact, others, judgments, policy, now=now, new_id=swept.memory_id, classify=True, merged=swept.merged, retracts=False
     )
-    alone = _stands_alone(picture.version(swept.memory_id), picture)
+    alone = _stands_alone(memory, picture)
+    if live.target and others.has(live.target) and not _stands_for(others.version(live.target), memory):
+        return None
     change = review_of(live, others, ReviewSource.SWEEP)
     if change and change.relation in _WITHDRAWING and not alone:
         return None
@@ -95,6 +98,22 @@ def plan_sweep(swept: Swept, picture: Picture, others: Picture, policy: Policy, 
 
 # Carrying these out withdraws the memory itself: it repeats another, or only tells of an end.
 _WITHDRAWING = (Relation.DUPLICATE, Relation.RETRACTION)
+
+
+def _still_open(memory: Version, merged: Merged | None, others: Picture) -> Merged | None:
+    """The merge, unless one of both has ended: in the merged memory it would begin to hold again, or end with the other."""
+    ended = memory.belief.valid_until is not None
+    if merged is None or ended or not others.has(merged.stored_id) or others.version(merged.stored_id).belief.valid_until is not None:
+        return None
+    return merged
+
+
+def _stands_for(other: Version, memory: Version) -> bool:
+    """Whether a memory that repeats the other may be withdrawn: the other is trusted no less, and where it is a constraint, holds as
+    long, for a constraint ends by explicit calls only."""
+    until, needed = other.belief.valid_until, memory.belief.valid_until
+    as_long = until is None or (needed is not None and until >= needed)
+    return other.trust >= memory.trust and (memory.kind is not Kind.CONSTRAINT or (other.kind is Kind.CONSTRAINT and as_long))
 
 
 def _stands_alone(memory: Version, picture: Picture) -> bool:
