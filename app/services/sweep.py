@@ -4,7 +4,7 @@ together with how far the sweep is. Killed anywhere, it goes on after the last b
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -97,10 +97,11 @@ class Sweeping:
             work = await _work(connection, agent, sweep)
             await sweeps.expect(connection, agent, sweep.id, runner, sweep.examined + len(work))
         run = _Run(sweep, runner)
+        turns = None if sweep.is_thorough else frozenset(work)
         living = asyncio.create_task(self._live(agent, sweep.id, runner))
         try:
             for ids in _batches(work, self._batch):
-                await self._write(agent, run, ids, await self._examine(agent, ids, thorough=sweep.is_thorough))
+                await self._write(agent, run, ids, await self._examine(agent, ids, turns=turns))
             async with self._engine.begin() as connection:
                 await sweeps.finish(connection, agent, sweep.id, runner)
         except _Stopped:
@@ -125,12 +126,12 @@ class Sweeping:
 
     # --- judging -------------------------------------------------------------------------------------------------------
 
-    async def _examine(self, agent: AgentId, ids: Sequence[UUID], *, thorough: bool) -> Sequence[Judged]:
-        """The memories with the judges' word on what holds where they begin. Unless the sweep is `thorough`, so that every memory has
-        its turn, those that begin later and are near are held against them too."""
+    async def _examine(self, agent: AgentId, ids: Sequence[UUID], *, turns: Set[UUID] | None) -> Sequence[Judged]:
+        """The memories with the judges' word on what holds where they begin. Those that begin later and are near are held against them
+        too, unless they have `turns` of their own (None: every memory has)."""
         async with reads.reading(self._engine) as connection:
             found = await sweeping.to_examine(connection, agent, ids)
-            items = [item for examined in found for item in await self._compared(connection, agent, examined, thorough=thorough)]
+            items = [item for examined in found for item in await self._compared(connection, agent, examined, turns=turns)]
         places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
         async def judged(item: Judged) -> Judged:
@@ -140,7 +141,7 @@ class Sweeping:
 
         return await asyncio.gather(*map(judged, items))
 
-    async def _compared(self, connection: AsyncConnection, agent: AgentId, examined: Examined, *, thorough: bool) -> list[Judged]:
+    async def _compared(self, connection: AsyncConnection, agent: AgentId, examined: Examined, *, turns: Set[UUID] | None) -> list[Judged]:
         memory = examined.memory
         item = self._item(memory, examined.vector)
         if item.fact.one_value or not self._rules.max_candidates:
@@ -148,9 +149,9 @@ class Sweeping:
         moment, hits = await self._near(connection, agent, item, memory.belief.valid_from)
         before = tuple(hit for hit in hits if begins_before(hit.memory, memory))
         items = [replace(item, hits=before, seen_at=moment.known_at)]
-        if not thorough:
+        if turns is not None:
             moment, hits = await self._near(connection, agent, item, None)
-            later = [hit for hit in hits if begins_before(memory, hit.memory)]
+            later = [hit for hit in hits if hit.memory.id not in turns and begins_before(memory, hit.memory)]
             items += [
                 replace(self._item(hit.memory, _NO_VECTOR), hits=(replace(hit, memory=memory),), seen_at=moment.known_at) for hit in later
             ]

@@ -228,13 +228,13 @@ def test_resume_after_a_batch_whose_last_memory_was_withdrawn(place):
             real = jobs.sweeping._examine
             calls = 0
 
-            async def dies(agent, ids, *, thorough):
+            async def dies(agent, ids, **how):
                 nonlocal calls
                 calls += 1
                 if calls == 2:
                     raise asyncio.CancelledError
                 examined.extend(ids)
-                return await real(agent, ids, thorough=thorough)
+                return await real(agent, ids, **how)
 
             jobs.sweeping._examine = dies
             try:
@@ -475,3 +475,15 @@ def test_the_error_of_a_sweep_quotes_no_embedding_server(place):
 
     asyncio.run(go())
     assert "Anna" not in place.client.get(f"/v1/sweeps/{started}").text
+
+
+def test_a_model_is_asked_once_for_each_memory_and_not_for_each_pair(database_url):
+    with ScriptedModel(every("NONE")) as model:
+        said = {"llm_base_url": model.url, "llm_tries": 1}
+        with running(load_settings(database_url=database_url, **said)) as address, httpx.Client(base_url=address, timeout=60) as client:
+            place = Place(database_url, client)
+            for n, name in enumerate("Anna Bertha Carla Dora Emma Frieda".split()):
+                place.store(f"The Falcon app was written by {name}", valid_from=f"202{n}-01-01")
+            client.post("/v1/sweeps", json={"since": "2000-01-01"})
+            place.work(**said)
+            assert len(model.requests) <= 6, len(model.requests)
