@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Annotated
@@ -25,6 +26,9 @@ from app.settings import InvalidSettings, Settings, load_settings
 cli = typer.Typer(help="The memory service for agents that knows when facts change.", no_args_is_help=True, pretty_exceptions_enable=False)
 
 logger = logging.getLogger(__name__)
+
+WORKER_PAUSE = 2.0  # seconds before a worker that died is followed by another
+WORKER_PATIENCE = 15.0  # seconds for a worker to end; what it leaves undone, another goes on with
 
 
 def main() -> None:
@@ -107,13 +111,32 @@ def _worker_beside(settings: Settings) -> Iterator[None]:
     if settings.database_url is not None:
         yield
         return
-    command = [sys.executable, "-m", "app.cli", "worker", "--beside", str(os.getpid())]
-    process = subprocess.Popen(command)  # noqa: S603 - our own
+    ended = threading.Event()
+    keeper = threading.Thread(target=_keep_worker, args=(ended,))
+    keeper.start()
     try:
         yield
     finally:
-        process.terminate()
-        process.wait()
+        ended.set()
+        keeper.join()
+
+
+def _keep_worker(ended: threading.Event) -> None:
+    """Runs a worker process until the end; one that died is followed by another."""
+    command = [sys.executable, "-m", "app.cli", "worker", "--beside", str(os.getpid())]
+    while True:
+        process = subprocess.Popen(command)  # noqa: S603 - our own
+        while not ended.wait(0.5) and process.poll() is None:
+            pass
+        if ended.is_set():
+            break
+        logger.warning("The worker ended with status %d; another one takes its place.", process.returncode)
+        ended.wait(WORKER_PAUSE)
+    process.terminate()
+    try:
+        process.wait(WORKER_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """`palimpsest sweep` and the worker that `palimpsest serve` runs beside it."""
 
 import json
+import time
 from pathlib import Path
 from uuid import uuid4
 
@@ -45,6 +46,22 @@ def test_the_worker_goes_with_its_service_even_when_that_is_killed(tmp_path: Pat
         worker = worker_of(service)
         assert service.stop() == 0
         assert not worker.is_running()
+
+
+def test_a_worker_that_died_is_followed_by_another(tmp_path: Path) -> None:
+    with served(tmp_path) as service:
+        first = worker_of(service)
+        first.kill()
+        for _ in range(100):
+            if [
+                child for child in psutil.Process(service.process.pid).children() if child.pid != first.pid and "worker" in child.cmdline()
+            ]:
+                break
+            time.sleep(0.2)
+        store_unjudged(service.address, "swept", "Vim", "Nano")
+        done = palimpsest("sweep", "--url", service.address, "--agent", "swept")
+        assert "1 superseded" in done.stdout, done.stdout + done.stderr + service.log.read_text()
+        assert "another one takes its place" in service.log.read_text()
 
 
 def test_a_sweep_that_nobody_waits_for_is_told_as_queued(service: str) -> None:

@@ -35,8 +35,9 @@ def sweep(
         if not detach:
             found = _followed(client, found)
     if as_json:
-        return print_json(found)
-    _print(found)
+        print_json(found)
+    else:
+        _print(found)
     if found["status"] == "failed":
         raise Failure(f"the sweep failed: {found['error']}")
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.decide import Choice, decide
+from app.domain.errors import InvalidFact
 from app.domain.links import Link, LinkType
 from app.domain.memory import Fact, Kind, Operation, Version
 from app.domain.picture import Picture
@@ -17,6 +18,7 @@ from app.domain.plan import (
     Review,
     ReviewSource,
     addition,
+    check_decision,
     check_end,
     rewrite,
     succeeding,
@@ -207,7 +209,7 @@ def _merge(case: _Case, judgment: Judgment, merged: Merged | None) -> Plan | Non
     fits = merged is not None and merged.stored_id == version.id and version.belief.holds(start)
     ends = case.fact.valid_until is not None or version.belief.said_until is not None
     bound = Kind.CONSTRAINT in (version.kind, case.fact.kind)
-    if merged is None or not fits or ends or bound or _trust(case.fact) < version.trust:
+    if merged is None or not fits or ends or bound or _trust(case.fact) < version.trust or not _is_sound(merged.fact):
         return None
     check_end(case.start, case.fact.valid_until)
     source = case.fact.settled()
@@ -226,6 +228,16 @@ def _merge(case: _Case, judgment: Judgment, merged: Merged | None) -> Plan | Non
         changed=changed,
         links=tuple(Link(i, merged.new_id, LinkType.MERGED_INTO) for i in (version.id, case.new_id)),
     )
+
+
+def _is_sound(united: Fact) -> bool:
+    """Whether the details of both make sense in the kind of one: a decision wants its own to be of certain types."""
+    try:
+        if united.kind is Kind.DECISION:
+            check_decision(united.details)
+    except InvalidFact:
+        return False
+    return True
 
 
 def marked(plan: Plan, look_again: str | None, policy: Policy) -> Plan:

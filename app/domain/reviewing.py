@@ -9,7 +9,7 @@ from uuid import UUID
 from app.domain.errors import CannotAccept
 from app.domain.judged import Merged
 from app.domain.links import Link, LinkType
-from app.domain.memory import Fact, Operation, Tier, Version
+from app.domain.memory import Fact, Kind, Operation, Tier, Version
 from app.domain.picture import Picture
 from app.domain.plan import (
     Plan,
@@ -214,7 +214,7 @@ class _Accepting:
         claims = [v.asserting(retracted_at=start, ended_by=stored.id, contradicted_by=stored.id, tier=Tier.SEMANTIC) for v in ended]
         core = any(v.belief.tier is Tier.CORE for v in ended)
         successor = stored.asserting(tier=Tier.CORE if core else stored.belief.tier)
-        if later:
+        if later and stored.kind is not Kind.CONSTRAINT:  # what it was never held against does not end it
             first = min(later, key=lambda v: v.belief.valid_from)
             if stored.belief.valid_until is None or stored.belief.valid_until > first.belief.valid_from:
                 successor = successor.asserting(retracted_at=first.belief.valid_from, ended_by=first.id)

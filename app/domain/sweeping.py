@@ -74,12 +74,16 @@ def plan_sweep(swept: Swept, picture: Picture, others: Picture, policy: Policy, 
 
     What may not be done, is not sure enough, or where the mode `proposes` only, becomes a review.
     """
-    judgments = swept.judgments
+    judgments, memory = swept.judgments, picture.version(swept.memory_id)
+    swept = replace(swept, merged=_still_open(memory, swept.merged, others))
     live = plan_store(
         swept.fact, others, judgments, policy, now=now, new_id=swept.memory_id, classify=True, merged=swept.merged, retracts=False
     )
-    alone = _stands_alone(picture.version(swept.memory_id), picture)
+    alone = _stands_alone(memory, picture)
     change = review_of(live, others, ReviewSource.SWEEP)
+    repeated = others.version(live.target) if live.target and others.has(live.target) else None
+    if repeated and not _stands_for(repeated, memory):
+        change = _taking_over(memory, repeated)
     if change and change.relation in _WITHDRAWING and not alone:
         return None
     if change and proposes:
@@ -95,6 +99,31 @@ def plan_sweep(swept: Swept, picture: Picture, others: Picture, policy: Policy, 
 
 # Carrying these out withdraws the memory itself: it repeats another, or only tells of an end.
 _WITHDRAWING = (Relation.DUPLICATE, Relation.RETRACTION)
+
+
+def _still_open(memory: Version, merged: Merged | None, others: Picture) -> Merged | None:
+    """The merge, unless one of both has ended: in the merged memory it would begin to hold again, or end with the other."""
+    ended = memory.belief.valid_until is not None
+    if merged is None or ended or not others.has(merged.stored_id) or others.version(merged.stored_id).belief.valid_until is not None:
+        return None
+    return merged
+
+
+def _stands_for(other: Version, memory: Version) -> bool:
+    """Whether a memory that repeats the other may be withdrawn: the other is trusted no less and holds as long, so that nothing which
+    holds is lost; and a constraint is repeated by a constraint only."""
+    until, needed = other.belief.valid_until, memory.belief.valid_until
+    as_long = until is None or (needed is not None and until >= needed)
+    return as_long and other.trust >= memory.trust and (memory.kind is not Kind.CONSTRAINT or other.kind is Kind.CONSTRAINT)
+
+
+def _taking_over(memory: Version, repeated: Version) -> Review | None:
+    """The change in which it follows what it repeats, because it holds longer; None where it may not end that."""
+    if Kind.CONSTRAINT in (memory.kind, repeated.kind) or repeated.trust > memory.trust:
+        return None
+    judgment = Judgment(repeated.id, Relation.UPDATE, 1.0, "The same, and it holds longer.", Judge.RULE)
+    sentence = f"Accepting ends {repeated.id} in favour of this fact."
+    return Review(ReviewSource.SWEEP, Relation.UPDATE, sentence, (judgment,), ((repeated.id, repeated.revision),))
 
 
 def _stands_alone(memory: Version, picture: Picture) -> bool:

@@ -41,9 +41,9 @@ class Jobs:
         app.task(name=queues.LOOK)(self.look_again)
         self._by_the_clock("pick_up", self.pick_up, "* * * * *")
         self._by_the_clock("retain", self.retain, "43 4 * * *")
-        if self.sweeping.enabled:
+        if self.sweeping.is_on:
             self._by_the_clock("look_at_marks", self.look_at_marks, "*/10 * * * *")
-        if self.sweeping.enabled and sweeps_at:
+        if self.sweeping.is_on and sweeps_at:
             self._by_the_clock("start_sweeps", self.start_sweeps, sweeps_at)
 
     def _by_the_clock(self, name: str, job: Callable[[int], Awaitable[None]], cron: str) -> None:
@@ -52,29 +52,36 @@ class Jobs:
 
     async def sweep(self, agent: str, sweep_id: str) -> None:
         """Carries a sweep out, and wakes for the next one of its agent, which had to wait for this one."""
-        await self.sweeping.run(AgentId(agent), UUID(sweep_id))
-        await self._wake_for_waiting(AgentId(agent))
+        if await self.sweeping.run(AgentId(agent), UUID(sweep_id)):  # else it is the one under way that wakes for this one
+            await self._wake_for_waiting(AgentId(agent))
 
     async def look_again(self, agent: str) -> None:
         """Looks again at what is marked in an agent."""
-        await self.sweeping.look(AgentId(agent))
-        await self._wake_for_waiting(AgentId(agent))
+        if await self.sweeping.look(AgentId(agent)):
+            await self._wake_for_waiting(AgentId(agent))
 
     async def start_sweeps(self, timestamp: int) -> None:
         """Starts a sweep for each agent with news since its last one."""
-        async with self.engine.begin() as connection:
+        async with self.engine.connect() as connection:
             due = await sweeps.due(connection)
-            started = [
-                (agent, (await sweeps.create(connection, agent, uuid7(), Asked(since=since), Origin.SCHEDULE))["id"])
-                for agent, since in due
-            ]
-        for agent, sweep_id in started:
-            await self.queue.sweep(agent, sweep_id)
+        for agent, since in due:
+            try:
+                async with self.engine.begin() as connection:  # one each: it waits for the agent's writes, and they for it
+                    sweep_id = uuid7()
+                    await sweeps.create(connection, agent, sweep_id, Asked(since=since), Origin.SCHEDULE)
+                await self.queue.sweep(agent, sweep_id)
+            except Exception as problem:  # the others are due all the same
+                logger.warning("A sweep that is due could not be started: %s", type(problem).__name__)
 
     async def pick_up(self, timestamp: int) -> None:
         """Goes on with every sweep that is not at its end and that nobody works on: its worker died, or something went wrong."""
         await self._forget_dead_workers()
         await self._wake_for_waiting(None)
+
+    async def anything_waits(self) -> bool:
+        """Whether a sweep that may be carried out is not at its end and in no living worker's hands."""
+        async with self.engine.connect() as connection:
+            return self.sweeping.is_on and bool(await sweeps.waiting(connection))
 
     async def _wake_for_waiting(self, agent: AgentId | None) -> None:
         async with self.engine.connect() as connection:

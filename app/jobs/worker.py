@@ -31,24 +31,32 @@ async def work(settings: Settings, *, until_idle: bool = False, beside: int | No
         clock = settings.supersession_sweep_enabled and not until_idle
         jobs.register(sweeps_at=settings.supersession_cron if clock else None)
         await jobs.pick_up(0)
-        if jobs.sweeping.enabled:
+        if jobs.sweeping.is_on:
             await jobs.look_at_marks(0)
         watching = asyncio.create_task(_gone(beside)) if beside else None
-        working = asyncio.create_task(
-            jobs.queue.app.run_worker_async(
-                concurrency=AT_ONCE,
-                wait=not until_idle,
-                delete_jobs="always",
-                shutdown_graceful_timeout=GRACE,
-                update_heartbeat_interval=STALLED_AFTER / 3,
-                stalled_worker_timeout=STALLED_AFTER,
-                install_signal_handlers=not until_idle,
-            )
-        )
+        working = asyncio.create_task(_worked(jobs, until_idle=until_idle))
         if watching:
             watching.add_done_callback(lambda _: working.cancel())
         with suppress(asyncio.CancelledError):
             await working
+
+
+async def _worked(jobs: Jobs, *, until_idle: bool) -> None:
+    while True:
+        await jobs.queue.app.run_worker_async(
+            concurrency=AT_ONCE,
+            wait=not until_idle,
+            delete_jobs="always",
+            shutdown_graceful_timeout=GRACE,
+            update_heartbeat_interval=STALLED_AFTER / 3,
+            stalled_worker_timeout=STALLED_AFTER,
+            install_signal_handlers=not until_idle,
+        )
+        # A worker that does not wait fetches nothing more once it found nothing, though what it still did may have woken for more.
+        if not (until_idle and await jobs.anything_waits()):
+            return
+        await jobs.pick_up(0)
+        await asyncio.sleep(0.05)
 
 
 @asynccontextmanager

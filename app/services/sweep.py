@@ -2,8 +2,9 @@
 together with how far the sweep is. Killed anywhere, it goes on after the last batch that was written."""
 
 import asyncio
+import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.domain.errors import PalimpsestError
+from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.domain.memory import AgentId, Memory, Moment, Operation
 from app.domain.picture import Picture
 from app.domain.plan import Mode, Plan
@@ -30,6 +31,7 @@ from app.store.sweeping import Examined
 from app.store.sweeps import Origin, Sweep
 
 MOST_FINDINGS = 1_000
+logger = logging.getLogger(__name__)
 _NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 
@@ -48,10 +50,10 @@ class _Run:
 
 @dataclass(slots=True)
 class _Batch:
-    """What some memories came to. `marks`: why a memory is to be looked at again; None takes its mark away."""
+    """What some memories came to. `marks`: why a memory is to be looked at again, which may be one that was held against another's."""
 
     plans: list[Plan] = field(default_factory=list)
-    marks: dict[UUID, str | None] = field(default_factory=dict)
+    marks: dict[UUID, str] = field(default_factory=dict)
 
 
 class Sweeping:
@@ -66,61 +68,70 @@ class Sweeping:
         self._tier = Classify.CASCADE if settings.classify is Classify.OFF else settings.classify
 
     @property
-    def enabled(self) -> bool:
-        """Whether stored memories are looked at again without a call."""
+    def is_on(self) -> bool:
+        """Whether the settings let stored memories be looked at again."""
         return self._rules.looks_again
 
-    async def look(self, agent: AgentId) -> None:
-        """The inline pass: looks again at what is marked for it, each memory once. What fails again keeps its mark."""
+    async def look(self, agent: AgentId) -> bool:
+        """The inline pass: looks again at what is marked for it, each memory once. What fails again keeps its mark. Answers as `run`."""
+        if not self.is_on:
+            return False
         async with self._engine.begin() as connection:
             if not await sweeping.marked(connection, agent):
-                return
+                return False
             await writes.lock_agent(connection, agent, encoder=None)
             sweep_id = await sweeps.look(connection, agent, uuid7())
-        await self.run(agent, sweep_id)
+        return await self.run(agent, sweep_id)
 
-    async def run(self, agent: AgentId, sweep_id: UUID) -> None:
-        """Carries a sweep out to its end, from where another worker left it. Stops where it was cancelled or is taken over; does nothing
-        while another sweep of the agent is under way."""
+    async def run(self, agent: AgentId, sweep_id: UUID) -> bool:
+        """Carries a sweep out to its end, from where another worker left it. Stops where it was cancelled or is taken over. Does nothing
+        while another sweep of the agent is under way, or where the settings switch sweeps off: False."""
+        if not self.is_on:
+            return False
         runner = uuid7()
         async with self._engine.begin() as connection:
             await writes.lock_agent(connection, agent, encoder=None)
             sweep = await sweeps.take(connection, agent, sweep_id, runner)
             if sweep is None:
-                return
+                return False
             work = await _work(connection, agent, sweep)
             await sweeps.expect(connection, agent, sweep.id, runner, sweep.examined + len(work))
         run = _Run(sweep, runner)
+        turns = None if sweep.is_thorough else frozenset(work)
         living = asyncio.create_task(self._live(agent, sweep.id, runner))
         try:
             for ids in _batches(work, self._batch):
-                await self._write(agent, run, ids, await self._examine(agent, ids, thorough=sweep.is_thorough))
+                await self._write(agent, run, ids, await self._examine(agent, ids, turns=turns))
             async with self._engine.begin() as connection:
                 await sweeps.finish(connection, agent, sweep.id, runner)
         except _Stopped:
-            return
+            return True
         except Exception as problem:
             async with self._engine.begin() as connection:
-                await sweeps.fail(connection, agent, sweep.id, _told(problem))
+                await sweeps.fail(connection, agent, sweep.id, runner, _told(problem))
             raise
         finally:
             living.cancel()
+        return True
 
     async def _live(self, agent: AgentId, sweep_id: UUID, runner: UUID) -> None:
         """Says that this runner lives, for as long as it does."""
         while True:
             await asyncio.sleep(sweeps.LEASE.total_seconds() / 3)
-            async with self._engine.begin() as connection:
-                await sweeps.stay(connection, agent, sweep_id, runner)
+            try:
+                async with self._engine.begin() as connection:
+                    await sweeps.stay(connection, agent, sweep_id, runner)
+            except Exception as problem:  # the next one may come through in time
+                logger.warning("A sweep could not say that it lives: %s", type(problem).__name__)
 
     # --- judging -------------------------------------------------------------------------------------------------------
 
-    async def _examine(self, agent: AgentId, ids: Sequence[UUID], *, thorough: bool) -> Sequence[Judged]:
-        """The memories with the judges' word on what holds where they begin. Unless the sweep is `thorough`, so that every memory has
-        its turn, those that begin later and are near are held against them too."""
+    async def _examine(self, agent: AgentId, ids: Sequence[UUID], *, turns: Set[UUID] | None) -> Sequence[Judged]:
+        """The memories with the judges' word on what holds where they begin. Those that begin later and are near are held against them
+        too, unless they have `turns` of their own (None: every memory has)."""
         async with reads.reading(self._engine) as connection:
             found = await sweeping.to_examine(connection, agent, ids)
-            items = [item for examined in found for item in await self._compared(connection, agent, examined, thorough=thorough)]
+            items = [item for examined in found for item in await self._compared(connection, agent, examined, turns=turns)]
         places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
         async def judged(item: Judged) -> Judged:
@@ -130,7 +141,7 @@ class Sweeping:
 
         return await asyncio.gather(*map(judged, items))
 
-    async def _compared(self, connection: AsyncConnection, agent: AgentId, examined: Examined, *, thorough: bool) -> list[Judged]:
+    async def _compared(self, connection: AsyncConnection, agent: AgentId, examined: Examined, *, turns: Set[UUID] | None) -> list[Judged]:
         memory = examined.memory
         item = self._item(memory, examined.vector)
         if item.fact.one_value or not self._rules.max_candidates:
@@ -138,9 +149,9 @@ class Sweeping:
         moment, hits = await self._near(connection, agent, item, memory.belief.valid_from)
         before = tuple(hit for hit in hits if begins_before(hit.memory, memory))
         items = [replace(item, hits=before, seen_at=moment.known_at)]
-        if not thorough:
+        if turns is not None:
             moment, hits = await self._near(connection, agent, item, None)
-            later = [hit for hit in hits if begins_before(memory, hit.memory)]
+            later = [hit for hit in hits if hit.memory.id not in turns and begins_before(memory, hit.memory)]
             items += [
                 replace(self._item(hit.memory, _NO_VECTOR), hits=(replace(hit, memory=memory),), seen_at=moment.known_at) for hit in later
             ]
@@ -185,12 +196,18 @@ class Sweeping:
         batch = _Batch()
         for item in items:
             moved = {i for i in item.acting if stored.get(i) != item.seen.get(i)}
-            batch.marks[item.new_id] = MOVED if moved else item.verdict.look_again
+            if reason := MOVED if moved else item.verdict.look_again:
+                batch.marks[item.new_id] = reason
             left_alone = {*run.gone, *decided.get(item.new_id, ())}
             now = writes.next_known(clock, last)
             plan = None
             if picture.has(item.new_id) and item.new_id not in run.gone:
-                plan = self._plan_one(item, picture, moved, left_alone, now, proposes=proposes)
+                try:
+                    plan = self._plan_one(item, picture, moved, left_alone, now, proposes=proposes)
+                except PalimpsestError as problem:  # the others have their turn all the same
+                    logger.warning("Memory %s could not be held against others: %s", item.new_id, type(problem).__name__)
+            if plan and plan.review:
+                decided.setdefault(item.new_id, set()).update(i for i, _ in plan.review.relied_on)
             if plan:
                 picture.absorb(plan.versions)
                 batch.plans.append(plan)
@@ -217,20 +234,20 @@ class Sweeping:
         vectors = {item.merged.new_id: item.merged_vector for item in items if item.merged and item.merged_vector is not None}
         request = Request(request_id=str(sweep.id))
         await writes.apply(connection, agent, batch.plans, vectors=vectors, language=self._rules.language_oid, request=request)
-        await sweeping.mark(connection, agent, {i: batch.marks.get(i) for i in ids})
+        await sweeping.mark(connection, agent, {**dict.fromkeys(ids), **batch.marks})
 
 
 def _told(problem: Exception) -> str:
     """What went wrong, without the words of a fact: those of foreign errors quote whatever they met."""
-    return str(problem) if isinstance(problem, PalimpsestError) else type(problem).__name__
+    own = isinstance(problem, PalimpsestError) and not isinstance(problem, EmbedderUnavailable)
+    return str(problem) if own else type(problem).__name__
 
 
 async def _work(connection: AsyncConnection, agent: AgentId, sweep: Sweep) -> list[UUID]:
     """What is left to examine, in order."""
     if sweep.origin is Origin.STORE:
         return await sweeping.marked(connection, agent)
-    work = await sweeping.work(connection, agent, slot_hash=sweep.slot_hash, since=sweep.since)
-    return work[work.index(sweep.place) + 1 :] if sweep.place in work else work
+    return await sweeping.work(connection, agent, slot_hash=sweep.slot_hash, since=sweep.since, after=sweep.place)
 
 
 def _batches(ids: Sequence[UUID], size: int) -> Iterator[Sequence[UUID]]:
@@ -247,7 +264,7 @@ def _advanced(sweep: Sweep, ids: Sequence[UUID], batch: _Batch) -> Sweep:
     counts = Counter(sweep.counts)
     for plan in batch.plans:
         counts.update(_count(plan))
-    counts["postponed"] += sum(1 for i in ids if batch.marks.get(i))
+    counts["postponed"] += len(batch.marks)
     findings = [*sweep.findings, *map(_finding, batch.plans)][:MOST_FINDINGS]
     return replace(sweep, place=ids[-1], examined=sweep.examined + len(ids), counts=dict(counts), findings=findings)
 

@@ -28,14 +28,23 @@ _WORK = f"""
         SELECT m.id, m.valid_from, m.asserted_at, {_ONE_VALUE} AS has_slot FROM memories m
         WHERE m.agent_id = :agent AND {_STANDS} AND (CAST(:slot AS bytea) IS NULL OR m.slot_hash = :slot)
           AND CASE WHEN {_ONE_VALUE} THEN m.slot_hash IN (SELECT slot_hash FROM shared) ELSE {_NEWS} END
+    ), done AS (
+        SELECT m.id, m.valid_from, m.asserted_at, {_ONE_VALUE} AS has_slot FROM memories m
+        WHERE m.agent_id = :agent AND m.id = :after AND m.erased_at IS NULL
     )
-    SELECT id FROM work ORDER BY has_slot DESC, valid_from, asserted_at, id
+    SELECT id FROM work w WHERE NOT EXISTS (
+        SELECT FROM done d WHERE (NOT w.has_slot, w.valid_from, w.asserted_at, w.id) <= (NOT d.has_slot, d.valid_from, d.asserted_at, d.id)
+    )
+    ORDER BY has_slot DESC, valid_from, asserted_at, id
 """  # noqa: S608 - fragments from constants, values are bound
 
 
-async def work(connection: AsyncConnection, agent: AgentId, *, slot_hash: bytes | None, since: datetime | None) -> list[UUID]:
-    """The memories to examine, in order; with `since`, those known since then and those marked for another look."""
-    rows = await fetch(connection, _WORK, {"agent": agent, "slot": slot_hash, "since": since})
+async def work(
+    connection: AsyncConnection, agent: AgentId, *, slot_hash: bytes | None, since: datetime | None, after: UUID | None
+) -> list[UUID]:
+    """The memories to examine, in order; with `since`, those known since then and those marked for another look; with `after`, those
+    whose turn comes later than its, whatever became of it (of an erased one that cannot be said: then all)."""
+    rows = await fetch(connection, _WORK, {"agent": agent, "slot": slot_hash, "since": since, "after": after})
     return [row["id"] for row in rows]
 
 
@@ -84,7 +93,8 @@ def _vector(row: Mapping[str, Any]) -> NDArray[np.float32]:
 
 
 # Pairs (memory, other) of which a person has said what to do, or is being asked: reviews in the memory's favour that did not merely
-# expire, and changes in its favour that were undone, archived ones included.
+# expire, and changes in its favour that were undone, archived ones included. What a sweep ended or merged without a memory that took
+# its place names both alike.
 _DECIDED = """
     SELECT r.memory_id, CAST(other AS uuid) AS other
     FROM reviews r CROSS JOIN LATERAL jsonb_object_keys(r.relied_on) AS other
@@ -96,6 +106,11 @@ _DECIDED = """
     SELECT mine, l.target_memory_id FROM consolidation_log l CROSS JOIN LATERAL unnest(l.source_memory_ids) AS mine
     WHERE l.agent_id = :agent AND l.source_memory_ids && :ids AND mine = ANY(:ids) AND l.target_memory_id IS NOT NULL
       AND l.reverted_by IS NOT NULL
+    UNION
+    SELECT mine, other FROM consolidation_log l CROSS JOIN LATERAL unnest(l.source_memory_ids) AS mine
+        CROSS JOIN LATERAL unnest(l.source_memory_ids) AS other
+    WHERE l.agent_id = :agent AND l.source_memory_ids && :ids AND mine = ANY(:ids) AND other <> mine
+      AND l.operation IN ('DELETE', 'MERGE') AND l.decided_by = 'sweep' AND l.reverted_by IS NOT NULL
     UNION
     SELECT mine, other FROM folded_operations f
     CROSS JOIN LATERAL unnest(f.memory_ids) AS mine CROSS JOIN LATERAL unnest(f.memory_ids) AS other
@@ -116,7 +131,7 @@ async def mark(connection: AsyncConnection, agent: AgentId, marks: Mapping[UUID,
     statement = """
         UPDATE memories m SET look_again = new.reason
         FROM unnest(CAST(:ids AS uuid[]), CAST(:reasons AS text[])) AS new (id, reason)
-        WHERE m.agent_id = :agent AND m.id = new.id AND m.erased_at IS NULL
+        WHERE m.agent_id = :agent AND m.id = new.id AND m.erased_at IS NULL AND m.look_again IS DISTINCT FROM new.reason
     """
     if marks:
         await fetch(connection, statement, {"agent": agent, "ids": list(marks), "reasons": list(marks.values())})

@@ -169,8 +169,10 @@ async def expect(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, ru
     await fetch(connection, "UPDATE sweeps SET total = :total WHERE agent_id = :agent AND id = :id AND runner = :runner", given)
 
 
+# What went on has got over its trouble; what begins anew each time (`take`, `marked`) shows that only at its end.
 _ADVANCE = """
-    UPDATE sweeps SET place = :place, examined = :examined, counts = :counts, findings = :findings
+    UPDATE sweeps SET place = :place, examined = :examined, counts = :counts, findings = :findings,
+        failures = CASE WHEN dry_run OR origin = 'store' THEN failures ELSE 0 END
     WHERE agent_id = :agent AND id = :id AND runner = :runner AND status = 'running'
     RETURNING id
 """
@@ -191,7 +193,7 @@ async def advance(connection: AsyncConnection, agent: AgentId, sweep: Sweep, run
 
 
 _FINISH = """
-    UPDATE sweeps SET status = 'done', finished_at = clock_timestamp()
+    UPDATE sweeps SET status = 'done', finished_at = clock_timestamp(), error = NULL
     WHERE agent_id = :agent AND id = :id AND status = 'running' AND runner = :runner
 """
 
@@ -213,13 +215,14 @@ _FAIL = """
     UPDATE sweeps SET failures = failures + 1, alive_at = NULL, error = :error,
         status = CASE WHEN failures + 1 < :tries THEN status ELSE 'failed' END,
         finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock_timestamp() END
-    WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running')
+    WHERE agent_id = :agent AND id = :id AND runner = :runner AND status = 'running'
 """
 
 
-async def fail(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, error: str) -> None:
-    """Lets go of a sweep that something went wrong with; after TRIES times it has failed."""
-    await fetch(connection, _FAIL, {"agent": agent, "id": sweep_id, "error": error, "tries": TRIES})
+async def fail(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID, error: str) -> None:
+    """Lets go of a sweep that something went wrong with in this runner's hands; after TRIES times it has failed."""
+    given = {"agent": agent, "id": sweep_id, "runner": runner, "error": error, "tries": TRIES}
+    await fetch(connection, _FAIL, given)
 
 
 # A sweep of an agent that nobody works on; the oldest first.
@@ -237,27 +240,39 @@ async def waiting(connection: AsyncConnection, agent: AgentId | None = None) -> 
     return [(AgentId(row["agent_id"]), row["id"]) for row in rows]
 
 
-_LOOKING = "SELECT id FROM sweeps WHERE agent_id = :agent AND origin = 'store' AND status = 'queued'"
+# Of looks that fail for good, every ten minutes another, the last one is told.
+_FORGET_FAILED = "DELETE FROM sweeps WHERE agent_id = :agent AND origin = 'store' AND status = 'failed' AND findings = '[]'"
+
+# One that a worker let go of begins anew with all that is marked, as a new one would.
+_LOOKING = """
+    SELECT id FROM sweeps
+    WHERE agent_id = :agent AND origin = 'store'
+      AND (status = 'queued' OR status = 'running' AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval)))
+    ORDER BY created_at LIMIT 1
+"""
 
 
 async def look(connection: AsyncConnection, agent: AgentId, new_id: UUID) -> UUID:
-    """The sweep of what is marked that waits to begin; made where there is none."""
-    found = await fetch(connection, _LOOKING, {"agent": agent})
+    """The sweep of what is marked that waits for a worker; made where there is none."""
+    found = await fetch(connection, _LOOKING, {"agent": agent, "lease": LEASE})
+    if not found:
+        await fetch(connection, _FORGET_FAILED, {"agent": agent})
     row = found[0] if found else await create(connection, agent, new_id, Asked(), Origin.STORE)
     looking: UUID = row["id"]
     return looking
 
 
-# An agent is due where something was written since its last sweep of everything that came to its end, and none is on its way.
+# An agent is due where something was written since its last sweep by the clock that came to its end, and none is on its way. No other
+# sweep counts: it was about what is marked, about one slot (whose words may be erased since), or began where its caller said.
 _DUE = """
     SELECT last.agent_id, last.since FROM (
-        SELECT a.agent_id, max(s.created_at) FILTER (WHERE s.status = 'done' AND s.slot_hash IS NULL AND NOT s.dry_run) AS since,
+        SELECT a.agent_id, max(s.created_at) FILTER (WHERE s.origin = 'schedule' AND s.status = 'done') AS since,
                bool_or(s.origin = 'schedule' AND s.status IN ('queued', 'running')) AS on_its_way
         FROM agents a LEFT JOIN sweeps s ON s.agent_id = a.agent_id GROUP BY a.agent_id
     ) AS last
-    WHERE on_its_way IS NOT true AND EXISTS (
-        SELECT FROM memories m
-        WHERE m.agent_id = last.agent_id AND (last.since IS NULL OR m.created_at >= last.since OR m.look_again IS NOT NULL)
+    WHERE on_its_way IS NOT true AND (
+        EXISTS (SELECT FROM memories m WHERE m.agent_id = last.agent_id AND m.created_at >= coalesce(last.since, '-infinity'))
+        OR EXISTS (SELECT FROM memories m WHERE m.agent_id = last.agent_id AND m.look_again IS NOT NULL)
     )
     ORDER BY last.agent_id
 """
