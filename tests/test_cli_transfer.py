@@ -24,7 +24,7 @@ def test_an_agent_goes_into_a_file_and_back(client: httpx.Client, service: str, 
     file = tmp_path / "backup.ndjson"
     told = palimpsest("export", str(file), "--url", service, "--agent", client.headers["X-Agent-Id"])
     assert (told.returncode, told.stdout) == (0, ""), told.stderr
-    assert told.stderr == "exported: memory 2, belief 1, usage 0, operation 2, relationship 0, review 0\n"
+    assert told.stderr == "exported: memory 2, belief 1, operation 2\n"
     assert file.read_bytes() == exported(client)
     assert [path.name for path in tmp_path.iterdir()] == ["backup.ndjson"]
     with other(client) as two:

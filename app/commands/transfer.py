@@ -187,4 +187,5 @@ def _advance(progress: Progress, block: bytes) -> None:
 
 def _tell(done: str, counts: dict[str, int]) -> None:
     """On standard error: standard output may be the export."""
-    print(f"{done}: " + ", ".join(f"{kind} {count:,}" for kind, count in counts.items()), file=sys.stderr)
+    told = ", ".join(f"{kind} {count:,}" for kind, count in counts.items() if count)
+    print(f"{done}: {told or 'nothing'}", file=sys.stderr)

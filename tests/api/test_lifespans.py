@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,6 +19,7 @@ from transfers import brought_back, exported, joined, lines_of, other
 from app.settings import load_settings
 
 SESSION, PROJECT = {"session_id": "monday", "lifespan": "session"}, {"project": "almanac", "lifespan": "project"}
+MANY = 10_000 if os.environ.get("PALIMPSEST_DEEP") else 2_500  # more than are written at a time
 
 
 def end(client: httpx.Client, session: str = "monday", **said: Any) -> dict[str, Any]:
@@ -339,14 +341,14 @@ def test_erasing_takes_the_names_of_session_and_project(client: httpx.Client) ->
 # --- many, and at once --------------------------------------------------------------------------------------------------------
 
 
-def test_a_session_of_ten_thousand_ends_in_one_call(database_url: str) -> None:
+def test_a_session_of_thousands_ends_in_one_call(database_url: str) -> None:
     settings = load_settings(database_url=database_url)
-    lines = [{"content": f"Fact number {number}", "valid_from": "2026-01-05", **SESSION} for number in range(10_000)]
+    lines = [{"content": f"Fact number {number}", "valid_from": "2026-01-05", **SESSION} for number in range(MANY)]
     with running(settings) as address, httpx.Client(base_url=address, timeout=600) as client:
         client.post("/v1/import", content="".join(json.dumps(line) + "\n" for line in lines)).raise_for_status()
         store(client, "Has a dog", session_id="monday")
         answer = end(client)
-        assert len(set(answer["ended"])) == len(set(answer["log_ids"])) == 10_000
+        assert len(set(answer["ended"])) == len(set(answer["log_ids"])) == MANY
         assert answer["kept"] == 1
         assert contents(client) == {"Has a dog"}
     with psycopg.connect(database_url) as connection:

@@ -202,7 +202,7 @@ def test_a_sweep_that_waits_for_another_does_not_spin(place, monkeypatch):
 
     async def two_seconds() -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(work(load_settings(database_url=place.url)), 8)
+            await asyncio.wait_for(work(load_settings(database_url=place.url)), 3)
 
     asyncio.run(two_seconds())
     assert runs <= 2, runs
