@@ -25,14 +25,16 @@ DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))
 
 EVERY_ROUTE = ["--phases", "examples,coverage,fuzzing", "--max-examples", "200" if DEEP else "12"]
 LED_BY_LINKS = ["--phases", "stateful", "--max-examples", "1000" if DEEP else "100", "--header", "X-Agent-Id: led-by-links"]
-# What needs something that waits, can be done once only, or two memories: chance decides whether a success is met here. The `client`
-# fixture holds the answers that test_reviews.py, test_revert.py and test_relationships.py get to the document.
+# What needs something that waits, can be done once only, or two memories: chance decides whether a success is met here. Their
+# fixtures hold the answers that the tests of those routes get to the document.
 MET_BY_CHANCE = {
     "GET /v1/reviews/{review_id}",
     "POST /v1/reviews/{review_id}/accept",
     "POST /v1/reviews/{review_id}/reject",
     "POST /v1/log/{log_id}/revert",
     "POST /v1/memories/{memory_id}/relationships",
+    "POST /v1/memories/{memory_id}/supersede",
+    "POST /v1/sweeps",
     "GET /v1/sweeps/{sweep_id}",
     "POST /v1/sweeps/{sweep_id}/cancel",
 }
