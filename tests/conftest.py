@@ -16,6 +16,7 @@ import pytest
 import uvicorn
 from healthy import assert_agent_healthy, assert_healthy
 from promises import keeps_to_the_document
+from swept import Place
 
 from app.embedding import Embedder
 from app.main import create_app
@@ -147,3 +148,14 @@ def client(service: str) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=service, headers=headers, event_hooks=hooks, timeout=60) as client:
         yield client
         assert_agent_healthy(client)
+
+
+@pytest.fixture
+def place(database_url: str) -> Iterator[Place]:
+    """A service over a database of its own, whose worker works when the test says so."""
+    hooks = {"response": [keeps_to_the_document]}
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, event_hooks=hooks, timeout=60) as client,
+    ):
+        yield Place(database_url, client)
