@@ -20,7 +20,7 @@ from oracle import Answer, Nonsense, Oracle, Refused, Shown
 from app.settings import load_settings
 
 DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))
-HISTORIES = 5_000 if DEEP else 200
+HISTORIES = 5_000 if DEEP else 120
 STEPS = 16
 
 TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

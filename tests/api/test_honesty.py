@@ -23,8 +23,8 @@ ROOT = HERE.parent.parent
 KEY = "an-api-key"
 DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))
 
-EVERY_ROUTE = ["--phases", "examples,coverage,fuzzing", "--max-examples", "200" if DEEP else "12"]
-LED_BY_LINKS = ["--phases", "stateful", "--max-examples", "1000" if DEEP else "100", "--header", "X-Agent-Id: led-by-links"]
+EVERY_ROUTE = ["--phases", "examples,coverage,fuzzing", "--max-examples", "200" if DEEP else "8"]
+LED_BY_LINKS = ["--phases", "stateful", "--max-examples", "1000" if DEEP else "60", "--header", "X-Agent-Id: led-by-links"]
 # What needs something that waits, can be done once only, or two memories: chance decides whether a success is met here. Their
 # fixtures hold the answers that the tests of those routes get to the document.
 MET_BY_CHANCE = {

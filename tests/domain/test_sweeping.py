@@ -71,7 +71,7 @@ def holding(picture: Picture, facts: dict[UUID, Fact], at: datetime) -> list[str
     return sorted(facts[v.id].value or "" for v in picture.versions() if v.belief.holds(at))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400, deadline=None, derandomize=True, database=None)
 @given(st.lists(said(), min_size=1, max_size=7))
 def test_one_value_holds_at_a_time_and_it_is_the_one_that_began_last(facts: list[Fact]) -> None:
     picture, kept = stored(facts, classify=False)
@@ -85,7 +85,7 @@ def test_one_value_holds_at_a_time_and_it_is_the_one_that_began_last(facts: list
             assert held == [kept[last.id].value]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400, deadline=None, derandomize=True, database=None)
 @given(st.lists(said(ends=False), min_size=1, max_size=7, unique_by=lambda fact: fact.valid_from))
 def test_told_in_order_it_comes_to_what_judging_each_as_it_came_comes_to(facts: list[Fact]) -> None:
     facts = sorted(facts, key=lambda fact: fact.valid_from or KNOWN)
@@ -96,7 +96,7 @@ def test_told_in_order_it_comes_to_what_judging_each_as_it_came_comes_to(facts: 
         assert holding(swept, as_swept, day(number)) == holding(judged, as_judged, day(number)), number
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @given(st.lists(said(), min_size=1, max_size=7))
 def test_a_second_sweep_changes_nothing(facts: list[Fact]) -> None:
     picture, kept = stored(facts, classify=False)

@@ -15,7 +15,7 @@ from healthy import assert_healthy
 from judges.scripted import Answer, Request, ScriptedModel, judges, judgment
 from served import Served, served
 
-KILLS = 50 if os.environ.get("PALIMPSEST_DEEP") else 4
+KILLS = 50 if os.environ.get("PALIMPSEST_DEEP") else 2
 BATCH = 40
 
 

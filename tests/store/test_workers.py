@@ -21,7 +21,7 @@ from app.jobs.worker import opened_jobs, work
 from app.settings import Settings, load_settings
 from app.store import sweeps
 
-KILLS = 25 if os.environ.get("PALIMPSEST_DEEP") else 3
+KILLS = 25 if os.environ.get("PALIMPSEST_DEEP") else 2
 
 PAIRS = [
     ("Lives in Porto", "Moved from Porto to Lisbon"),
