@@ -75,7 +75,7 @@ class _Floor:
             "encoder": LocalEmbedder.name,
             "language": "english",
             "limit": asked["limit"],
-            "min_score": reads.ANY_SCORE,
+            "min_score": search.ANY_SCORE,
             "depth": max(50, asked["limit"]),
         }
         self._reader.execute(self._searches[asked["mode"]], bound, prepare=True).fetchall()

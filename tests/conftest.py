@@ -41,7 +41,16 @@ def server_url() -> Iterator[str]:
         yield from container_url()
         return
     with tempfile.TemporaryDirectory(prefix="palimpsest-test-") as folder, embedded_postgres(Path(folder)) as url:
+        _hurry(url)
         yield url
+
+
+def _hurry(url: str) -> None:
+    """Nothing of this server outlives the tests, so it need not wait for the disk."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")  # type: ignore[arg-type]  # constants
+        connection.execute("SELECT pg_reload_conf()")
 
 
 def container_url() -> Iterator[str]:
