@@ -70,8 +70,10 @@ class _Floor:
     async def search(self, request: Request) -> Response:
         asked = json.loads(await request.body())
         vector = self._encode([asked["query"]])[0]
-        bound = {"agent": request.headers["x-agent-id"], "as_of": None, "known_at": None, "query": asked["query"], "vector": vector}
+        bound = {"agent": request.headers["x-agent-id"], "as_of": None, "known_at": None, "used_by": None}
         bound |= {
+            "query": asked["query"],
+            "vector": vector,
             "encoder": LocalEmbedder.name,
             "language": "english",
             "limit": asked["limit"],

@@ -48,7 +48,7 @@ class Jobs:
 
     def _by_the_clock(self, name: str, job: Callable[[int], Awaitable[None]], cron: str) -> None:
         app = self.queue.app
-        app.periodic(cron=cron)(app.task(name=name, queueing_lock=name)(job))
+        app.periodic(cron=cron)(app.task(name=name, queueing_lock=name, priority=queues.SOON)(job))
 
     async def sweep(self, agent: str, sweep_id: str) -> None:
         """Carries a sweep out, and wakes for the next one of its agent, which had to wait for this one."""

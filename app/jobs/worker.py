@@ -19,7 +19,7 @@ from app.store import schema
 from app.store.engine import create_engine
 from app.store.queue import Queue
 
-AT_ONCE = 2  # jobs; each of another agent
+AT_ONCE = 1  # jobs: beside one sweep a core stays free for those who wait for answers; more workers do more
 CONNECTIONS = 4
 GRACE = 10.0  # seconds that jobs under way may take to end; another worker goes on with what is broken off
 

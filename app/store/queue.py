@@ -15,6 +15,7 @@ from app.domain.memory import AgentId
 
 SWEEP = "sweep"
 LOOK = "look_again"
+SOON = 10  # priority of what is short, above sweeps that wait
 
 
 class Queue:
@@ -25,13 +26,13 @@ class Queue:
         self.app = App(connector=connector)
 
     async def sweep(self, agent: AgentId, sweep_id: UUID) -> None:
-        await self._defer(SWEEP, agent, f"{SWEEP}:{sweep_id}", sweep_id=str(sweep_id))
+        await self._defer(SWEEP, agent, f"{SWEEP}:{sweep_id}", 0, sweep_id=str(sweep_id))
 
     async def look_again(self, agent: AgentId) -> None:
-        await self._defer(LOOK, agent, f"{LOOK}:{agent}")
+        await self._defer(LOOK, agent, f"{LOOK}:{agent}", SOON)
 
-    async def _defer(self, task: str, agent: AgentId, once: str, **arguments: str) -> None:
-        job = self.app.configure_task(task, queueing_lock=once)
+    async def _defer(self, task: str, agent: AgentId, once: str, priority: int, **arguments: str) -> None:
+        job = self.app.configure_task(task, queueing_lock=once, priority=priority)
         with suppress(AlreadyEnqueued):
             await job.defer_async(agent=agent, **arguments)
 
