@@ -92,7 +92,7 @@ def worker(
     """Work in the background: sweeps, on call and by the clock, and retention. `serve` with the embedded Postgres runs a worker itself."""
     from app import logs
     from app.embedding.choice import encoder_of
-    from app.jobs.worker import work
+    from app.jobs.worker import NICENESS, work
     from app.store import schema
 
     settings = _settings_without_listening()
@@ -101,7 +101,7 @@ def worker(
         if settings.database_url is not None:
             schema.check(settings.database_url)
             schema.claim_encoder(settings.database_url, *encoder_of(settings))
-        os.nice(10)  # whoever waits for an answer goes first
+        os.nice(NICENESS)  # whoever waits for an answer goes first
         asyncio.run(work(settings, beside=beside))
 
 

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import httpx
+import sqlalchemy as sa
+from sqlalchemy.engine.interfaces import DBAPIConnection
 
 from app.building import model_judge, patience_of, policy_of, rules_of
 from app.embedding.deferred import DeferredEmbedder
@@ -21,6 +23,7 @@ from app.store.queue import Queue
 
 AT_ONCE = 1  # jobs: beside one sweep a core stays free for those who wait for answers; more workers do more
 CONNECTIONS = 4
+NICENESS = 10
 GRACE = 10.0  # seconds that jobs under way may take to end; another worker goes on with what is broken off
 
 
@@ -65,6 +68,7 @@ async def opened_jobs(settings: Settings) -> AsyncIterator[Jobs]:
     if settings.database_url is None:
         raise InvalidSettings("PALIMPSEST_DATABASE_URL: not set. With the embedded Postgres, `palimpsest serve` runs a worker by itself.")
     engine = create_engine(settings.database_url, pool_size=CONNECTIONS, patience=patience_of(settings))
+    sa.event.listen(engine.sync_engine, "connect", _give_way)
     queue = Queue(settings.database_url)
     try:
         async with AsyncExitStack() as opened:
@@ -80,6 +84,14 @@ async def opened_jobs(settings: Settings) -> AsyncIterator[Jobs]:
             yield Jobs(engine, queue, sweeping, Retention(engine, settings))
     finally:
         await engine.dispose()
+
+
+def _give_way(dbapi_connection: DBAPIConnection, _record: object) -> None:
+    """Where Postgres runs on this machine and we may, its process for this connection gives way as the worker does: to whoever waits."""
+    told = dbapi_connection.driver_connection.info
+    if told.host.startswith("/"):  # a socket: it is here
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, told.backend_pid, NICENESS)
 
 
 async def _gone(parent: int) -> None:
