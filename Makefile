@@ -4,6 +4,8 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 WORKERS ?= 1
 BIN := .venv/bin
+# A process per core, each with a Postgres of its own.
+SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 .PHONY: serve test test-deep test-docker check format lock openapi settings-docs eval eval-asof eval-replay eval-search eval-sweep bench
@@ -12,14 +14,14 @@ serve: .venv/.serve
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
 
 test: .venv/.dev
-	$(BIN)/pytest
+	$(BIN)/pytest $(SIDE_BY_SIDE)
 
 test-deep: .venv/.dev
 	PALIMPSEST_DEEP=1 $(BIN)/pytest -s tests/api/test_histories.py tests/api/test_honesty.py tests/domain
 
 # The Docker client leaves its socket open where no engine answers; pytest would call that a failure.
 test-docker: .venv/.dev
-	PALIMPSEST_TEST_DOCKER=1 $(BIN)/pytest -rs -W ignore::pytest.PytestUnraisableExceptionWarning
+	PALIMPSEST_TEST_DOCKER=1 $(BIN)/pytest $(SIDE_BY_SIDE) -rs -W ignore::pytest.PytestUnraisableExceptionWarning
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .
