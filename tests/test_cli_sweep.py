@@ -2,14 +2,21 @@
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
 import httpx
 import psutil
+import psycopg
+import pytest
 from builders import editor
 from served import Served, served
+from swept import Place
 from test_cli import palimpsest
+
+from app.commands import sweeping
+from app.commands.asking import Failure
 
 
 def store_unjudged(service: str, agent: str, *values: str) -> None:
@@ -70,6 +77,29 @@ def test_a_sweep_that_nobody_waits_for_is_told_as_queued(service: str) -> None:
     refused = palimpsest("sweep", "--entity", "Alice", *words)
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert "--key" in refused.stderr
+
+
+def asked(place: Place) -> None:
+    sweeping.sweep(url=str(place.client.base_url), agent="default")
+
+
+def test_without_a_worker_it_says_so(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "PATIENCE", 0.3)
+    with pytest.raises(Failure, match="palimpsest worker"):
+        asked(place)
+
+
+def test_behind_another_that_gets_on_it_waits(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "PATIENCE", 0.3)
+    ahead = place.client.post("/v1/sweeps").json()["id"]
+    with psycopg.connect(place.url, autocommit=True) as connection, ThreadPoolExecutor() as pool:
+        waiting = pool.submit(asked, place)
+        for examined in range(20):
+            connection.execute("UPDATE sweeps SET status = 'running', examined = %s WHERE id = %s", (examined, ahead))
+            time.sleep(0.1)
+        assert not waiting.done()
+        connection.execute("UPDATE sweeps SET status = 'cancelled'")
+        waiting.result(10)
 
 
 def test_a_worker_without_a_database_says_what_to_do() -> None:

@@ -85,7 +85,7 @@ class FindingOut(AnswerBase):
     review: bool = Field(description="Whether a person is asked.")
 
 
-class SweepOut(AnswerBase):
+class SweepSummary(AnswerBase):
     """A sweep and how far it is."""
 
     id: UUID
@@ -98,7 +98,6 @@ class SweepOut(AnswerBase):
     examined: int
     progress: float | None = Field(description="Of 1; null before the memories are counted.")
     counts: CountsOut
-    findings: list[FindingOut] = Field(description="In the order found, 1,000 at most.")
     error: str | None
     created_at: Time
     started_at: Time | None
@@ -106,12 +105,25 @@ class SweepOut(AnswerBase):
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls.model_construct(**cls._values(row))
+
+    @classmethod
+    def _values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
         values = {name: row[name] for name in cls.model_fields if name in row}
         values["progress"] = _progress(row)
         values["slot"] = SlotOut(**row["slot"]) if row["slot"] else None
         values["counts"] = CountsOut(**row["counts"])
-        values["findings"] = [FindingOut(**finding) for finding in row["findings"]]
-        return cls.model_construct(**values)
+        return values
+
+
+class SweepOut(SweepSummary):
+    """A sweep, how far it is, and what it found."""
+
+    findings: list[FindingOut] = Field(description="In the order found, 1,000 at most.")
+
+    @classmethod
+    def _values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return super()._values(row) | {"findings": [FindingOut(**finding) for finding in row["findings"]]}
 
 
 def _progress(row: Mapping[str, Any]) -> float | None:
@@ -121,9 +133,9 @@ def _progress(row: Mapping[str, Any]) -> float | None:
 
 
 class SweepsAnswer(AnswerBase):
-    """Sweeps, newest first."""
+    """Sweeps, newest first; what each found stands in the sweep itself."""
 
-    items: list[SweepOut]
+    items: list[SweepSummary]
     next_cursor: str | None
 
 
@@ -178,7 +190,7 @@ async def list_sweeps(parts: PartsDep, agent: AgentDep, query: Annotated[SweepsQ
         rows = await sweeps.list_sweeps(connection, agent, limit=query.limit + 1, after=after)
     shown = rows[: query.limit]
     next_cursor = Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encoded() if len(rows) > query.limit else None
-    return reply(SweepsAnswer.model_construct(items=[SweepOut.of(row) for row in shown], next_cursor=next_cursor))
+    return reply(SweepsAnswer.model_construct(items=[SweepSummary.of(row) for row in shown], next_cursor=next_cursor))
 
 
 @router.get("/{sweep_id}", responses={200: {"model": SweepOut}, **problems(404)}, response_model=None)

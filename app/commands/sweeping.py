@@ -43,18 +43,29 @@ def sweep(
 
 
 def _followed(client: httpx.Client, sweep: dict[str, Any]) -> dict[str, Any]:
-    """The sweep at its end. Raises Failure where no worker takes it up."""
-    asked = time.monotonic()
+    """The sweep at its end. Raises Failure where no worker takes it up, nor gets on with one that it waits for."""
+    heard, before = time.monotonic(), dict[str, int]()
     bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*bar, console=console(), transient=True) as progress:
         shown = progress.add_task("sweeping", total=None)
         while sweep["status"] in OPEN:
-            if sweep["status"] == "queued" and time.monotonic() - asked > PATIENCE:
-                raise Failure(f"no worker has taken up sweep {sweep['id']}. Is one running (`palimpsest worker`)? The sweep stays queued.")
+            if sweep["status"] == "queued" and time.monotonic() - heard > PATIENCE:
+                ahead = _under_way(client)
+                if ahead == before:
+                    raise Failure(
+                        f"no worker has taken up sweep {sweep['id']}. Is one running (`palimpsest worker`)? The sweep stays queued."
+                    )
+                heard, before = time.monotonic(), ahead
             time.sleep(0.2)
             sweep = answer_of(client, "GET", f"/v1/sweeps/{sweep['id']}")
             progress.update(shown, total=sweep["total"], completed=sweep["examined"])
     return sweep
+
+
+def _under_way(client: httpx.Client) -> dict[str, int]:
+    """How far the sweeps of the agent are that a worker has taken up."""
+    newest = answer_of(client, "GET", "/v1/sweeps")["items"]
+    return {sweep["id"]: sweep["examined"] for sweep in newest if sweep["status"] == "running"}
 
 
 def _print(sweep: dict[str, Any]) -> None:

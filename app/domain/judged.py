@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.decide import Choice, decide
+from app.domain.decide import Choice, decide, operation_of
 from app.domain.errors import InvalidFact
 from app.domain.links import Link, LinkType
 from app.domain.memory import Fact, Kind, Operation, Version
@@ -20,6 +20,7 @@ from app.domain.plan import (
     addition,
     check_decision,
     check_end,
+    lengthened,
     rewrite,
     succeeding,
     version_of,
@@ -100,7 +101,8 @@ def _known(case: _Case, judgment: Judgment) -> Plan | None:
     version = case.picture.version(judgment.memory_id)
     if not version.belief.holds(case.start) or _narrower(case.fact, version):
         return None
-    return Plan(Operation.NOOP, case.now, Decision.after(judgment), target=version.id, reinforced=version.id)
+    known = Plan(Operation.NOOP, case.now, Decision.after(judgment), target=version.id, reinforced=version.id)
+    return lengthened(known, version, case.fact)
 
 
 def _narrower(fact: Fact, version: Version) -> bool:
@@ -120,9 +122,10 @@ def _end(case: _Case, choice: Choice[Judgment]) -> Plan | None:
         plan = _retract(case, allowed) if choice.operation is Operation.DELETE else _update(case, allowed)
     elif late and choice.operation is Operation.UPDATE and not refused:
         plan = _late(case, late[0])
+    asking = [*refused, *_unsure(case, choice)]
     if plan is None:
-        return _refused(case, choice, refused) if refused else None
-    return replace(plan, review=_review(case, refused)) if refused else plan
+        return _refused(case, choice, asking) if refused else None
+    return replace(plan, review=_review(case, asking)) if asking else plan
 
 
 def _bounded(case: _Case, judgments: Sequence[Judgment]) -> tuple[list[Judgment], list[tuple[ReviewSource, Judgment]]]:
@@ -142,6 +145,13 @@ def _bounded(case: _Case, judgments: Sequence[Judgment]) -> tuple[list[Judgment]
         else:
             allowed.append(judgment)
     return allowed, refused
+
+
+def _unsure(case: _Case, choice: Choice[Judgment]) -> list[tuple[ReviewSource, Judgment]]:
+    """What would end too, were its judge surer: what leads to another operation cannot be accepted together with this one."""
+    alike = (j for j in choice.flagged if operation_of(j.relation) is choice.operation)
+    holding = (j for j in alike if case.picture.version(j.memory_id).belief.holds(case.start))
+    return [(_why_not(case, j, ReviewSource.LOW_CONFIDENCE), j) for j in holding]
 
 
 def _trust(fact: Fact) -> int:

@@ -256,6 +256,7 @@ class Version:
     value_hash: bytes | None
     importance: float
     trust: int
+    lifespan: Lifespan
     created_at: datetime
     revision: int
     belief: Belief

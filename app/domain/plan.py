@@ -176,8 +176,16 @@ class Plan:
 
     @property
     def versions(self) -> tuple[Version, ...]:
-        """Every version as it stands after the plan, for the picture to absorb."""
+        """Every version that it writes, as it stands then."""
         return (*(i.version for i in self.inserted), *(c.after for c in self.changed))
+
+    def absorb_into(self, picture: Picture) -> None:
+        """Makes the picture what is stored once the plan is carried out."""
+        picture.absorb(self.versions)
+        if self.metadata and self.target:
+            version = picture.version(self.target)
+            lifespan = self.metadata.get("lifespan", version.lifespan)
+            picture.absorb([replace(version, lifespan=lifespan, revision=version.revision + 1)])
 
 
 def inserted_memories(plans: Iterable[Plan], picture: Picture) -> dict[UUID, Memory]:
@@ -190,7 +198,7 @@ def inserted_memories(plans: Iterable[Plan], picture: Picture) -> dict[UUID, Mem
 
 def _memory(fact: Fact, version: Version, supersedes_id: UUID | None) -> Memory:
     belief = version.belief
-    fact = replace(fact, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
+    fact = replace(fact, tier=belief.tier, lifespan=version.lifespan, valid_from=belief.valid_from, valid_until=belief.said_until)
     return Memory(version.id, version.chain_id, fact, belief, version.created_at, version.revision, supersedes_id)
 
 
@@ -264,6 +272,15 @@ def amendment(claim: Version, picture: Picture, now: datetime, decision: Decisio
     return Plan(Operation.AMEND, now, decision, target=claim.id, changed=changed)
 
 
+def lengthened(plan: Plan, version: Version, fact: Fact) -> Plan:
+    """The plan of a fact that repeats the version; where the fact says that it lives longer, the version does from now on."""
+    if fact.lifespan is None or not fact.lifespan.outlasts(version.lifespan):
+        return plan
+    metadata = {"lifespan": fact.lifespan} | ({"project": fact.project} if fact.project else {})
+    decision = replace(plan.decision, reasoning=f"{plan.decision.reasoning} It lives longer than was said before.")
+    return replace(plan, operation=Operation.AMEND, decision=decision, metadata=metadata, reinforced=None)
+
+
 def version_of(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now: datetime) -> Version:
     """The version that a fact with its defaults filled in becomes."""
     assert fact.kind is not None
@@ -273,6 +290,7 @@ def version_of(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now
     assert fact.tier is not None
     assert fact.importance is not None
     assert fact.trust is not None
+    assert fact.lifespan is not None
     return Version(
         id=new_id,
         chain_id=chain_id,
@@ -288,6 +306,7 @@ def version_of(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now
         value_hash=fact.value_hash,
         importance=fact.importance,
         trust=fact.trust,
+        lifespan=fact.lifespan,
         created_at=now,
         revision=1,
         belief=Belief(valid_from=start, asserted_at=now, said_until=fact.valid_until, tier=fact.tier, known_from=now),

@@ -56,8 +56,7 @@ def review_of(live: Plan, picture: Picture, source: ReviewSource) -> Review | No
     said = _decided(live)
     judgments = tuple(replace(said, memory_id=i) for i in targets)
     relied_on = tuple((i, picture.version(i).revision) for i in targets)
-    claims = {c.after.id: c for c in live.changed}
-    amended = _corrections(claims[targets[0]].after, picture.version(targets[0])) if live.operation is Operation.AMEND else None
+    amended = _corrections(live, picture.version(targets[0])) if live.operation is Operation.AMEND else None
     return Review(source, live.decision.relation, _sentence(live, targets), judgments, relied_on, amended)
 
 
@@ -73,9 +72,10 @@ def _decided(live: Plan) -> Judgment:
     return Judgment(UUID(int=0), decision.relation, decision.confidence, decision.reasoning, decision.decided_by, decision.findings)
 
 
-def _corrections(after: Version, before: Version) -> dict[str, Any]:
+def _corrections(live: Plan, before: Version) -> dict[str, Any]:
+    after = next((c.after for c in live.changed if c.after.id == before.id), before)
     pairs = ((name, getattr(after.belief, name), getattr(before.belief, name)) for name in _AMENDED)
-    return {name: new for name, new, old in pairs if new != old}
+    return {name: new for name, new, old in pairs if new != old} | (live.metadata or {})
 
 
 def _sentence(live: Plan, targets: Sequence[UUID]) -> str:
@@ -84,7 +84,8 @@ def _sentence(live: Plan, targets: Sequence[UUID]) -> str:
         case Operation.NOOP:
             return f"Accepting confirms {named} and withdraws this fact, which says the same."
         case Operation.AMEND:
-            return f"Accepting corrects the dates of {named} and withdraws this fact, which says the same."
+            what = "dates" if live.changed else "life"
+            return f"Accepting corrects the {what} of {named} and withdraws this fact, which says the same."
         case Operation.DELETE:
             return f"Accepting ends {named}."
         case Operation.MERGE:
@@ -194,11 +195,13 @@ class _Accepting:
         return Plan(Operation.NOOP, self.now, self.decision, target=self.olds[0].id, changed=changed, reinforced=self.olds[0].id)
 
     def _amend(self, said: dict[str, Any]) -> Plan:
+        claims = {name: said[name] for name in _AMENDED if name in said}
+        metadata = {name: value for name, value in said.items() if name not in claims}
         asserted = {"asserted_at": self.now} if "valid_from" in said else {}
-        claim = self.olds[0].asserting(**said, **asserted)
+        claim = self.olds[0].asserting(**claims, **asserted)
         check_end(claim.belief.valid_from, claim.belief.said_until)
         _, changed = rewrite(self.picture, self.now, [claim, *self._withdrawn()])
-        return Plan(Operation.AMEND, self.now, self.decision, target=claim.id, changed=changed)
+        return Plan(Operation.AMEND, self.now, self.decision, target=claim.id, changed=changed, metadata=metadata or None)
 
     def _retract(self) -> Plan:
         start = self.stored.belief.valid_from if self.stored else self.proposal.created_at

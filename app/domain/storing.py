@@ -9,7 +9,7 @@ from app.domain.judged import Merged, plan_judged
 from app.domain.links import Link, LinkType
 from app.domain.memory import Fact, Kind, Operation, Version
 from app.domain.picture import Picture
-from app.domain.plan import Plan, Policy, Review, ReviewSource, addition, amendment, check_end, succeeding
+from app.domain.plan import Plan, Policy, Review, ReviewSource, addition, amendment, check_end, lengthened, succeeding
 from app.domain.relation import Decision, Judge, Judgment, Relation
 from app.domain.time import holding, next_after
 
@@ -108,9 +108,9 @@ def _kept(fact: Fact, held: Version, source: ReviewSource, picture: Picture, *, 
 
 
 def _renew(held: Version, fact: Fact, picture: Picture, now: datetime) -> Plan | None:
-    """The same value holds already: known, unless another end is stated. A retracted one is not renewed."""
+    """The same value holds already: known, unless another end or a longer life is stated. A retracted one is not renewed."""
     if fact.valid_until is None or fact.valid_until == held.belief.said_until:
-        return _noop(held, now)
+        return lengthened(_noop(held, now), held, fact)
     if held.belief.retracted_at is not None:
         return None
     sooner = held.belief.valid_until is None or fact.valid_until < held.belief.valid_until
@@ -121,7 +121,7 @@ def _renew(held: Version, fact: Fact, picture: Picture, now: datetime) -> Plan |
         review = Review(source, Relation.UPDATE, sentence, (judgment,), ((held.id, held.revision),), said)
         return replace(_noop(held, now), review=review)
     decision = Decision(Relation.DUPLICATE, 1.0, Judge.RULE, "The same is stored already; its stated end is corrected.")
-    return amendment(held.asserting(said_until=fact.valid_until), picture, now, decision)
+    return lengthened(amendment(held.asserting(said_until=fact.valid_until), picture, now, decision), held, fact)
 
 
 def _noop(version: Version, now: datetime) -> Plan:
@@ -138,7 +138,8 @@ def _start_earlier(later: Version, fact: Fact, picture: Picture, *, start: datet
     keeps = fact.valid_until is None or (sooner and _protected(later, fact) is not None)
     until = later.belief.said_until if keeps else fact.valid_until
     decision = Decision(Relation.DUPLICATE, 1.0, Judge.RULE, "The same is stored with a later start, which moves back.")
-    return amendment(later.asserting(valid_from=start, asserted_at=now, said_until=until), picture, now, decision)
+    moved_back = amendment(later.asserting(valid_from=start, asserted_at=now, said_until=until), picture, now, decision)
+    return lengthened(moved_back, later, fact)
 
 
 def _known_already(fact: Fact, picture: Picture, judgments: Sequence[Judgment], *, start: datetime, now: datetime) -> Plan | None:

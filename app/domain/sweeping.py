@@ -87,14 +87,14 @@ def plan_sweep(swept: Swept, picture: Picture, others: Picture, policy: Policy, 
     if change and change.relation in _WITHDRAWING and not alone:
         return None
     if change and proposes:
-        return _asking(swept, change, now)
+        return _asking(swept, memory, change, now)
     refused = live.review if live.review and live.review.judgments else None
     if refused and refused.relation in _WITHDRAWING and not alone:
         refused = None
     plan = _carried_out(swept, live, change, picture, now) if change else None
     if plan is None:
-        return _asking(swept, refused, now) if refused else None
-    return replace(plan, review=_about(swept, refused) if refused else None, judgments=judgments)
+        return _asking(swept, memory, refused, now) if refused else None
+    return replace(plan, review=_about(memory, refused) if refused else None, judgments=judgments)
 
 
 # Carrying these out withdraws the memory itself: it repeats another, or only tells of an end.
@@ -110,10 +110,10 @@ def _still_open(memory: Version, merged: Merged | None, others: Picture) -> Merg
 
 
 def _stands_for(other: Version, memory: Version) -> bool:
-    """Whether a memory that repeats the other may be withdrawn: the other is trusted no less and holds as long, so that nothing which
-    holds is lost; and a constraint is repeated by a constraint only."""
+    """Whether a memory that repeats the other may be withdrawn: the other is trusted no less and holds and lives as long, so that nothing
+    which holds is lost; and a constraint is repeated by a constraint only."""
     until, needed = other.belief.valid_until, memory.belief.valid_until
-    as_long = until is None or (needed is not None and until >= needed)
+    as_long = (until is None or (needed is not None and until >= needed)) and not memory.lifespan.outlasts(other.lifespan)
     return as_long and other.trust >= memory.trust and (memory.kind is not Kind.CONSTRAINT or other.kind is Kind.CONSTRAINT)
 
 
@@ -147,13 +147,14 @@ def _carried_out(swept: Swept, live: Plan, change: Review, picture: Picture, now
         return None
 
 
-def _about(swept: Swept, review: Review) -> Review:
-    """The review as one about the stored memory."""
-    return replace(review, source=ReviewSource.SWEEP, successor=swept.memory_id)
+def _about(memory: Version, review: Review) -> Review:
+    """The review as one about the stored memory, which it relies on like on the others."""
+    relied_on = (*review.relied_on, (memory.id, memory.revision))
+    return replace(review, source=ReviewSource.SWEEP, relied_on=relied_on, successor=memory.id)
 
 
-def _asking(swept: Swept, review: Review, now: datetime) -> Plan:
+def _asking(swept: Swept, memory: Version, review: Review, now: datetime) -> Plan:
     """Nothing changes; a person is asked."""
     sure = max(review.judgments, key=lambda j: j.confidence)
     decision = Decision(Relation.NONE, sure.confidence, Judge.SWEEP, f"Found by the sweep, for review: {sure.reasoning}", sure.findings)
-    return Plan(Operation.NOOP, now, decision, target=swept.memory_id, judgments=swept.judgments, review=_about(swept, review))
+    return Plan(Operation.NOOP, now, decision, target=swept.memory_id, judgments=swept.judgments, review=_about(memory, review))

@@ -22,7 +22,7 @@ from app.store.sweeps import Asked, Origin
 
 logger = logging.getLogger(__name__)
 
-STALLED_AFTER = 15.0  # seconds without a sign of life from its worker
+STALLED_AFTER = sweeps.LEASE.total_seconds()  # without a sign of life from its worker
 
 
 @dataclass(frozen=True, slots=True)

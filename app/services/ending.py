@@ -91,7 +91,7 @@ async def _planned(connection: AsyncConnection, agent: AgentId, asked: _Ending, 
         now = writes.next_known(clock, last)
         plan = plan_ending(memory_id, picture, now=now, at=asked.at, ahead=asked.ahead, reason=asked.reason)
         if plan:
-            picture.absorb(plan.versions)
+            plan.absorb_into(picture)
             plans.append(plan)
             last = now
     return plans

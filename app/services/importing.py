@@ -113,7 +113,7 @@ class Importing:
             plans: list[Plan] = []
             for line in chunk:
                 plan = _planned(line, picture, clock.next(line))
-                picture.absorb(plan.versions)
+                plan.absorb_into(picture)
                 plans.append(plan)
                 results.add(
                     Imported(line.number, plan.inserted[0].version.id, plan.inserted[0].version.chain_id, line.client_ref, plan.now)

@@ -155,7 +155,7 @@ class Remember:
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
-            picture.absorb(plan.versions)
+            plan.absorb_into(picture)
             drafts.append(plan)
             last = now
         return drafts, picture

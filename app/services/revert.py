@@ -128,10 +128,7 @@ class Revert:
                 plans.append(plan_revert(done, picture, now=last, store_as=new.memory_id if new else None))
             except GroundMoved:
                 raise GroundMoved(done.log_id, await undoing.built_on(connection, agent, done, reverts=True)) from None
-            picture.absorb(plans[-1].versions)
-            if plans[-1].metadata and plans[-1].target:
-                corrected = picture.version(plans[-1].target)
-                picture.absorb([replace(corrected, revision=corrected.revision + 1)])
+            plans[-1].absorb_into(picture)
         vectors = {new.memory_id: new.vector for new in stored.values()}
         written = await writes.apply(connection, agent, plans, vectors=vectors, language=self._language_oid, request=request)
         answered = await reads.find_memories(connection, agent, [plan.target for plan in plans if plan.target], Point())

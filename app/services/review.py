@@ -95,7 +95,7 @@ class Reviewing:
             picture, clock = await writes.read_picture(connection, agent, ids=proposal.ids)
             now = writes.next_known(clock, lock.last_known_at)
             if changed := moved(proposal, picture):
-                await reviews.rely_on(connection, agent, review_id, {i: picture.version(i).revision for i in proposal.targets})
+                await reviews.rely_on(connection, agent, review_id, {i: picture.version(i).revision for i in proposal.ids})
                 return Moved(review_id, changed, await self._previewed(connection, agent, proposal, picture, now, merging))
             plan = plan_accept(proposal, picture, now=now, merged=merging.merged, note=note)
             outcome = await self._carry_out(connection, agent, plan, merging, request)
@@ -230,9 +230,11 @@ class Reviewing:
 def _after(plan: Plan, before: Sequence[Memory], picture: Picture) -> list[Memory]:
     """The memories as they would be, and what would be new."""
     changed = {change.after.id: change.after.belief for change in plan.changed}
-    picture.absorb(plan.versions)
-    beliefs = [replace(m, belief=changed[m.id], stale_because=()) if m.id in changed else m for m in before]
-    return [*beliefs, *inserted_memories([plan], picture).values()]
+    plan.absorb_into(picture)
+    after = [replace(m, belief=changed[m.id], stale_because=()) if m.id in changed else m for m in before]
+    if plan.metadata:
+        after = [replace(m, fact=replace(m.fact, **plan.metadata)) if m.id == plan.target else m for m in after]
+    return [*after, *inserted_memories([plan], picture).values()]
 
 
 async def _get(connection: AsyncConnection, agent: AgentId, review_id: UUID) -> Waiting:

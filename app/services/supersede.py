@@ -119,7 +119,7 @@ class Supersede:
             vectors = {planned.target: vector} if planned.inserted and planned.target and vector is not None else {}
             [written] = await writes.apply(connection, agent, [planned], vectors=vectors, language=self._language_oid, request=request)
             memory = (await reads.find_memory(connection, agent, planned.target, reads.Point()))[1] if planned.target else None
-            picture.absorb(planned.versions)
+            planned.absorb_into(picture)
             [stale] = await links.made_stale(connection, agent, [planned])
             outcome = Outcome(planned, written, memory, hints=tuple(hints.of_plan(planned, picture)), stale=stale)
             await once.keep(connection, outcome)

@@ -209,7 +209,7 @@ class Sweeping:
             if plan and plan.review:
                 decided.setdefault(item.new_id, set()).update(i for i, _ in plan.review.relied_on)
             if plan:
-                picture.absorb(plan.versions)
+                plan.absorb_into(picture)
                 batch.plans.append(plan)
                 last = now
         return batch

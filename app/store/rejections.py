@@ -32,5 +32,5 @@ async def find_rejected(
 
 
 def _rejected(row: Mapping[str, Any]) -> Rejected:
-    about = frozenset(map(UUID, row["relied_on"]))
+    about = frozenset(map(UUID, row["relied_on"])) - {row["memory_id"]}
     return Rejected(Relation(row["relation"]), row["decided_at"], about, row["memory_id"], row["fuzzy_hash"], row["slot_hash"])

@@ -1,6 +1,6 @@
 """Reviews: changes that wait for a person."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.memory import AgentId, Fact, Operation
+from app.domain.memory import AgentId, Fact, Lifespan, Operation
 from app.domain.plan import Plan, Review
 from app.domain.relation import Classify, Decision, Finding, Judge, Judgment, Relation
 from app.domain.reviewing import Proposal
@@ -171,8 +171,16 @@ def proposal_of(row: Mapping[str, Any]) -> Proposal:
         row["memory_id"],
         tuple(_judgment(j) for j in row["judgments"]),
         tuple((UUID(i), revision) for i, revision in row["relied_on"].items()),
-        {name: value and datetime.fromisoformat(value) for name, value in said.items()} if said else None,
+        {name: value and _SAID[name](value) for name, value in said.items()} if said else None,
     )
+
+
+_SAID: dict[str, Callable[[str], Any]] = {
+    "valid_from": datetime.fromisoformat,
+    "said_until": datetime.fromisoformat,
+    "lifespan": Lifespan,
+    "project": str,
+}
 
 
 def _judgment(told: Mapping[str, Any]) -> Judgment:

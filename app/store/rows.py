@@ -207,8 +207,11 @@ def link_row(agent: AgentId, link: Link, log_id: UUID, now: datetime) -> tuple[o
 
 
 def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID) -> tuple[object, ...]:
-    relied_on = {str(memory_id): revision for memory_id, revision in review.relied_on}
     stored = review.successor or (plan.target if plan.inserted else None)
+    written = {version.id: version.revision for version in plan.versions}
+    relied_on = {str(i): written.get(i, revision) for i, revision in review.relied_on}
+    if stored in written:
+        relied_on[str(stored)] = written[stored]
     return (
         agent,
         review_id,

@@ -146,7 +146,7 @@ def _proposal(row: Mapping[str, Any]) -> Proposal:
         row["created_at"],
         row["source"],
         Relation(row["relation"]),
-        about=tuple(map(UUID, row["relied_on"])),
+        about=tuple(i for i in map(UUID, row["relied_on"]) if i != row["memory_id"]),
         memory_id=row["memory_id"],
         said=(row["incoming"] or {}).get("content"),
         decided_by=first.get("decided_by"),

@@ -108,13 +108,16 @@ async def find(connection: AsyncConnection, agent: AgentId, sweep_id: UUID) -> d
     return rows[0] if rows else None
 
 
+_SUMMARY = "id, status, origin, slot, since, dry_run, total, examined, counts, error, created_at, started_at, finished_at"
+
+
 async def list_sweeps(connection: AsyncConnection, agent: AgentId, *, limit: int, after: After | None) -> list[dict[str, Any]]:
-    """Newest first."""
+    """Newest first, without what each found."""
     where, given = "agent_id = :agent", {"agent": agent, "limit": limit}
     if after is not None:
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
         given |= {"after_created_at": after.created_at, "after_id": after.memory_id}
-    return await fetch(connection, f"SELECT * FROM sweeps WHERE {where} ORDER BY created_at DESC, id DESC LIMIT :limit", given)  # noqa: S608
+    return await fetch(connection, f"SELECT {_SUMMARY} FROM sweeps WHERE {where} ORDER BY created_at DESC, id DESC LIMIT :limit", given)  # noqa: S608
 
 
 # What is over stays as it is.
@@ -205,8 +208,16 @@ async def finish(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, ru
     await fetch(connection, _FORGET, given)
 
 
-# Looking again at what stores left usually comes to nothing, and then there is nothing to tell.
-_FORGET = "DELETE FROM sweeps WHERE agent_id = :agent AND id = :id AND origin = 'store' AND status = 'done' AND findings = '[]'"
+# What nobody asked for usually comes to nothing, and then there is nothing to tell; but the last one by the clock says when that was.
+_FORGET = """
+    DELETE FROM sweeps s WHERE agent_id = :agent AND status = 'done' AND findings = '[]' AND (
+        origin = 'store' AND id = :id
+        OR origin = 'schedule' AND EXISTS (
+            SELECT FROM sweeps newer
+            WHERE newer.agent_id = :agent AND newer.origin = 'schedule' AND newer.status = 'done' AND newer.created_at > s.created_at
+        )
+    )
+"""
 
 
 # It is tried again; what fails each time is no passing trouble.

@@ -235,6 +235,7 @@ reviews = sa.Table(
     sa.Column("decision_log_id", UUID),
     sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="reviews_memory_fkey"),
     sa.Index("reviews_created", "agent_id", "status", "created_at", "id"),
+    sa.Index("reviews_memory", "agent_id", "memory_id"),
 )
 
 log_checkpoints = sa.Table(

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
 from app.domain.errors import AgentFrozen, EmbeddingsChanged
-from app.domain.memory import AgentId, Fact, Kind, Slot, Version
+from app.domain.memory import AgentId, Fact, Kind, Lifespan, Slot, Version
 from app.domain.picture import Picture
 from app.domain.plan import Insertion, Mode, Plan, Policy, ReviewStatus
 from app.store.engine import driver_connection, fetch
@@ -50,7 +50,8 @@ _CREATE_AGENT = sa.text(
 
 VERSION_COLUMNS = (
     "id, chain_id, kind, entity, category, key, single_valued, slot_entity, slot_category, slot_key, "
-    "content_hash, fuzzy_hash, folded_hash, value_hash, importance, trust, created_at, revision, erased_at, " + ", ".join(BELIEF_COLUMNS)
+    "content_hash, fuzzy_hash, folded_hash, value_hash, importance, trust, lifespan, created_at, revision, erased_at, "
+    + ", ".join(BELIEF_COLUMNS)
 )
 
 # Whole chains that a write may touch, found by id, text or slot, and the clock. It is read here because a clock read in the
@@ -131,12 +132,13 @@ def version_in(row: Mapping[str, Any]) -> Version:
     return Version(
         kind=Kind(row["kind"]),
         slot=Slot(row["slot_entity"], row["slot_category"], row["slot_key"]),
+        lifespan=Lifespan(row["lifespan"]),
         belief=belief_of(row),
         **{name: row[name] for name in _PLAIN_VERSION_FIELDS},
     )
 
 
-_PLAIN_VERSION_FIELDS = tuple(f.name for f in fields(Version) if f.name not in ("kind", "slot", "belief"))
+_PLAIN_VERSION_FIELDS = tuple(f.name for f in fields(Version) if f.name not in ("kind", "slot", "lifespan", "belief"))
 
 
 # --- applying ----------------------------------------------------------------------------------------------------------
@@ -322,6 +324,7 @@ async def _metadata_before(connection: AsyncConnection, agent: AgentId, plans: S
     now: dict[UUID | None, dict[str, Any]] = {}
     found: list[dict[str, Any] | None] = []
     for plan in plans:
+        now |= {inserted.version.id: vars(inserted.fact) for inserted in plan.inserted}
         if not plan.metadata:
             found.append(None)
             continue

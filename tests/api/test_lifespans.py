@@ -14,6 +14,7 @@ import pytest
 from api.test_races import Crowd, Race, race  # noqa: F401 - a fixture
 from builders import contents, editor, problem, send, store
 from conftest import running
+from swept import Place
 from transfers import brought_back, exported, joined, lines_of, other
 
 from app.settings import load_settings
@@ -328,6 +329,45 @@ def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
 # --- erasing ------------------------------------------------------------------------------------------------------------------
 
 
+def test_what_is_told_again_for_longer_lives_longer(client: httpx.Client) -> None:
+    first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
+    assert store(client, "Prefers tea")["operation"] == "NOOP"
+    again = store(client, "Prefers tea", **PROJECT)
+    assert (again["operation"], again["decision"]["relation"], again["memory"]["id"]) == ("AMEND", "DUPLICATE", first)
+    assert (again["memory"]["lifespan"], again["memory"]["project"], again["memory"]["session_id"]) == ("project", "almanac", "monday")
+    assert store(client, "Prefers tea", **SESSION)["operation"] == "NOOP"
+    assert end(client)["ended"] == []
+    assert client.post(f"/v1/log/{again['log_id']}/revert", json={"cascade": True}).is_success
+    assert end(client)["ended"] == [first]
+
+
+def test_within_one_batch_too(client: httpx.Client) -> None:
+    items = [editor("Vim", **SESSION), editor("Vim", lifespan="permanent"), editor("Vim", lifespan="permanent"), editor("Emacs")]
+    results = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
+    assert [result["operation"] for result in results] == ["ADD", "AMEND", "NOOP", "UPDATE"]
+    told = memory(client, results[0]["memory"]["id"])
+    assert (told["lifespan"], told["status"]) == ("permanent", "superseded")
+
+
+def test_a_longer_life_waits_for_a_person_in_shadow(client: httpx.Client) -> None:
+    first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
+    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"}).raise_for_status()
+    proposed = store(client, "Prefers tea", lifespan="permanent")
+    assert memory(client, first)["lifespan"] == "session"
+    shown = client.get(f"/v1/reviews/{proposed['review_id']}").json()
+    assert [m["lifespan"] for m in shown["after"] if m["id"] == first] == ["permanent"]
+    accepted = client.post(f"/v1/reviews/{proposed['review_id']}/accept").json()
+    assert accepted["operation"] == "AMEND"
+    assert (memory(client, first)["lifespan"], memory(client, proposed["memory"]["id"])["status"]) == ("permanent", "reverted")
+
+
+def test_a_sweep_keeps_the_one_that_lives_longer(place: Place) -> None:
+    short = place.editor("Vim", valid_from="2023-01-01", **SESSION)
+    long = place.store("Works in Vim", category="tooling", key="editor", value="Vim", valid_from="2024-01-01", lifespan="permanent")
+    place.sweep()
+    assert place.standing(short, long) == ["superseded", "current"]
+
+
 def test_erasing_takes_the_names_of_session_and_project(client: httpx.Client) -> None:
     name = f"zebra-{uuid4().hex}"
     stored = store(client, "Secret", session_id=name, project=name, lifespan="session")["memory"]["id"]
@@ -336,6 +376,15 @@ def test_erasing_takes_the_names_of_session_and_project(client: httpx.Client) ->
     client.delete(f"/v1/memories/{stored}", params={"erase": True}).raise_for_status()
     assert name not in exported(client).decode()
     assert memory(client, stored)["project"] is None
+
+
+def test_erasing_takes_the_name_of_a_project_from_what_was_proposed(client: httpx.Client) -> None:
+    name, _ = f"zebra-{uuid4().hex}", store(client, "Secret", **SESSION)
+    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"}).raise_for_status()
+    proposed = store(client, "Secret", project=name, lifespan="project")["memory"]["id"]
+    assert name in exported(client).decode()
+    client.delete(f"/v1/memories/{proposed}", params={"erase": True}).raise_for_status()
+    assert name not in exported(client).decode()
 
 
 # --- many, and at once --------------------------------------------------------------------------------------------------------

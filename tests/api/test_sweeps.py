@@ -1,6 +1,7 @@
 """The sweep: stored memories looked at again."""
 
 import httpx
+from builders import problem
 from conftest import running
 from judges.scripted import ScriptedModel, every, fails
 from swept import Place
@@ -124,6 +125,18 @@ def test_accepting_a_review_of_the_sweep_does_what_it_proposes(place: Place) -> 
     accepted = place.client.post(f"/v1/reviews/{review['id']}/accept").json()
     assert (accepted["operation"], accepted["superseded"]) == ("SUPERSEDE", [trusted])
     assert place.memory(trusted)["superseded_by"] == new
+
+
+def test_accepting_what_moved_meanwhile_shows_it_first(place: Place) -> None:
+    trusted = place.editor("Vim", trust=90, valid_from="2023-01-01")
+    new = place.editor("Nano", trust=10, valid_from="2024-01-01")
+    place.sweep()
+    [review] = place.client.get("/v1/reviews").json()["items"]
+    place.client.patch(f"/v1/memories/{new}", json={"valid_from": "2024-06-01"}).raise_for_status()
+    refused = problem(place.client.post(f"/v1/reviews/{review['id']}/accept"), 409)
+    assert refused["changed"] == [new]
+    assert place.client.post(f"/v1/reviews/{review['id']}/accept").json()["superseded"] == [trusted]
+    assert place.memory(trusted)["valid_until"].startswith("2024-06-01")
 
 
 def test_what_a_person_undid_is_not_done_again(place: Place) -> None:

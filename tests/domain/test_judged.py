@@ -84,6 +84,16 @@ def test_several_targets_end_together_within_the_cap() -> None:
     assert {j.memory_id for j in plan.review.judgments} == set(ids[3:])
 
 
+def test_what_is_less_sure_waits_for_a_person_beside_what_is_done() -> None:
+    picture, [sure, unsure, rule, ended] = remembered(Fact("one"), Fact("two"), Fact("rule", kind=Kind.CONSTRAINT), Fact("three"))
+    doubts = [said(unsure, Relation.UPDATE, 0.5), said(rule, Relation.CONTRADICTION, 0.6), said(ended, Relation.RETRACTION, 0.5)]
+    plan = planned(picture, said(sure, Relation.UPDATE), *doubts)
+    assert plan.superseded == (sure,)
+    assert plan.review is not None
+    assert plan.review.source is ReviewSource.LOW_CONFIDENCE
+    assert {j.memory_id for j in plan.review.judgments} == {unsure, rule}, "an end alone cannot be accepted in favour of the new fact"
+
+
 def test_a_switch_that_is_off_keeps_both() -> None:
     picture, [one] = remembered(Fact("one"))
     for relation, policy in [(Relation.UPDATE, Policy(may_supersede=False)), (Relation.RETRACTION, Policy(may_delete=False))]:

@@ -164,6 +164,11 @@ def test_by_the_clock_each_agent_with_news_is_swept_and_the_others_are_not(datab
         [newest, first] = told(client, "two", "/v1/sweeps")["items"]
         assert (newest["origin"], newest["since"], first["since"]) == ("schedule", first["created_at"], None)
         assert newest["examined"] < first["examined"]
+        store_all(client, "two", [{"content": "Something newer", "classify": False}])
+        assert by_the_clock(settings) == {"two"}
+        asyncio.run(work(settings, until_idle=True))
+        [latest, kept] = told(client, "two", "/v1/sweeps")["items"]
+        assert (latest["since"], kept) == (newest["created_at"], first), "the last one says when it was, the first one found something"
 
 
 def by_the_clock(settings: Settings) -> set[str]:
