@@ -155,7 +155,8 @@ class Remember:
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
-            plan.absorb_into(picture)
+            if mode is not Mode.FROZEN:  # there the next one finds nothing of it: each waits for itself
+                plan.absorb_into(picture)
             drafts.append(plan)
             last = now
         return drafts, picture

@@ -103,7 +103,9 @@ async def rely_on(connection: AsyncConnection, agent: AgentId, review_id: UUID, 
     await fetch(connection, _RELY, {"agent": agent, "id": review_id, "relied_on": relied_on})
 
 
+# Its known time is one of the agent's: what is stored when it is accepted begins then.
 _HOLD = """
+    WITH known AS (UPDATE agents SET last_known_at = :now WHERE agent_id = :agent)
     INSERT INTO reviews (agent_id, id, status, source, relation, sentence, judgments, relied_on, incoming, created_at)
     VALUES (:agent, :id, 'pending', 'frozen', :relation, :sentence, :judgments, :relied_on, :incoming, :now)
 """

@@ -11,6 +11,7 @@ import pytest
 from builders import contents, editor, problem, send, store
 from conftest import running
 from judges.scripted import ScriptedModel, every
+from transfers import brought_back, exported, other
 
 from app.settings import load_settings
 
@@ -286,6 +287,28 @@ def test_a_frozen_agent_keeps_stores_back_and_writes_nothing(client: httpx.Clien
     assert (batch[0]["operation"], batch[1]["status"]) == (None, 422)
     assert contents(client) == {"Uses Vim as editor"}
     assert len(client.get("/v1/log").json()["items"]) == logged
+
+
+def test_what_a_frozen_batch_holds_back_relies_on_nothing_that_is_not_stored(client: httpx.Client) -> None:
+    mode(client, "frozen")
+    batch = client.post("/v1/memories/batch", json={"items": [editor("Vim"), editor("Vim"), editor("Emacs")]}).json()["results"]
+    held = [review(client, result["review_id"]) for result in batch]
+    assert [(r["judgments"], r["sentence"]) for r in held] == [([], "Accepting stores this fact.")] * 3
+    mode(client, "live")
+    answers = [decide(client, r["id"], "accept") for r in held]
+    assert [a["operation"] for a in answers] == ["ADD", "NOOP", "UPDATE"]
+
+
+def test_an_agent_that_holds_stores_back_can_be_exported_and_brought_back(client: httpx.Client) -> None:
+    send(client, editor("Vim"))
+    mode(client, "frozen")
+    held = client.post("/v1/memories", json=editor("Emacs")).json()
+    export = exported(client)
+    with other(client) as copy:
+        brought_back(copy, export)
+        assert exported(copy) == export
+        mode(copy, "live")
+        assert decide(copy, held["review_id"], "accept")["memory"]["valid_from"] == held["known_at"]
 
 
 def test_the_explicit_verbs_of_a_frozen_agent_are_refused(client: httpx.Client) -> None:

@@ -34,13 +34,15 @@ READABLE = (
 IN_TIME = (
     Rule(
         "agents",
-        "The agent was last written to at {told}, by operation {id}; its row says at {stated}.",
+        "The agent was last written to at {told}, by operation or review {id}; its row says at {stated}.",
         """
         SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id, l.created_at AS told, a.last_known_at AS stated
         FROM agents a CROSS JOIN LATERAL (
             (SELECT id, created_at FROM consolidation_log WHERE agent_id = a.agent_id ORDER BY created_at DESC, id DESC LIMIT 1)
             UNION ALL
             (SELECT id, created_at FROM folded_operations WHERE agent_id = a.agent_id ORDER BY created_at DESC LIMIT 1)
+            UNION ALL
+            (SELECT id, created_at FROM reviews WHERE agent_id = a.agent_id ORDER BY created_at DESC LIMIT 1)
             ORDER BY created_at DESC LIMIT 1
         ) AS l WHERE a.agent_id = :agent AND l.created_at > a.last_known_at
         """,
