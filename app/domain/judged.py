@@ -125,7 +125,10 @@ def _end(case: _Case, choice: Choice[Judgment]) -> Plan | None:
     asking = [*refused, *_unsure(case, choice)]
     if plan is None:
         return _refused(case, choice, asking) if refused else None
-    return replace(plan, review=_review(case, asking)) if asking else plan
+    review = _review(case, asking)
+    if review and not plan.inserted:  # no memory of its own says when the end was that it tells of
+        review = replace(review, said={"retracted_at": case.start})
+    return replace(plan, review=review)
 
 
 def _bounded(case: _Case, judgments: Sequence[Judgment]) -> tuple[list[Judgment], list[tuple[ReviewSource, Judgment]]]:

@@ -105,8 +105,8 @@ class ReviewStatus(StrEnum):
 class Review:
     """A change that was not made: what was proposed of which memories, the versions relied on, and what accepting will do.
 
-    `said` holds the claims that accepting corrects on the one memory it is about. `successor` is the stored memory in whose favour it
-    is proposed; None: the one that the same plan inserts.
+    `said` holds the claims that accepting corrects on the one memory it is about; of a RETRACTION, when what it is about ended.
+    `successor` is the stored memory in whose favour it is proposed; None: the one that the same plan inserts.
     """
 
     source: ReviewSource

@@ -173,13 +173,13 @@ class _Accepting:
     def plan(self, merged: Merged | None) -> Plan:
         if not self.olds:
             return Plan(Operation.NOOP, self.now, self.decision, target=self.proposal.memory_id)
-        if self.proposal.said is not None:
-            return self._amend(self.proposal.said)
         match self.proposal.relation:
+            case Relation.RETRACTION:
+                return self._retract(self.proposal.said or {})
+            case _ if self.proposal.said is not None:
+                return self._amend(self.proposal.said)
             case Relation.DUPLICATE:
                 return self._confirm()
-            case Relation.RETRACTION:
-                return self._retract()
             case Relation.COMPLEMENT if merged and self.stored:
                 return self._merge(self.stored, self.olds[0], merged)
             case _ if self.stored:
@@ -203,8 +203,8 @@ class _Accepting:
         _, changed = rewrite(self.picture, self.now, [claim, *self._withdrawn()])
         return Plan(Operation.AMEND, self.now, self.decision, target=claim.id, changed=changed, metadata=metadata or None)
 
-    def _retract(self) -> Plan:
-        start = self.stored.belief.valid_from if self.stored else self.proposal.created_at
+    def _retract(self, said: dict[str, Any]) -> Plan:
+        start = self.stored.belief.valid_from if self.stored else said.get("retracted_at", self.proposal.created_at)
         claims = [self._holding(old, start).asserting(retracted_at=start) for old in self.olds]
         _, changed = rewrite(self.picture, self.now, [*claims, *self._withdrawn()])
         return Plan(Operation.DELETE, self.now, self.decision, superseded=tuple(v.id for v in self.olds), changed=changed)

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from builders import contents, editor, problem, send, store
 from conftest import running
-from judges.scripted import ScriptedModel, every
+from judges.scripted import ScriptedModel, every, judges, judgment
 from transfers import brought_back, exported, other
 
 from app.settings import load_settings
@@ -268,6 +268,21 @@ def test_a_merge_is_proposed_and_made_when_accepted(database_url: str) -> None:
         undone = client.post(f"/v1/log/{merged['log_id']}/revert")
         assert undone.is_success, undone.text
         assert len(contents(client)) == 2
+
+
+def test_what_a_dated_retraction_was_less_sure_of_ends_at_that_date_when_accepted(database_url: str) -> None:
+    with (
+        ScriptedModel(lambda request: judges(*(judgment(n, "RETRACTION", 0.95 if n == 1 else 0.6) for n in request.numbers))) as model,
+        running(load_settings(database_url=database_url, llm_base_url=model.url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        store(client, "Anna leads the Falcon team", valid_from="2026-01-01", classify=False)
+        store(client, "Anna leads the team of the Falcon rocket", valid_from="2026-01-01", classify=False)
+        answer = store(client, "Anna is not the lead of the Falcon team any more since spring", valid_from="2026-04-01")
+        assert answer["operation"] == "DELETE"
+        decide(client, answer["review_id"], "accept")
+        ends = [m["valid_until"] for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]]
+        assert ends == ["2026-04-01T00:00:00.000000Z"] * 2
 
 
 # --- frozen ------------------------------------------------------------------------------------------------------------
