@@ -104,11 +104,11 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
         log,
         reviews,
         erasures,
+        stats,  # before agents, whose ids may hold slashes
         agents,
         sweeps,
         doctor,
         endings,
-        stats,
         insights,
     ):
         guarded.include_router(part.router)

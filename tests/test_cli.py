@@ -57,6 +57,13 @@ def test_the_verbs_tell_a_story(service: str, agent: str) -> None:
     assert "superseded" in history.stdout
 
 
+def test_a_name_or_key_that_no_header_can_carry_is_refused_in_one_line() -> None:
+    for words in (("--agent", "ünal"), ("--agent", "a\nb"), ("--api-key", "schlüssel")):
+        refused = palimpsest("search", "editor", *words)
+        assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+        assert "printable ASCII" in refused.stderr
+
+
 def test_the_agent_and_the_address_come_from_the_environment_too(service: str, agent: str) -> None:
     assert palimpsest("store", "Has a dog", PALIMPSEST_URL=service, PALIMPSEST_AGENT=agent).returncode == 0
     found = httpx.get(f"{service}/v1/memories", headers={"X-Agent-Id": agent}).json()["items"]

@@ -65,7 +65,7 @@ async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -
     return reply(AgentsAnswer.model_construct(items=[AgentOut.of(row) for row in shown], next_cursor=next_cursor))
 
 
-@router.get("/{agent_id}", responses={200: {"model": AgentOut}, **problems(404)}, response_model=None)
+@router.get("/{agent_id:path}", responses={200: {"model": AgentOut}, **problems(404)}, response_model=None)
 async def get_agent(
     parts: PartsDep, agent_id: Annotated[str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")]
 ) -> Response:
@@ -85,7 +85,7 @@ class AgentPatch(BaseModel):
     mode: Mode | None = Field(description="live, shadow or frozen; null: as the settings say.")
 
 
-@router.patch("/{agent_id}", responses={200: {"model": AgentOut}, **problems(*BODY, 409, 410)}, response_model=None)
+@router.patch("/{agent_id:path}", responses={200: {"model": AgentOut}, **problems(*BODY, 409, 410)}, response_model=None)
 async def patch_agent(
     parts: PartsDep,
     agent: AgentDep,
@@ -98,9 +98,11 @@ async def patch_agent(
     def answer(row: Mapping[str, Any]) -> Response:
         return reply(AgentOut.of(row))
 
+    once = keyed.keeping(answer)
     async with parts.engine.begin() as connection:
-        row = await agents.set_mode(connection, AgentId(agent_id), body.mode)
-        if keyed.call:
+        if once.call:
             await writes.lock_agent(connection, agent, encoder=None)
-            await keyed.keeping(answer).keep(connection, row)
+            await once.check(connection)
+        row = await agents.set_mode(connection, AgentId(agent_id), body.mode)
+        await once.keep(connection, row)
     return answer(row)

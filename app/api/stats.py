@@ -98,7 +98,7 @@ def _every(named: Any, counts: Mapping[str, int]) -> dict[str, int]:
     return {word.value: counts.get(word.value, 0) for word in named}
 
 
-@router.get("/{agent_id}/stats", responses={200: {"model": StatsOut}, **problems(404)}, response_model=None)
+@router.get("/{agent_id:path}/stats", responses={200: {"model": StatsOut}, **problems(404)}, response_model=None)
 async def get_stats(
     parts: PartsDep, agent_id: Annotated[str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")]
 ) -> Response:

@@ -18,8 +18,10 @@ class Failure(Exception):
 
 
 def client_of(url: str, agent: str, api_key: str | None) -> httpx.Client:
-    """A client that speaks for the agent."""
+    """A client that speaks for the agent. Raises Failure for a name or key that no header can carry."""
     headers = {"X-Agent-Id": agent} | ({"X-API-Key": api_key} if api_key else {})
+    if not all(value.isascii() and value.isprintable() for value in headers.values()):
+        raise Failure("--agent and --api-key (PALIMPSEST_AGENT, PALIMPSEST_API_KEY) take printable ASCII characters only.")
     return httpx.Client(base_url=url, headers=headers, timeout=60)
 
 

@@ -1,6 +1,7 @@
 """`palimpsest reviews`, `revert`, `forget` and `mode`: what a person decides."""
 
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -139,7 +140,7 @@ def mode(
 ) -> None:
     """Choose what becomes of changes to the agent's memories: made, proposed as reviews, or held back."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "PATCH", f"/v1/agents/{agent}", json={"mode": None if chosen == "default" else chosen})
+        answer = answer_of(client, "PATCH", f"/v1/agents/{quote(agent, safe='')}", json={"mode": None if chosen == "default" else chosen})
     print_json(answer) if as_json else console().print(f"{answer['agent_id']}: {answer['mode'] or 'as the settings say'}")
 
 

@@ -1,4 +1,5 @@
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
@@ -35,6 +36,15 @@ def test_pages_show_every_agent_once(client: httpx.Client) -> None:
     paged = [agent["agent_id"] for agent in everyone(client, limit=2)]
     assert len(set(paged)) == len(paged)
     assert {name for name in paged if name.startswith(prefix)} == {f"{prefix}?&{number}" for number in range(5)}
+
+
+def test_an_agent_whose_id_holds_slashes_is_shown_counted_and_told_its_mode(client: httpx.Client) -> None:
+    name = client.headers["X-Agent-Id"] = f"acme/{uuid4().hex}"
+    store(client, "Has a dog")
+    where = f"/v1/agents/{quote(name, safe='')}"
+    assert client.get(where).json()["agent_id"] == name
+    assert client.get(f"{where}/stats").json()["agent_id"] == name
+    assert client.patch(where, json={"mode": "shadow"}).json()["mode"] == "shadow"
 
 
 def test_an_agent_that_was_only_read_or_refused_is_not_listed(client: httpx.Client) -> None:
