@@ -188,17 +188,21 @@ class Plan:
             picture.absorb([replace(version, lifespan=lifespan, revision=version.revision + 1)])
 
 
-def inserted_memories(plans: Iterable[Plan], picture: Picture) -> dict[UUID, Memory]:
+def inserted_memories(plans: Sequence[Plan], picture: Picture) -> dict[UUID, Memory]:
     """What the plans insert, as a read after all of them answers it. The picture has absorbed them."""
+    corrected: dict[UUID | None, dict[str, Any]] = {}
+    for plan in plans:
+        corrected[plan.target] = corrected.get(plan.target, {}) | (plan.metadata or {})
     ends = sorted((v for v in picture.versions() if v.belief.superseded_by), key=lambda v: (v.belief.valid_from, v.id))
     superseded = {v.belief.superseded_by: v.id for v in ends}
     inserted = [(i.fact, picture.version(i.version.id)) for plan in plans for i in plan.inserted]
-    return {version.id: _memory(fact, version, superseded.get(version.id)) for fact, version in inserted}
+    told = [(replace(fact, **corrected.get(version.id, {})), version) for fact, version in inserted]
+    return {version.id: _memory(fact, version, superseded.get(version.id)) for fact, version in told}
 
 
 def _memory(fact: Fact, version: Version, supersedes_id: UUID | None) -> Memory:
     belief = version.belief
-    fact = replace(fact, tier=belief.tier, lifespan=version.lifespan, valid_from=belief.valid_from, valid_until=belief.said_until)
+    fact = replace(fact, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
     return Memory(version.id, version.chain_id, fact, belief, version.created_at, version.revision, supersedes_id)
 
 

@@ -238,6 +238,18 @@ def test_one_of_them_can_be_undone_alone(client: httpx.Client) -> None:
     assert memory(client, answer["ended"][1])["status"] == "retracted"
 
 
+def test_a_batch_answers_a_memory_with_the_life_and_project_that_a_later_item_gave_it(client: httpx.Client) -> None:
+    items = [
+        {"content": "Uses tabs", "session_id": "monday", "lifespan": "session"},
+        {"content": "Uses tabs", "project": "falcon", "lifespan": "project"},
+    ]
+    answers = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
+    assert [a["operation"] for a in answers] == ["ADD", "AMEND"]
+    stored = client.get(f"/v1/memories/{answers[0]['memory']['id']}").json()
+    assert [a["memory"]["project"] for a in answers] == [stored["project"]] * 2 == ["falcon"] * 2
+    assert [a["memory"]["lifespan"] for a in answers] == [stored["lifespan"]] * 2 == ["project"] * 2
+
+
 def test_a_frozen_agent_ends_nothing_and_one_in_shadow_does_as_it_is_told(client: httpx.Client) -> None:
     agent = client.headers["X-Agent-Id"]
     store(client, "Fact", **SESSION)
