@@ -150,7 +150,7 @@ class Remember:
             now = writes.next_known(clock, last)
             try:
                 plan = self._plan_one(item, picture, now)
-                if mode is Mode.SHADOW:
+                if mode is Mode.SHADOW and not item.command.settles:  # what a person accepts is done
                     plan = proposing(plan, item.fact, picture, ReviewSource.SHADOW, new_id=item.new_id)
             except PalimpsestError as problem:
                 drafts.append(problem)

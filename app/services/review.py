@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.domain.errors import AlreadyDecided, CannotAccept, PalimpsestError, UnknownLogEntry, UnknownReview
+from app.domain.errors import AlreadyDecided, CannotAccept, PalimpsestError, Unavailable, UnknownLogEntry, UnknownReview
 from app.domain.judged import Merged
 from app.domain.memory import AgentId, Memory
 from app.domain.merging import join
@@ -25,7 +25,7 @@ from app.services.once import UNKEYED, Once
 from app.services.remember import Outcome, Remember
 from app.store import archived, links, operations, reads, reviews, writes
 from app.store.reads import Point
-from app.store.reviews import ReviewFilters, Waiting
+from app.store.reviews import Incoming, ReviewFilters, Waiting
 from app.store.rows import Request
 from app.store.writes import Written
 
@@ -155,8 +155,10 @@ class Reviewing:
         return [row["id"] for row in rows]
 
     async def preview(self, agent: AgentId, review_id: UUID) -> Preview:
-        """What accepting would do now. Raises UnknownReview."""
+        """What accepting would do now. Raises UnknownReview, Unavailable."""
         waiting = await self._found(agent, review_id)
+        if waiting.incoming and waiting.status == ReviewStatus.PENDING:
+            return await self._tried(agent, _asked_for(waiting.incoming, waiting.proposal))
         merging = await self._merging(agent, waiting.proposal)
         async with self._engine.connect() as connection:
             picture, clock = await writes.read_picture(connection, agent, ids=waiting.proposal.ids)
@@ -188,12 +190,25 @@ class Reviewing:
     async def _release(
         self, agent: AgentId, waiting: Waiting, *, note: str | None, request: Request, once: Once[Outcome | Moved]
     ) -> Outcome:
-        """A store that was held back is carried out as it was asked for, as true from when it was asked."""
-        held, proposal = waiting.incoming, waiting.proposal
-        assert held is not None
-        fact = held.fact if held.fact.valid_from else replace(held.fact, valid_from=proposal.created_at)
-        command = Command(fact, held.supersedes, held.classify, settles=proposal.settled(ReviewStatus.ACCEPTED, note))
+        """A store that was held back is carried out."""
+        assert waiting.incoming is not None
+        command = _asked_for(waiting.incoming, waiting.proposal)
+        command = replace(command, settles=waiting.proposal.settled(ReviewStatus.ACCEPTED, note))
         return await self._remember.store(agent, command, request=request, once=Once(once.call, once.render))
+
+    async def _tried(self, agent: AgentId, command: Command) -> Preview:
+        """What carrying out a store that was held back would do to stored memories, and what it would add. Raises Unavailable."""
+        try:
+            plan = (await self._remember.store(agent, command, request=Request(), dry_run=True)).plan
+        except Unavailable:
+            raise
+        except PalimpsestError as problem:
+            return Preview([], [], str(problem))
+        async with reads.reading(self._engine) as connection:
+            named = [*plan.touched, *([plan.target] if plan.target else [])]
+            before = (await reads.find_memories(connection, agent, named, Point())).memories
+            picture, _ = await writes.read_picture(connection, agent, ids=[memory.id for memory in before])
+        return Preview(before, _after(plan, before, picture))
 
     async def _merging(self, agent: AgentId, proposal: Proposal) -> _Merging:
         """The joined text of a proposed merge and its vector: made before the lock, because encoding takes time."""
@@ -225,6 +240,12 @@ class Reviewing:
         except CannotAccept as problem:
             return Preview(before, [], str(problem))
         return Preview(before, _after(plan, before, picture))
+
+
+def _asked_for(held: Incoming, proposal: Proposal) -> Command:
+    """The store as it was asked for, as true from when it was asked."""
+    fact = held.fact if held.fact.valid_from else replace(held.fact, valid_from=proposal.created_at)
+    return Command(fact, held.supersedes, held.classify)
 
 
 def _after(plan: Plan, before: Sequence[Memory], picture: Picture) -> list[Memory]:

@@ -358,6 +358,30 @@ def test_what_was_held_back_is_stored_as_asked_for_when_accepted(client: httpx.C
     assert decide(client, held["review_id"], "accept")["log_id"] == answer["log_id"]
 
 
+def test_a_held_back_store_shows_what_accepting_it_will_do(client: httpx.Client) -> None:
+    first = send(client, editor("Vim"))["memory"]
+    mode(client, "frozen")
+    found = review(client, client.post("/v1/memories", json=editor("Emacs")).json()["review_id"])
+    assert found["obstacle"] is None
+    assert [(m["id"], m["status"]) for m in found["before"]] == [(first["id"], "current")]
+    assert [(m["content"], m["status"]) for m in found["after"]] == [
+        ("Uses Vim as editor", "superseded"),
+        ("Uses Emacs as editor", "current"),
+    ]
+    assert contents(client) == {"Uses Vim as editor"}
+
+
+def test_what_was_held_back_and_accepted_in_shadow_mode_is_done_once(client: httpx.Client) -> None:
+    first = send(client, editor("Vim"))["memory"]
+    mode(client, "frozen")
+    held = client.post("/v1/memories", json=editor("Emacs")).json()
+    mode(client, "shadow")
+    answers = [decide(client, held["review_id"], "accept") for _ in range(2)]
+    assert [(a["operation"], a["superseded"], a["review_id"]) for a in answers] == [("UPDATE", [first["id"]], None)] * 2
+    assert review(client, held["review_id"])["status"] == "accepted"
+    assert contents(client) == {"Uses Emacs as editor"}
+
+
 def test_what_was_held_back_and_rejected_is_never_stored(client: httpx.Client) -> None:
     mode(client, "frozen")
     held = client.post("/v1/memories", json=editor("Emacs")).json()
