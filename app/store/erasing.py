@@ -174,11 +174,18 @@ _REDACT_TROUBLE = """
     WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL
 """
 
+# A store that is held back and says something of its own, whatever it would have ended: it waits on.
+_STANDS = """
+    NOT :everything AND status = 'pending' AND relation NOT IN ('DUPLICATE', 'RETRACTION')
+    AND incoming IS NOT NULL AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
+"""
+
 # A proposal about what was erased can be neither made nor read any more.
 _REDACT_REVIEWS = f"""
     WITH told AS ({_TOLD_OF})
-    UPDATE reviews SET status = CASE WHEN status = 'pending' THEN 'expired' ELSE status END, note = NULL, said = said - 'project',
-        incoming = CASE WHEN memory_id IS NULL OR memory_id = ANY(:ids) THEN NULL ELSE incoming END,
+    UPDATE reviews SET status = CASE WHEN status = 'pending' AND NOT ({_STANDS}) THEN 'expired' ELSE status END, note = NULL,
+        said = said - 'project',
+        incoming = CASE WHEN NOT ({_STANDS}) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL ELSE incoming END,
         judgments = (SELECT coalesce(jsonb_agg(j || '{{"reasoning": "", "findings": [], "vetoes": []}}'), '[]')
                      FROM jsonb_array_elements(judgments) AS j)
     WHERE agent_id = :agent AND (

@@ -382,6 +382,20 @@ def test_what_was_held_back_and_accepted_in_shadow_mode_is_done_once(client: htt
     assert contents(client) == {"Uses Emacs as editor"}
 
 
+def test_what_is_held_back_outlives_the_erasure_of_what_it_would_have_ended_but_not_of_its_session(client: httpx.Client) -> None:
+    first = send(client, editor("Vim"))["memory"]
+    mode(client, "frozen")
+    held = client.post("/v1/memories", json=editor("Emacs", session_id="monday")).json()
+    again = client.post("/v1/memories", json=editor("Vim")).json()
+    assert client.delete(f"/v1/memories/{first['id']}", params={"erase": True}).status_code == 200
+    found = review(client, held["review_id"])
+    assert (found["status"], found["held"]["fact"]["content"], found["obstacle"]) == ("pending", "Uses Emacs as editor", None)
+    assert "Vim" not in str(found)
+    assert (review(client, again["review_id"])["status"], review(client, again["review_id"])["held"]) == ("expired", None)
+    assert client.post("/v1/erasures", json={"session_id": "monday"}).status_code == 200
+    assert (review(client, held["review_id"])["status"], review(client, held["review_id"])["held"]) == ("expired", None)
+
+
 def test_what_was_held_back_and_rejected_is_never_stored(client: httpx.Client) -> None:
     mode(client, "frozen")
     held = client.post("/v1/memories", json=editor("Emacs")).json()
