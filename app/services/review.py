@@ -90,7 +90,7 @@ class Reviewing:
             lock.refuse_where_frozen(self._policy)
             waiting = await _get(connection, agent, review_id)
             if waiting.status != ReviewStatus.PENDING:
-                return await _decided(connection, agent, waiting, ReviewStatus.ACCEPTED)
+                return await _decided(connection, agent, waiting, ReviewStatus.ACCEPTED, once)
             proposal = waiting.proposal
             picture, clock = await writes.read_picture(connection, agent, ids=proposal.ids)
             now = writes.next_known(clock, lock.last_known_at)
@@ -113,7 +113,7 @@ class Reviewing:
             await once.check(connection)
             waiting = await _get(connection, agent, review_id)
             if waiting.status != ReviewStatus.PENDING:
-                return await _decided(connection, agent, waiting, ReviewStatus.REJECTED)
+                return await _decided(connection, agent, waiting, ReviewStatus.REJECTED, once)
             _, clock = await writes.read_picture(connection, agent)
             now = writes.next_known(clock, lock.last_known_at)
             reason = note or "Rejected: everything stays as it is."
@@ -265,7 +265,9 @@ async def _get(connection: AsyncConnection, agent: AgentId, review_id: UUID) -> 
     return waiting
 
 
-async def _decided(connection: AsyncConnection, agent: AgentId, waiting: Waiting, wanted: ReviewStatus) -> Outcome:
+async def _decided(
+    connection: AsyncConnection, agent: AgentId, waiting: Waiting, wanted: ReviewStatus, once: Once[Outcome | Moved]
+) -> Outcome:
     """The answer of the first time. Raises AlreadyDecided where it was decided the other way."""
     if waiting.status != wanted or waiting.decision_log_id is None:
         raise AlreadyDecided(waiting.proposal.review_id, waiting.status)
@@ -275,4 +277,6 @@ async def _decided(connection: AsyncConnection, agent: AgentId, waiting: Waiting
         raise UnknownLogEntry(waiting.decision_log_id)
     target = row["target_memory_id"]
     memory = (await reads.find_memory(connection, agent, target, Point()))[1] if target else None
-    return Outcome(reviews.plan_of(row, waiting.proposal), Written(waiting.decision_log_id, None), memory)
+    outcome = Outcome(reviews.plan_of(row, waiting.proposal), Written(waiting.decision_log_id, None), memory)
+    await once.keep(connection, outcome)
+    return outcome

@@ -285,6 +285,17 @@ def test_what_a_dated_retraction_was_less_sure_of_ends_at_that_date_when_accepte
         assert ends == ["2026-04-01T00:00:00.000000Z"] * 2
 
 
+@pytest.mark.parametrize("decision", ["accept", "reject"])
+def test_deciding_again_under_a_key_is_answered_the_same_from_then_on(client: httpx.Client, decision: str) -> None:
+    _, flagged = trusted(client)
+    decide(client, flagged["review_id"], decision)
+    where, key = f"/v1/reviews/{flagged['review_id']}/{decision}", {"Idempotency-Key": uuid4().hex}
+    again = client.post(where, json={}, headers=key)
+    client.patch(f"/v1/memories/{flagged['memory']['id']}", json={"importance": 0.9}).raise_for_status()
+    assert client.post(where, json={}, headers=key).content == again.content
+    assert problem(client.post(where, json={"note": "Another body"}, headers=key), 422)
+
+
 # --- frozen ------------------------------------------------------------------------------------------------------------
 
 
