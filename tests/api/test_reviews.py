@@ -337,6 +337,17 @@ def test_an_agent_that_holds_stores_back_can_be_exported_and_brought_back(client
         assert decide(copy, held["review_id"], "accept")["memory"]["valid_from"] == held["known_at"]
 
 
+def test_the_doctor_notices_an_agent_that_was_last_known_before_what_it_holds_back(database_url: str) -> None:
+    move = "UPDATE agents SET last_known_at = last_known_at {} interval '1 s'"
+    with running(load_settings(database_url=database_url, mode="frozen")) as address, httpx.Client(base_url=address, timeout=60) as client:
+        held = client.post("/v1/memories", json=editor("Emacs")).json()
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute(move.format("-").encode())
+            [found] = client.get("/v1/doctor").json()["problems"]
+            connection.execute(move.format("+").encode())
+    assert (found["check"], found["ids"], found["repairable"]) == ("agents", [held["review_id"]], True)
+
+
 def test_the_explicit_verbs_of_a_frozen_agent_are_refused(client: httpx.Client) -> None:
     stored = send(client, editor("Vim"))
     path = f"/v1/memories/{stored['memory']['id']}"
