@@ -334,6 +334,7 @@ def test_a_constraint_that_later_facts_contradict_is_told_with_them(client: http
         "2 reviews that would end it: waiting",
         "1 review that would have ended it: rejected",
     ]
+    problem(client.post(f"/v1/reviews/{against[1]['review_id']}/accept"), 409)  # its fact has ended since: that is shown first
     decide(client, against[1]["review_id"], "accept")
     assert section(client, "stale_constraints") == []
 
