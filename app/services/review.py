@@ -204,12 +204,14 @@ class Reviewing:
         except Unavailable:
             raise
         except PalimpsestError as problem:
-            return Preview([], [], str(problem))
+            async with reads.reading(self._engine) as connection:
+                _, clock = await writes.read_picture(connection, agent)
+            return Preview(clock, [], [], str(problem))
         async with reads.reading(self._engine) as connection:
             named = [*plan.touched, *([plan.target] if plan.target else [])]
             before = (await reads.find_memories(connection, agent, named, Point())).memories
             picture, _ = await writes.read_picture(connection, agent, ids=[memory.id for memory in before])
-        return Preview(before, _after(plan, before, picture))
+        return Preview(plan.now, before, _after(plan, before, picture))
 
     async def _merging(self, agent: AgentId, proposal: Proposal) -> _Merging:
         """The joined text of a proposed merge and its vector: made before the lock, because encoding takes time."""

@@ -393,6 +393,17 @@ def test_a_held_back_store_shows_what_accepting_it_will_do(client: httpx.Client)
     assert contents(client) == {"Uses Vim as editor"}
 
 
+def test_a_held_back_store_that_can_no_longer_be_made_says_why(client: httpx.Client) -> None:
+    first = send(client, editor("Vim"))["memory"]
+    mode(client, "frozen")
+    held = client.post("/v1/memories", json={"content": "Uses Emacs", "supersedes": first["id"]}).json()
+    mode(client, "live")
+    client.post(f"/v1/memories/{first['id']}/retract", json={"never_true": True}).raise_for_status()
+    found = review(client, held["review_id"])
+    assert first["id"] in found["obstacle"]
+    assert problem(client.post(f"/v1/reviews/{held['review_id']}/accept"), 409)["detail"] == found["obstacle"]
+
+
 def test_what_was_held_back_and_accepted_in_shadow_mode_is_done_once(client: httpx.Client) -> None:
     first = send(client, editor("Vim"))["memory"]
     mode(client, "frozen")
