@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
-from app.domain.memory import AgentId, Memory, Moment, Operation
+from app.domain.memory import AgentId, Memory, Moment, Operation, Version
 from app.domain.picture import Picture
 from app.domain.plan import Mode, Plan
 from app.domain.relation import Classify
@@ -41,11 +41,11 @@ class _Stopped(Exception):
 
 @dataclass(slots=True)
 class _Run:
-    """A sweep in the hands of this worker. `gone`: what a dry run would have ended or withdrawn so far."""
+    """A sweep in the hands of this worker. `foreseen`: what a dry run would have changed so far, as it would be."""
 
     sweep: Sweep
     runner: UUID
-    gone: set[UUID] = field(default_factory=set)
+    foreseen: dict[UUID, Version] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -176,7 +176,7 @@ class Sweeping:
             proposes = self._rules.policy.mode_of(lock.mode) is not Mode.LIVE
             batch = await self._plan(connection, agent, run, items, lock.last_known_at, proposes=proposes)
             if run.sweep.dry_run:
-                run.gone |= {i for plan in batch.plans for i in _ended_by(plan)}
+                run.foreseen |= {version.id: version for plan in batch.plans for version in plan.versions}
             else:
                 await self._apply(connection, agent, run.sweep, ids, items, batch)
             run.sweep = _advanced(run.sweep, ids, batch)
@@ -192,16 +192,17 @@ class Sweeping:
         facts = [item.fact for item in items]
         picture, clock = await writes.read_picture(connection, agent, facts=facts, ids=named, withdrawable=swept)
         stored = {version.id: version.revision for version in picture.versions()}
+        picture.absorb(version for version in run.foreseen.values() if picture.chain(version.chain_id))
         decided = await sweeping.decided_by_people(connection, agent, swept)
         batch = _Batch()
         for item in items:
             moved = {i for i in item.acting if stored.get(i) != item.seen.get(i)}
             if reason := MOVED if moved else item.verdict.look_again:
                 batch.marks[item.new_id] = reason
-            left_alone = {*run.gone, *decided.get(item.new_id, ())}
+            left_alone = decided.get(item.new_id, set())
             now = writes.next_known(clock, last)
             plan = None
-            if picture.has(item.new_id) and item.new_id not in run.gone:
+            if picture.has(item.new_id):
                 try:
                     plan = self._plan_one(item, picture, moved, left_alone, now, proposes=proposes)
                 except PalimpsestError as problem:  # the others have their turn all the same
@@ -252,12 +253,6 @@ async def _work(connection: AsyncConnection, agent: AgentId, sweep: Sweep) -> li
 
 def _batches(ids: Sequence[UUID], size: int) -> Iterator[Sequence[UUID]]:
     return (ids[start : start + size] for start in range(0, len(ids), size))
-
-
-def _ended_by(plan: Plan) -> set[UUID]:
-    """What would no longer hold after the plan."""
-    withdrawn = {change.after.id for change in plan.changed if change.after.belief.void}
-    return {*plan.superseded, *withdrawn}
 
 
 def _advanced(sweep: Sweep, ids: Sequence[UUID], batch: _Batch) -> Sweep:
