@@ -173,13 +173,13 @@ class _Accepting:
     def plan(self, merged: Merged | None) -> Plan:
         if not self.olds:
             return Plan(Operation.NOOP, self.now, self.decision, target=self.proposal.memory_id)
-        if self.proposal.said is not None:
-            return self._amend(self.proposal.said)
         match self.proposal.relation:
-            case Relation.DUPLICATE:
-                return self._confirm()
             case Relation.RETRACTION:
                 return self._retract()
+            case _ if self.proposal.said is not None:
+                return self._amend(self.proposal.said)
+            case Relation.DUPLICATE:
+                return self._confirm()
             case Relation.COMPLEMENT if merged and self.stored:
                 return self._merge(self.stored, self.olds[0], merged)
             case _ if self.stored:
@@ -204,10 +204,17 @@ class _Accepting:
         return Plan(Operation.AMEND, self.now, self.decision, target=claim.id, changed=changed, metadata=metadata or None)
 
     def _retract(self) -> Plan:
-        start = self.stored.belief.valid_from if self.stored else self.proposal.created_at
+        start = self._end()
         claims = [self._holding(old, start).asserting(retracted_at=start) for old in self.olds]
         _, changed = rewrite(self.picture, self.now, [*claims, *self._withdrawn()])
         return Plan(Operation.DELETE, self.now, self.decision, superseded=tuple(v.id for v in self.olds), changed=changed)
+
+    def _end(self) -> datetime:
+        """When what is retracted ends."""
+        if self.stored:
+            return self.stored.belief.valid_from
+        told: datetime = (self.proposal.said or {}).get("retracted_at", self.proposal.created_at)
+        return told
 
     def _succeed(self, stored: Version) -> Plan:
         """The fact stored beside takes the place of what it was proposed to end, from its own start on."""

@@ -1,5 +1,7 @@
 """What a sweep must not do: lose what holds, take back what a person decided, forget a mark."""
 
+from typing import Any
+
 import httpx
 from conftest import running
 from judges.scripted import ScriptedModel, every, fails
@@ -151,3 +153,36 @@ def test_a_model_is_asked_once_for_each_memory_and_not_for_each_pair(database_ur
             client.post("/v1/sweeps", json={"since": "2000-01-01"})
             place.work(**said)
             assert len(model.requests) <= 6, len(model.requests)
+
+
+def _accepted(place: Place, source: str, relation: str) -> dict[str, Any]:
+    """The one review of this kind that waits, accepted."""
+    asked = place.client.get("/v1/reviews", params={"source": source, "relation": relation, "status": "pending"})
+    [review] = asked.json()["items"]
+    answer = place.client.post(f"/v1/reviews/{review['id']}/accept")
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_the_earlier_end_that_a_withdrawn_repetition_told_of_can_still_be_accepted(place: Place) -> None:
+    trusted = place.editor("Vim", trust=90, valid_from="2023-01-01")
+    again = place.store("Vim it is", category="tooling", key="editor", value="Vim", valid_from="2024-01-01", valid_until="2099-01-01")
+    place.sweep()
+    assert place.standing(trusted, again) == ["current", "reverted"]
+    _accepted(place, "sweep", "UPDATE")
+    assert place.memory(trusted)["valid_until"] == "2099-01-01T00:00:00.000000Z"
+
+
+def test_a_dry_run_of_many_batches_goes_by_what_it_would_have_changed_in_those_before(place: Place) -> None:
+    first = place.editor("Nano", valid_from="2020-02-01")
+    place.client.post(f"/v1/memories/{first}/supersede", json={"content": "Uses Emacs", "value": "Emacs", "valid_from": "2023-05-01"})
+    place.store("Emacs it was", category="tooling", key="editor", value="Emacs!", valid_from="2021-04-01")
+    place.store("Nano again", category="tooling", key="editor", value="Nano", valid_from="2025-07-01")
+    found = []
+    for dry_run in (True, False):
+        sweep = place.client.post("/v1/sweeps", json={"dry_run": dry_run}).json()
+        place.work(supersession_batch=1)
+        found.append(place.client.get(f"/v1/sweeps/{sweep['id']}").json())
+    tried, done = found
+    assert (tried["counts"], tried["findings"]) == (done["counts"], done["findings"])
