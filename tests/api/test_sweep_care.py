@@ -134,13 +134,14 @@ def test_one_memory_that_cannot_be_planned_does_not_stop_the_sweep_of_all_others
 def test_a_whole_sweep_undone_stays_undone(place: Place) -> None:
     ids = [place.editor("Vim", valid_from="2022-01-01"), place.editor("Nano", valid_from="2023-01-01")]
     ids += [place.store("Works at Initech", valid_from="2023-01-01"), place.store("No longer works at Initech", valid_from="2024-01-01")]
+    ids += [place.editor("Emacs", valid_from="2024-01-01")]
     ids += [place.store("Drinks green tea", valid_from="2021-01-01"), place.store("Drinks  green tea.", valid_from="2021-01-02")]
     found = place.sweep()
     undone = place.client.post("/v1/reverts", json={"sweep_id": found["id"]})
     assert undone.status_code == 200, undone.text
-    assert place.standing(*ids) == ["current"] * 6
+    assert place.standing(*ids) == ["current"] * 7
     again = place.sweep()
-    assert place.standing(*ids) == ["current"] * 6, again["findings"]
+    assert place.standing(*ids) == ["current"] * 7, again["findings"]
 
 
 def test_a_model_is_asked_once_for_each_memory_and_not_for_each_pair(database_url: str) -> None:
