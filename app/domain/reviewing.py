@@ -205,9 +205,9 @@ class _Accepting:
 
     def _retract(self) -> Plan:
         start = self._end()
-        claims = [self._holding(old, start).asserting(retracted_at=start) for old in self.olds]
+        claims = [old.asserting(retracted_at=start) for old in self._holding(self.olds, start)]
         _, changed = rewrite(self.picture, self.now, [*claims, *self._withdrawn()])
-        return Plan(Operation.DELETE, self.now, self.decision, superseded=tuple(v.id for v in self.olds), changed=changed)
+        return Plan(Operation.DELETE, self.now, self.decision, superseded=tuple(v.id for v in claims), changed=changed)
 
     def _end(self) -> datetime:
         """When what is retracted ends."""
@@ -219,8 +219,9 @@ class _Accepting:
     def _succeed(self, stored: Version) -> Plan:
         """The fact stored beside takes the place of what it was proposed to end, from its own start on."""
         start = stored.belief.valid_from
-        later = [v for old in self.olds for v in [self._follows(old, start)] if v]
-        ended = [self._holding(old, start) for old in self.olds if old.belief.valid_from <= start]
+        ahead = [old for old in self.olds if old.belief.valid_from > start]
+        ended = self._holding([old for old in self.olds if old not in ahead], start, unless=ahead)
+        later = [v for old in (*ended, *ahead) for v in [self._follows(old, start)] if v]
         claims = [v.asserting(retracted_at=start, ended_by=stored.id, contradicted_by=stored.id, tier=Tier.SEMANTIC) for v in ended]
         core = any(v.belief.tier is Tier.CORE for v in ended)
         successor = stored.asserting(tier=Tier.CORE if core else stored.belief.tier)
@@ -238,7 +239,7 @@ class _Accepting:
 
     def _merge(self, stored: Version, old: Version, merged: Merged) -> Plan:
         start = max(stored.belief.valid_from, old.belief.valid_from)
-        self._holding(old, start)
+        self._holding([old], start)
         united = version_of(merged.fact, new_id=merged.new_id, chain_id=old.chain_id, start=start, now=self.now)
         source = stored.asserting(retracted_at=start, ended_by=merged.new_id, merged=True)
         inserted, changed = rewrite(self.picture, self.now, [old.asserting(merged=True), source, united], merged.fact)
@@ -255,7 +256,11 @@ class _Accepting:
             links=links,
         )
 
-    def _holding(self, old: Version, at: datetime) -> Version:
-        if not old.belief.holds(at):
-            raise CannotAccept(self.proposal.review_id, f"{old.id} does not hold at {at.isoformat()}", [old.id])
-        return old
+    def _holding(self, olds: Sequence[Version], at: datetime, *, unless: Sequence[Version] = ()) -> list[Version]:
+        """Those that hold then: what has been ended meanwhile needs no end. Raises CannotAccept where none is left, `unless` others are."""
+        holding = [old for old in olds if old.belief.holds(at)]
+        if not holding and not unless:
+            named = ", ".join(str(old.id) for old in olds)
+            does = "does" if len(olds) == 1 else "do"
+            raise CannotAccept(self.proposal.review_id, f"{named} {does} not hold at {at.isoformat()}", [old.id for old in olds])
+        return holding

@@ -3,6 +3,7 @@
 from typing import Any
 
 import httpx
+import pytest
 from conftest import running
 from judges.scripted import ScriptedModel, every, fails
 from swept import Place
@@ -187,3 +188,15 @@ def test_a_dry_run_of_many_batches_goes_by_what_it_would_have_changed_in_those_b
         found.append(place.client.get(f"/v1/sweeps/{sweep['id']}").json())
     tried, done = found
     assert (tried["counts"], tried["findings"]) == (done["counts"], done["findings"])
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_in_shadow_accepting_all_that_a_sweep_proposes_leaves_one_value(place: Place, order: int) -> None:
+    values = [place.editor(value, valid_from=f"202{year}-01-01") for year, value in enumerate(("Vim", "Nano", "Emacs"))]
+    place.client.patch("/v1/agents/default", json={"mode": "shadow"}).raise_for_status()
+    place.sweep()
+    for review in place.client.get("/v1/reviews").json()["items"][::order]:
+        while place.client.post(f"/v1/reviews/{review['id']}/accept").json().get("type", "").endswith("moved"):
+            pass
+    assert place.standing(*values) == ["superseded", "superseded", "current"]
+    assert [place.memory(i)["valid_until"][:4] for i in values[:2]] == ["2021", "2022"]
