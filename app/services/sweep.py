@@ -47,6 +47,11 @@ class _Run:
     runner: UUID
     foreseen: dict[UUID, Version] = field(default_factory=dict)
 
+    def has_ended(self, memory_id: UUID, at: datetime) -> bool:
+        """Whether a memory, that was compared as it is stored, would no longer hold then."""
+        version = self.foreseen.get(memory_id)
+        return version is not None and not version.belief.holds(at)
+
 
 @dataclass(slots=True)
 class _Batch:
@@ -204,7 +209,7 @@ class Sweeping:
             plan = None
             if picture.has(item.new_id):
                 try:
-                    plan = self._plan_one(item, picture, moved, left_alone, now, proposes=proposes)
+                    plan = self._plan_one(run, item, picture, moved, left_alone, now, proposes=proposes)
                 except PalimpsestError as problem:  # the others have their turn all the same
                     logger.warning("Memory %s could not be held against others: %s", item.new_id, type(problem).__name__)
             if plan and plan.review:
@@ -216,15 +221,17 @@ class Sweeping:
         return batch
 
     def _plan_one(
-        self, item: Judged, picture: Picture, moved: set[UUID], left_alone: set[UUID], now: datetime, *, proposes: bool
+        self, run: _Run, item: Judged, picture: Picture, moved: set[UUID], left_alone: set[UUID], now: datetime, *, proposes: bool
     ) -> Plan | None:
         memory = picture.version(item.new_id)
         if not can_act(memory):
             return None
         fact = replace(item.fact, valid_from=memory.belief.valid_from, valid_until=memory.belief.said_until)
         others = ground(memory, fact, picture, left_alone)
-        certain = rules.judge(fact, others, memory.belief.valid_from, classify=True, fuzzy=self._rules.fuzzy)
-        judgments = (*certain, *(j for j in item.verdict.judgments if j.memory_id not in moved))
+        start = memory.belief.valid_from
+        certain = rules.judge(fact, others, start, classify=True, fuzzy=self._rules.fuzzy)
+        said = (j for j in item.verdict.judgments if j.memory_id not in moved and not run.has_ended(j.memory_id, start))
+        judgments = (*certain, *said)
         swept = Swept(memory.id, fact, judgments, item.merged)
         plan = plan_sweep(swept, picture, others, self._rules.policy, now=now, proposes=proposes)
         return replace(plan, asked=item.verdict.asked) if plan else None

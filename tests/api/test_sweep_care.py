@@ -181,6 +181,9 @@ def test_a_dry_run_of_many_batches_goes_by_what_it_would_have_changed_in_those_b
     place.client.post(f"/v1/memories/{first}/supersede", json={"content": "Uses Emacs", "value": "Emacs", "valid_from": "2023-05-01"})
     place.store("Emacs it was", category="tooling", key="editor", value="Emacs!", valid_from="2021-04-01")
     place.store("Nano again", category="tooling", key="editor", value="Nano", valid_from="2025-07-01")
+    place.store("Works at Hooli", valid_from="2022-02-01")
+    place.store("Works at Initech", valid_from="2022-07-01")
+    place.store("Is employed at Initech", valid_from="2024-07-01", trust=10)
     found = []
     for dry_run in (True, False):
         sweep = place.client.post("/v1/sweeps", json={"dry_run": dry_run}).json()
