@@ -1,17 +1,17 @@
 """Reviews: see what waits for a person, and decide. And what shadow mode would have done."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Body, HTTPException, Path, Query
+from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers import AnswerBase, MemoryOut, Problem, SignalOut, WriteAnswer
-from app.api.deps import AgentDep, Cursor, OriginDep, Parts, PartsDep
+from app.api.deps import AgentDep, Cursor, OriginDep, PartsDep
 from app.api.documented import BODY, WRITE, links, problems
 from app.api.once import KeyedDep
 from app.api.problems import problem, problem_of, respond
@@ -87,12 +87,12 @@ class ReviewDetailOut(ReviewOut):
     obstacle: str | None = Field(description="Why it cannot be accepted as things are.")
 
     @classmethod
-    def showing(cls, row: Mapping[str, Any], preview: Preview, at: datetime, half_lives: HalfLives) -> Self:
-        return cls.model_construct(**cls._values(row), **_shown(preview, at, half_lives))
+    def showing(cls, row: Mapping[str, Any], preview: Preview, half_lives: HalfLives) -> Self:
+        return cls.model_construct(**cls._values(row), **_shown(preview, half_lives))
 
 
-def _shown(preview: Preview, at: datetime, half_lives: HalfLives) -> dict[str, Any]:
-    before, after = ([MemoryOut.of(m, at, half_lives) for m in memories] for memories in (preview.before, preview.after))
+def _shown(preview: Preview, half_lives: HalfLives) -> dict[str, Any]:
+    before, after = ([MemoryOut.of(m, preview.at, half_lives) for m in memories] for memories in (preview.before, preview.after))
     return {"before": before, "after": after, "obstacle": preview.obstacle}
 
 
@@ -151,11 +151,10 @@ async def get_review(parts: PartsDep, agent: AgentDep, review_id: ReviewPath) ->
     """One review, with the memories it is about before and after accepting it now."""
     async with reads.reading(parts.engine) as connection:
         row = await reviews.find_review(connection, agent, review_id)
-        moment = await reads.moment(connection, agent)
     if row is None:
         raise UnknownReview(review_id)
     preview = await parts.reviewing.preview(agent, review_id)
-    return reply(ReviewDetailOut.showing(row, preview, moment.as_of, parts.half_lives))
+    return reply(ReviewDetailOut.showing(row, preview, parts.half_lives))
 
 
 class DecisionRequest(BaseModel):
@@ -166,14 +165,18 @@ class DecisionRequest(BaseModel):
     note: Content | None = None
 
 
-def _answer(parts: Parts, outcome: Outcome | Moved) -> Response:
-    if isinstance(outcome, Moved):
-        return respond(_moved(outcome, parts))
-    return reply(WriteAnswer.of(outcome, parts.half_lives))
+def _result(outcome: Outcome | Moved | PalimpsestError, half_lives: HalfLives) -> WriteAnswer | Problem:
+    match outcome:
+        case Outcome():
+            return WriteAnswer.of(outcome, half_lives)
+        case Moved():
+            return _moved(outcome, half_lives)
+        case _:
+            return problem_of(outcome)
 
 
-def _moved(found: Moved, parts: Parts) -> Problem:
-    shown = _shown(found.preview, datetime.now().astimezone(), parts.half_lives)
+def _moved(found: Moved, half_lives: HalfLives) -> Problem:
+    shown = _shown(found.preview, half_lives)
     memories = {name: [m.model_dump(mode="json") for m in shown[name]] for name in ("before", "after")}
     detail = "What the review is about has changed since it was made. Look at the fresh proposal, and accept again if it is right."
     return problem(
@@ -187,40 +190,42 @@ def _moved(found: Moved, parts: Parts) -> Problem:
     )
 
 
-@router.post("/{review_id}/accept", responses={200: {"model": WriteAnswer}, **problems(*BODY, 404, *WRITE)}, response_model=None)
-async def accept(
-    parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
-    review_id: ReviewPath,
-    body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None,
-) -> Response:
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """The call in which a person decides a review."""
+
+    parts: PartsDep
+    agent: AgentDep
+    origin: OriginDep
+    keyed: KeyedDep
+    review_id: ReviewPath
+    body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None
+
+    async def answered(self, *, accept: bool) -> Response:
+        reviewing, note = self.parts.reviewing, self.body.note if self.body else None
+        decide = reviewing.accept if accept else reviewing.reject
+        once = self.keyed.keeping(self._answer)
+        return self._answer(await decide(self.agent, self.review_id, note=note, request=self.origin, once=once))
+
+    def _answer(self, outcome: Outcome | Moved) -> Response:
+        result = _result(outcome, self.parts.half_lives)
+        return respond(result) if isinstance(result, Problem) else reply(result)
+
+
+DeciderDep = Annotated[Decider, Depends()]
+_DECISION = {200: {"model": WriteAnswer}, **problems(*BODY, 404, *WRITE)}
+
+
+@router.post("/{review_id}/accept", responses=_DECISION, response_model=None)
+async def accept(decider: DeciderDep) -> Response:
     """Do what the review proposes. Where its memories changed since, 409 shows a fresh proposal. Accepting again is the same as once."""
-
-    def answer(outcome: Outcome | Moved) -> Response:
-        return _answer(parts, outcome)
-
-    note = body.note if body else None
-    return answer(await parts.reviewing.accept(agent, review_id, note=note, request=origin, once=keyed.keeping(answer)))
+    return await decider.answered(accept=True)
 
 
-@router.post("/{review_id}/reject", responses={200: {"model": WriteAnswer}, **problems(*BODY, 404, *WRITE)}, response_model=None)
-async def reject(
-    parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
-    review_id: ReviewPath,
-    body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None,
-) -> Response:
+@router.post("/{review_id}/reject", responses=_DECISION, response_model=None)
+async def reject(decider: DeciderDep) -> Response:
     """Leave everything as it is. The decision is logged; rejecting again is the same as once."""
-
-    def answer(outcome: Outcome | Moved) -> Response:
-        return _answer(parts, outcome)
-
-    note = body.note if body else None
-    return answer(await parts.reviewing.reject(agent, review_id, note=note, request=origin, once=keyed.keeping(answer)))
+    return await decider.answered(accept=False)
 
 
 class DecideRequest(BaseModel):
@@ -267,22 +272,12 @@ async def decide(
     """Accept or reject several reviews, each for itself: one that cannot be decided leaves the others alone."""
 
     def answer(decided: list[Decided]) -> Response:
-        results = [DecidedOut.model_construct(review_id=i, result=_result(parts, outcome)) for i, outcome in decided]
+        results = [DecidedOut.model_construct(review_id=i, result=_result(outcome, parts.half_lives)) for i, outcome in decided]
         return reply(DecideAnswer.model_construct(results=results))
 
     ids = body.ids or await parts.reviewing.matching(agent, (body.filter or ReviewFilterFields()).filters("pending"), body.limit or 0)
     accepts, once = body.decision == "accept", keyed.keeping(answer)
     return answer(await parts.reviewing.decide(agent, ids, accept=accepts, note=body.note, request=origin, once=once))
-
-
-def _result(parts: Parts, outcome: Outcome | Moved | PalimpsestError) -> WriteAnswer | Problem:
-    match outcome:
-        case Outcome():
-            return WriteAnswer.of(outcome, parts.half_lives)
-        case Moved():
-            return _moved(outcome, parts)
-        case _:
-            return problem_of(outcome)
 
 
 # --- shadow ------------------------------------------------------------------------------------------------------------

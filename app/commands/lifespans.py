@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 from urllib.parse import quote
 
+import httpx
 import typer
 
 from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, said
@@ -24,8 +25,7 @@ def end_session(
 ) -> None:
     """End a session: what was stored with lifespan `session` ends with it."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "POST", f"/v1/sessions/{quote(session_id, safe='')}/end", json=said(at=at, reason=reason))
-    print_json(answer) if as_json else _print_ended(answer)
+        _end(client, f"/v1/sessions/{quote(session_id, safe='')}/end", said(at=at, reason=reason), as_json=as_json)
 
 
 def end_project(
@@ -39,11 +39,13 @@ def end_project(
 ) -> None:
     """End a project: what was stored with lifespan `project` ends with it."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "POST", f"/v1/projects/{quote(name, safe='')}/end", json=said(at=at, reason=reason))
-    print_json(answer) if as_json else _print_ended(answer)
+        _end(client, f"/v1/projects/{quote(name, safe='')}/end", said(at=at, reason=reason), as_json=as_json)
 
 
-def _print_ended(answer: dict[str, Any]) -> None:
+def _end(client: httpx.Client, path: str, told: dict[str, Any], *, as_json: bool) -> None:
+    answer = answer_of(client, "POST", path, json=told)
+    if as_json:
+        return print_json(answer)
     console().print(f"ended {len(answer['ended'])}, {answer['kept']} go on")
     for memory_id in answer["ended"]:
         print(memory_id)

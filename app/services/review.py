@@ -32,8 +32,9 @@ from app.store.writes import Written
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What accepting would do: the memories it is about before and after; `obstacle` says why it cannot be done."""
+    """What accepting would do at that moment: the memories it is about before and after; `obstacle` says why it cannot be done."""
 
+    at: datetime
     before: list[Memory]
     after: list[Memory]
     obstacle: str | None = None
@@ -223,8 +224,8 @@ class Reviewing:
         try:
             plan = plan_accept(proposal, picture, now=now, merged=merging.merged)
         except CannotAccept as problem:
-            return Preview(before, [], str(problem))
-        return Preview(before, _after(plan, before, picture))
+            return Preview(now, before, [], str(problem))
+        return Preview(now, before, _after(plan, before, picture))
 
 
 def _after(plan: Plan, before: Sequence[Memory], picture: Picture) -> list[Memory]:
