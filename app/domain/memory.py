@@ -43,6 +43,10 @@ class Lifespan(StrEnum):
         order = list(Lifespan)
         return order.index(self) > order.index(other)
 
+    def named(self, *, session_id: str | None, project: str | None) -> str | None:
+        """The name by which it ends; None where no call ends it."""
+        return {Lifespan.SESSION: session_id, Lifespan.PROJECT: project}.get(self)
+
 
 class Operation(StrEnum):
     """What was done, as logged (DESIGN §1)."""
@@ -257,6 +261,8 @@ class Version:
     importance: float
     trust: int
     lifespan: Lifespan
+    session_id: str | None
+    project: str | None
     created_at: datetime
     revision: int
     belief: Belief

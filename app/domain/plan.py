@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.domain.errors import InvalidFact
 from app.domain.links import Link
-from app.domain.memory import Belief, Fact, Kind, Memory, Operation, Tier, Version
+from app.domain.memory import Belief, Fact, Kind, Lifespan, Memory, Operation, Tier, Version
 from app.domain.picture import Picture
 from app.domain.relation import Asked, Decision, Judge, Judgment, Relation
 from app.domain.signals.correction import corrects
@@ -105,7 +105,8 @@ class ReviewStatus(StrEnum):
 class Review:
     """A change that was not made: what was proposed of which memories, the versions relied on, and what accepting will do.
 
-    `said` holds the claims that accepting corrects on the one memory it is about. `successor` is the stored memory in whose favour it
+    `said` holds the claims that accepting corrects on the one memory it is about; of an end, when that is (None: where the fact that
+    was stored beside begins). `successor` is the stored memory in whose favour it
     is proposed; None: the one that the same plan inserts.
     """
 
@@ -184,8 +185,12 @@ class Plan:
         picture.absorb(self.versions)
         if self.metadata and self.target:
             version = picture.version(self.target)
-            lifespan = self.metadata.get("lifespan", version.lifespan)
-            picture.absorb([replace(version, lifespan=lifespan, revision=version.revision + 1)])
+            life = {name: self.metadata[name] for name in _LIFE if name in self.metadata}
+            picture.absorb([replace(version, **life, revision=version.revision + 1)])
+
+
+# How long a memory lasts, of what can be corrected of it.
+_LIFE = ("lifespan", "session_id", "project")
 
 
 def inserted_memories(plans: Iterable[Plan], picture: Picture) -> dict[UUID, Memory]:
@@ -198,7 +203,8 @@ def inserted_memories(plans: Iterable[Plan], picture: Picture) -> dict[UUID, Mem
 
 def _memory(fact: Fact, version: Version, supersedes_id: UUID | None) -> Memory:
     belief = version.belief
-    fact = replace(fact, tier=belief.tier, lifespan=version.lifespan, valid_from=belief.valid_from, valid_until=belief.said_until)
+    life = {name: getattr(version, name) for name in _LIFE}
+    fact = replace(fact, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until, **life)
     return Memory(version.id, version.chain_id, fact, belief, version.created_at, version.revision, supersedes_id)
 
 
@@ -273,12 +279,21 @@ def amendment(claim: Version, picture: Picture, now: datetime, decision: Decisio
 
 
 def lengthened(plan: Plan, version: Version, fact: Fact) -> Plan:
-    """The plan of a fact that repeats the version; where the fact says that it lives longer, the version does from now on."""
-    if fact.lifespan is None or not fact.lifespan.outlasts(version.lifespan):
+    """The plan of a fact that repeats the version; where the fact says that it lives longer, or in another session or project, the
+    version does from now on: else it would end with the first one, while the second goes on."""
+    if fact.lifespan is None or not (fact.lifespan.outlasts(version.lifespan) or _lives_elsewhere(fact, version)):
         return plan
-    metadata = {"lifespan": fact.lifespan} | ({"project": fact.project} if fact.project else {})
-    decision = replace(plan.decision, reasoning=f"{plan.decision.reasoning} It lives longer than was said before.")
+    named = {"project": fact.project} | ({"session_id": fact.session_id} if fact.lifespan is Lifespan.SESSION else {})
+    metadata = {"lifespan": fact.lifespan} | {name: value for name, value in named.items() if value}
+    decision = replace(plan.decision, reasoning=f"{plan.decision.reasoning} It lives on as was said last.")
     return replace(plan, operation=Operation.AMEND, decision=decision, metadata=metadata, reinforced=None)
+
+
+def _lives_elsewhere(fact: Fact, version: Version) -> bool:
+    """Whether both live as long, the fact in another session or project."""
+    said = fact.lifespan and fact.lifespan.named(session_id=fact.session_id, project=fact.project)
+    stored = version.lifespan.named(session_id=version.session_id, project=version.project)
+    return fact.lifespan is version.lifespan and said is not None and said != stored
 
 
 def version_of(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now: datetime) -> Version:
@@ -307,6 +322,8 @@ def version_of(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now
         importance=fact.importance,
         trust=fact.trust,
         lifespan=fact.lifespan,
+        session_id=fact.session_id,
+        project=fact.project,
         created_at=now,
         revision=1,
         belief=Belief(valid_from=start, asserted_at=now, said_until=fact.valid_until, tier=fact.tier, known_from=now),

@@ -178,7 +178,9 @@ def proposal_of(row: Mapping[str, Any]) -> Proposal:
 _SAID: dict[str, Callable[[str], Any]] = {
     "valid_from": datetime.fromisoformat,
     "said_until": datetime.fromisoformat,
+    "retracted_at": datetime.fromisoformat,
     "lifespan": Lifespan,
+    "session_id": str,
     "project": str,
 }
 
