@@ -43,9 +43,10 @@ class Lifespan(StrEnum):
         order = list(Lifespan)
         return order.index(self) > order.index(other)
 
-    def named(self, *, session_id: str | None, project: str | None) -> str | None:
-        """The name by which it ends; None where no call ends it."""
-        return {Lifespan.SESSION: session_id, Lifespan.PROJECT: project}.get(self)
+    @property
+    def named_by(self) -> str | None:
+        """The field that names what a memory ends with; None where nothing ends it by name."""
+        return {Lifespan.SESSION: "session_id", Lifespan.PROJECT: "project"}.get(self)
 
 
 class Operation(StrEnum):

@@ -279,21 +279,25 @@ def amendment(claim: Version, picture: Picture, now: datetime, decision: Decisio
 
 
 def lengthened(plan: Plan, version: Version, fact: Fact) -> Plan:
-    """The plan of a fact that repeats the version; where the fact says that it lives longer, or in another session or project, the
-    version does from now on: else it would end with the first one, while the second goes on."""
-    if fact.lifespan is None or not (fact.lifespan.outlasts(version.lifespan) or _lives_elsewhere(fact, version)):
+    """The plan of a fact that repeats the version; where the fact lives longer, or in another session or project, the version does from
+    now on: else it would end with the first one, while the second goes on."""
+    lifespan = fact.lifespan or Lifespan.PERMANENT
+    if not lifespan.outlasts(version.lifespan) and not _lives_elsewhere(fact, version):
         return plan
-    named = {"project": fact.project} | ({"session_id": fact.session_id} if fact.lifespan is Lifespan.SESSION else {})
-    metadata = {"lifespan": fact.lifespan} | {name: value for name, value in named.items() if value}
+    metadata: dict[str, Any] = {"lifespan": lifespan}
+    if (named_by := lifespan.named_by) and (name := getattr(fact, named_by)):
+        metadata[named_by] = name
     decision = replace(plan.decision, reasoning=f"{plan.decision.reasoning} It lives on as was said last.")
     return replace(plan, operation=Operation.AMEND, decision=decision, metadata=metadata, reinforced=None)
 
 
 def _lives_elsewhere(fact: Fact, version: Version) -> bool:
-    """Whether both live as long, the fact in another session or project."""
-    said = fact.lifespan and fact.lifespan.named(session_id=fact.session_id, project=fact.project)
-    stored = version.lifespan.named(session_id=version.session_id, project=version.project)
-    return fact.lifespan is version.lifespan and said is not None and said != stored
+    """Whether the fact lives as long, in another session or project."""
+    named_by = version.lifespan.named_by
+    if fact.lifespan is not version.lifespan or named_by is None:
+        return False
+    name = getattr(fact, named_by)
+    return name is not None and name != getattr(version, named_by)
 
 
 def version_of(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now: datetime) -> Version:

@@ -331,7 +331,6 @@ def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
 
 def test_what_is_told_again_for_longer_lives_longer(client: httpx.Client) -> None:
     first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
-    assert store(client, "Prefers tea")["operation"] == "NOOP"
     again = store(client, "Prefers tea", **PROJECT)
     assert (again["operation"], again["decision"]["relation"], again["memory"]["id"]) == ("AMEND", "DUPLICATE", first)
     assert (again["memory"]["lifespan"], again["memory"]["project"], again["memory"]["session_id"]) == ("project", "almanac", "monday")
@@ -339,6 +338,14 @@ def test_what_is_told_again_for_longer_lives_longer(client: httpx.Client) -> Non
     assert end(client)["ended"] == []
     assert client.post(f"/v1/log/{again['log_id']}/revert", json={"cascade": True}).is_success
     assert end(client)["ended"] == [first]
+
+
+def test_what_is_told_again_for_good_stays_when_the_session_ends(client: httpx.Client) -> None:
+    first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
+    again = store(client, "Prefers tea", project="almanac")
+    assert (again["operation"], again["memory"]["lifespan"], again["memory"]["project"]) == ("AMEND", "permanent", None)
+    assert end(client)["ended"] == []
+    assert memory(client, first)["status"] == "current"
 
 
 def test_what_is_told_again_in_another_session_lives_with_that_one(client: httpx.Client) -> None:
