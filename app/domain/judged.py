@@ -125,10 +125,7 @@ def _end(case: _Case, choice: Choice[Judgment]) -> Plan | None:
     asking = [*refused, *_unsure(case, choice)]
     if plan is None:
         return _refused(case, choice, asking) if refused else None
-    review = _review(case, asking)
-    if review and not plan.inserted:  # no memory of its own says when the end was that it tells of
-        review = replace(review, said={"retracted_at": case.start})
-    return replace(plan, review=review)
+    return replace(plan, review=_asked_beside(case, plan, asking))
 
 
 def _bounded(case: _Case, judgments: Sequence[Judgment]) -> tuple[list[Judgment], list[tuple[ReviewSource, Judgment]]]:
@@ -298,6 +295,12 @@ def _links(case: _Case, judgments: Sequence[Judgment], retiring: Sequence[Judgme
 def _refused(case: _Case, choice: Choice[Judgment], refused: Sequence[tuple[ReviewSource, Judgment]]) -> Plan:
     plan = _beside(case, (), choice.acts_on, refused[0][0], retracts=False)
     return replace(plan, review=_review(case, refused))
+
+
+def _asked_beside(case: _Case, plan: Plan, asking: Sequence[tuple[ReviewSource, Judgment]]) -> Review | None:
+    """The review of what the plan leaves undone. Where it stores no fact, nothing else would tell when that is to end."""
+    review = _review(case, asking)
+    return replace(review, said={"retracted_at": case.start}) if review and not plan.inserted else review
 
 
 def _review(case: _Case, refused: Sequence[tuple[ReviewSource, Judgment]]) -> Review | None:

@@ -43,6 +43,11 @@ class Lifespan(StrEnum):
         order = list(Lifespan)
         return order.index(self) > order.index(other)
 
+    @property
+    def named_by(self) -> str | None:
+        """The field that names what a memory ends with; None where nothing ends it by name."""
+        return {Lifespan.SESSION: "session_id", Lifespan.PROJECT: "project"}.get(self)
+
 
 class Operation(StrEnum):
     """What was done, as logged (DESIGN §1)."""
@@ -257,6 +262,8 @@ class Version:
     importance: float
     trust: int
     lifespan: Lifespan
+    session_id: str | None
+    project: str | None
     created_at: datetime
     revision: int
     belief: Belief

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.domain.errors import InvalidFact
 from app.domain.links import Link
-from app.domain.memory import Belief, Fact, Kind, Memory, Operation, Tier, Version
+from app.domain.memory import Belief, Fact, Kind, Lifespan, Memory, Operation, Tier, Version
 from app.domain.picture import Picture
 from app.domain.relation import Asked, Decision, Judge, Judgment, Relation
 from app.domain.signals.correction import corrects
@@ -105,8 +105,9 @@ class ReviewStatus(StrEnum):
 class Review:
     """A change that was not made: what was proposed of which memories, the versions relied on, and what accepting will do.
 
-    `said` holds the claims that accepting corrects on the one memory it is about; of a RETRACTION, when what it is about ended.
-    `successor` is the stored memory in whose favour it is proposed; None: the one that the same plan inserts.
+    `said` holds the claims that accepting corrects on the one memory it is about; of an end, when that is (None: where the fact that
+    was stored beside begins). `successor` is the stored memory in whose favour it
+    is proposed; None: the one that the same plan inserts.
     """
 
     source: ReviewSource
@@ -184,25 +185,26 @@ class Plan:
         picture.absorb(self.versions)
         if self.metadata and self.target:
             version = picture.version(self.target)
-            lifespan = self.metadata.get("lifespan", version.lifespan)
-            picture.absorb([replace(version, lifespan=lifespan, revision=version.revision + 1)])
+            life = {name: self.metadata[name] for name in _LIFE if name in self.metadata}
+            picture.absorb([replace(version, **life, revision=version.revision + 1)])
 
 
-def inserted_memories(plans: Sequence[Plan], picture: Picture) -> dict[UUID, Memory]:
+# How long a memory lasts, of what can be corrected of it.
+_LIFE = ("lifespan", "session_id", "project")
+
+
+def inserted_memories(plans: Iterable[Plan], picture: Picture) -> dict[UUID, Memory]:
     """What the plans insert, as a read after all of them answers it. The picture has absorbed them."""
-    corrected: dict[UUID | None, dict[str, Any]] = {}
-    for plan in plans:
-        corrected[plan.target] = corrected.get(plan.target, {}) | (plan.metadata or {})
     ends = sorted((v for v in picture.versions() if v.belief.superseded_by), key=lambda v: (v.belief.valid_from, v.id))
     superseded = {v.belief.superseded_by: v.id for v in ends}
     inserted = [(i.fact, picture.version(i.version.id)) for plan in plans for i in plan.inserted]
-    told = [(replace(fact, **corrected.get(version.id, {})), version) for fact, version in inserted]
-    return {version.id: _memory(fact, version, superseded.get(version.id)) for fact, version in told}
+    return {version.id: _memory(fact, version, superseded.get(version.id)) for fact, version in inserted}
 
 
 def _memory(fact: Fact, version: Version, supersedes_id: UUID | None) -> Memory:
     belief = version.belief
-    fact = replace(fact, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
+    life = {name: getattr(version, name) for name in _LIFE}
+    fact = replace(fact, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until, **life)
     return Memory(version.id, version.chain_id, fact, belief, version.created_at, version.revision, supersedes_id)
 
 
@@ -277,12 +279,25 @@ def amendment(claim: Version, picture: Picture, now: datetime, decision: Decisio
 
 
 def lengthened(plan: Plan, version: Version, fact: Fact) -> Plan:
-    """The plan of a fact that repeats the version; where the fact says that it lives longer, the version does from now on."""
-    if fact.lifespan is None or not fact.lifespan.outlasts(version.lifespan):
+    """The plan of a fact that repeats the version; where the fact lives longer, or in another session or project, the version does from
+    now on: else it would end with the first one, while the second goes on."""
+    lifespan = fact.lifespan or Lifespan.PERMANENT
+    if not lifespan.outlasts(version.lifespan) and not _lives_elsewhere(fact, version):
         return plan
-    metadata = {"lifespan": fact.lifespan} | ({"project": fact.project} if fact.project else {})
-    decision = replace(plan.decision, reasoning=f"{plan.decision.reasoning} It lives longer than was said before.")
+    metadata: dict[str, Any] = {"lifespan": lifespan}
+    if (named_by := lifespan.named_by) and (name := getattr(fact, named_by)):
+        metadata[named_by] = name
+    decision = replace(plan.decision, reasoning=f"{plan.decision.reasoning} It lives on as was said last.")
     return replace(plan, operation=Operation.AMEND, decision=decision, metadata=metadata, reinforced=None)
+
+
+def _lives_elsewhere(fact: Fact, version: Version) -> bool:
+    """Whether the fact lives as long, in another session or project."""
+    named_by = version.lifespan.named_by
+    if fact.lifespan is not version.lifespan or named_by is None:
+        return False
+    name = getattr(fact, named_by)
+    return name is not None and name != getattr(version, named_by)
 
 
 def version_of(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now: datetime) -> Version:
@@ -311,6 +326,8 @@ def version_of(fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now
         importance=fact.importance,
         trust=fact.trust,
         lifespan=fact.lifespan,
+        session_id=fact.session_id,
+        project=fact.project,
         created_at=now,
         revision=1,
         belief=Belief(valid_from=start, asserted_at=now, said_until=fact.valid_until, tier=fact.tier, known_from=now),

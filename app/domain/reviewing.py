@@ -175,7 +175,7 @@ class _Accepting:
             return Plan(Operation.NOOP, self.now, self.decision, target=self.proposal.memory_id)
         match self.proposal.relation:
             case Relation.RETRACTION:
-                return self._retract(self.proposal.said or {})
+                return self._retract()
             case _ if self.proposal.said is not None:
                 return self._amend(self.proposal.said)
             case Relation.DUPLICATE:
@@ -203,17 +203,25 @@ class _Accepting:
         _, changed = rewrite(self.picture, self.now, [claim, *self._withdrawn()])
         return Plan(Operation.AMEND, self.now, self.decision, target=claim.id, changed=changed, metadata=metadata or None)
 
-    def _retract(self, said: dict[str, Any]) -> Plan:
-        start = self.stored.belief.valid_from if self.stored else said.get("retracted_at", self.proposal.created_at)
-        claims = [self._holding(old, start).asserting(retracted_at=start) for old in self.olds]
+    def _retract(self) -> Plan:
+        start = self._end()
+        claims = [old.asserting(retracted_at=start) for old in self._holding(self.olds, start)]
         _, changed = rewrite(self.picture, self.now, [*claims, *self._withdrawn()])
-        return Plan(Operation.DELETE, self.now, self.decision, superseded=tuple(v.id for v in self.olds), changed=changed)
+        return Plan(Operation.DELETE, self.now, self.decision, superseded=tuple(v.id for v in claims), changed=changed)
+
+    def _end(self) -> datetime:
+        """When what is retracted ends."""
+        if self.stored:
+            return self.stored.belief.valid_from
+        told: datetime = (self.proposal.said or {}).get("retracted_at", self.proposal.created_at)
+        return told
 
     def _succeed(self, stored: Version) -> Plan:
         """The fact stored beside takes the place of what it was proposed to end, from its own start on."""
         start = stored.belief.valid_from
-        later = [v for old in self.olds for v in [self._follows(old, start)] if v]
-        ended = [self._holding(old, start) for old in self.olds if old.belief.valid_from <= start]
+        ahead = [old for old in self.olds if old.belief.valid_from > start]
+        ended = self._holding([old for old in self.olds if old not in ahead], start, unless=ahead)
+        later = [v for old in (*ended, *ahead) for v in [self._follows(old, start)] if v]
         claims = [v.asserting(retracted_at=start, ended_by=stored.id, contradicted_by=stored.id, tier=Tier.SEMANTIC) for v in ended]
         core = any(v.belief.tier is Tier.CORE for v in ended)
         successor = stored.asserting(tier=Tier.CORE if core else stored.belief.tier)
@@ -231,7 +239,7 @@ class _Accepting:
 
     def _merge(self, stored: Version, old: Version, merged: Merged) -> Plan:
         start = max(stored.belief.valid_from, old.belief.valid_from)
-        self._holding(old, start)
+        self._holding([old], start)
         united = version_of(merged.fact, new_id=merged.new_id, chain_id=old.chain_id, start=start, now=self.now)
         source = stored.asserting(retracted_at=start, ended_by=merged.new_id, merged=True)
         inserted, changed = rewrite(self.picture, self.now, [old.asserting(merged=True), source, united], merged.fact)
@@ -248,7 +256,11 @@ class _Accepting:
             links=links,
         )
 
-    def _holding(self, old: Version, at: datetime) -> Version:
-        if not old.belief.holds(at):
-            raise CannotAccept(self.proposal.review_id, f"{old.id} does not hold at {at.isoformat()}", [old.id])
-        return old
+    def _holding(self, olds: Sequence[Version], at: datetime, *, unless: Sequence[Version] = ()) -> list[Version]:
+        """Those that hold then: what has been ended meanwhile needs no end. Raises CannotAccept where none is left, `unless` others are."""
+        holding = [old for old in olds if old.belief.holds(at)]
+        if not holding and not unless:
+            named = ", ".join(str(old.id) for old in olds)
+            does = "does" if len(olds) == 1 else "do"
+            raise CannotAccept(self.proposal.review_id, f"{named} {does} not hold at {at.isoformat()}", [old.id for old in olds])
+        return holding

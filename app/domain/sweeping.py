@@ -12,7 +12,7 @@ from app.domain.errors import CannotAccept
 from app.domain.judged import Merged
 from app.domain.memory import Fact, Kind, Memory, Operation, Version
 from app.domain.picture import Picture
-from app.domain.plan import Plan, Policy, Review, ReviewSource
+from app.domain.plan import Plan, Policy, Review, ReviewSource, rewrite
 from app.domain.relation import Decision, Judge, Judgment, Relation
 from app.domain.reviewing import Proposal, plan_proposed, review_of
 from app.domain.storing import plan_store
@@ -80,7 +80,7 @@ def plan_sweep(swept: Swept, picture: Picture, others: Picture, policy: Policy, 
         swept.fact, others, judgments, policy, now=now, new_id=swept.memory_id, classify=True, merged=swept.merged, retracts=False
     )
     alone = _stands_alone(memory, picture)
-    change = review_of(live, others, ReviewSource.SWEEP)
+    change = review_of(_caused(live, others), others, ReviewSource.SWEEP)
     repeated = others.version(live.target) if live.target and others.has(live.target) else None
     if repeated and not _stands_for(repeated, memory):
         change = _taking_over(memory, repeated)
@@ -94,7 +94,16 @@ def plan_sweep(swept: Swept, picture: Picture, others: Picture, policy: Policy, 
     plan = _carried_out(swept, live, change, picture, now) if change else None
     if plan is None:
         return _asking(swept, memory, refused, now) if refused else None
-    return replace(plan, review=_about(memory, refused) if refused else None, judgments=judgments)
+    return replace(plan, review=_left_over(memory, refused, plan) if refused else None, judgments=judgments)
+
+
+def _caused(live: Plan, others: Picture) -> Plan:
+    """The plan without what follows from versions being left out of their chains alone: those before them would seem to hold longer."""
+    if not live.changed:
+        return live
+    _, apart = rewrite(others, live.now, others.versions())
+    longer = {change.after.id: change.after for change in apart}
+    return replace(live, changed=tuple(change for change in live.changed if longer.get(change.after.id) != change.after))
 
 
 # Carrying these out withdraws the memory itself: it repeats another, or only tells of an end.
@@ -151,6 +160,12 @@ def _about(memory: Version, review: Review) -> Review:
     """The review as one about the stored memory, which it relies on like on the others."""
     relied_on = (*review.relied_on, (memory.id, memory.revision))
     return replace(review, source=ReviewSource.SWEEP, relied_on=relied_on, successor=memory.id)
+
+
+def _left_over(memory: Version, review: Review, plan: Plan) -> Review:
+    """The review of what the plan leaves undone. It is not about the memory where that is withdrawn: it could not be accepted then."""
+    withdrawn = any(change.after.id == memory.id and change.after.belief.void for change in plan.changed)
+    return replace(review, source=ReviewSource.SWEEP) if withdrawn else _about(memory, review)
 
 
 def _asking(swept: Swept, memory: Version, review: Review, now: datetime) -> Plan:

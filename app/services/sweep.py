@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
-from app.domain.memory import AgentId, Memory, Moment, Operation
+from app.domain.memory import AgentId, Memory, Moment, Operation, Version
 from app.domain.picture import Picture
 from app.domain.plan import Mode, Plan
 from app.domain.relation import Classify
@@ -41,11 +41,16 @@ class _Stopped(Exception):
 
 @dataclass(slots=True)
 class _Run:
-    """A sweep in the hands of this worker. `gone`: what a dry run would have ended or withdrawn so far."""
+    """A sweep in the hands of this worker. `foreseen`: what a dry run would have changed so far, as it would be."""
 
     sweep: Sweep
     runner: UUID
-    gone: set[UUID] = field(default_factory=set)
+    foreseen: dict[UUID, Version] = field(default_factory=dict)
+
+    def has_ended(self, memory_id: UUID, at: datetime) -> bool:
+        """Whether a memory, that was compared as it is stored, would no longer hold then."""
+        version = self.foreseen.get(memory_id)
+        return version is not None and not version.belief.holds(at)
 
 
 @dataclass(slots=True)
@@ -176,7 +181,7 @@ class Sweeping:
             proposes = self._rules.policy.mode_of(lock.mode) is not Mode.LIVE
             batch = await self._plan(connection, agent, run, items, lock.last_known_at, proposes=proposes)
             if run.sweep.dry_run:
-                run.gone |= {i for plan in batch.plans for i in _ended_by(plan)}
+                run.foreseen |= {version.id: version for plan in batch.plans for version in plan.versions}
             else:
                 await self._apply(connection, agent, run.sweep, ids, items, batch)
             run.sweep = _advanced(run.sweep, ids, batch)
@@ -192,18 +197,19 @@ class Sweeping:
         facts = [item.fact for item in items]
         picture, clock = await writes.read_picture(connection, agent, facts=facts, ids=named, withdrawable=swept)
         stored = {version.id: version.revision for version in picture.versions()}
+        picture.absorb(version for version in run.foreseen.values() if picture.chain(version.chain_id))
         decided = await sweeping.decided_by_people(connection, agent, swept)
         batch = _Batch()
         for item in items:
             moved = {i for i in item.acting if stored.get(i) != item.seen.get(i)}
             if reason := MOVED if moved else item.verdict.look_again:
                 batch.marks[item.new_id] = reason
-            left_alone = {*run.gone, *decided.get(item.new_id, ())}
+            left_alone = decided.get(item.new_id, set())
             now = writes.next_known(clock, last)
             plan = None
-            if picture.has(item.new_id) and item.new_id not in run.gone:
+            if picture.has(item.new_id):
                 try:
-                    plan = self._plan_one(item, picture, moved, left_alone, now, proposes=proposes)
+                    plan = self._plan_one(run, item, picture, moved, left_alone, now, proposes=proposes)
                 except PalimpsestError as problem:  # the others have their turn all the same
                     logger.warning("Memory %s could not be held against others: %s", item.new_id, type(problem).__name__)
             if plan and plan.review:
@@ -215,15 +221,17 @@ class Sweeping:
         return batch
 
     def _plan_one(
-        self, item: Judged, picture: Picture, moved: set[UUID], left_alone: set[UUID], now: datetime, *, proposes: bool
+        self, run: _Run, item: Judged, picture: Picture, moved: set[UUID], left_alone: set[UUID], now: datetime, *, proposes: bool
     ) -> Plan | None:
         memory = picture.version(item.new_id)
         if not can_act(memory):
             return None
         fact = replace(item.fact, valid_from=memory.belief.valid_from, valid_until=memory.belief.said_until)
         others = ground(memory, fact, picture, left_alone)
-        certain = rules.judge(fact, others, memory.belief.valid_from, classify=True, fuzzy=self._rules.fuzzy)
-        judgments = (*certain, *(j for j in item.verdict.judgments if j.memory_id not in moved))
+        start = memory.belief.valid_from
+        certain = rules.judge(fact, others, start, classify=True, fuzzy=self._rules.fuzzy)
+        said = (j for j in item.verdict.judgments if j.memory_id not in moved and not run.has_ended(j.memory_id, start))
+        judgments = (*certain, *said)
         swept = Swept(memory.id, fact, judgments, item.merged)
         plan = plan_sweep(swept, picture, others, self._rules.policy, now=now, proposes=proposes)
         return replace(plan, asked=item.verdict.asked) if plan else None
@@ -252,12 +260,6 @@ async def _work(connection: AsyncConnection, agent: AgentId, sweep: Sweep) -> li
 
 def _batches(ids: Sequence[UUID], size: int) -> Iterator[Sequence[UUID]]:
     return (ids[start : start + size] for start in range(0, len(ids), size))
-
-
-def _ended_by(plan: Plan) -> set[UUID]:
-    """What would no longer hold after the plan."""
-    withdrawn = {change.after.id for change in plan.changed if change.after.belief.void}
-    return {*plan.superseded, *withdrawn}
 
 
 def _advanced(sweep: Sweep, ids: Sequence[UUID], batch: _Batch) -> Sweep:

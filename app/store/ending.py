@@ -6,10 +6,8 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.ending import Span
-from app.domain.memory import AgentId, Lifespan
+from app.domain.memory import AgentId
 from app.store.engine import fetch
-
-_NAMED_BY = {Lifespan.SESSION: "session_id", Lifespan.PROJECT: "project"}
 
 # Those that hold at a moment or later.
 _GOING_ON = """
@@ -20,7 +18,7 @@ _GOING_ON = """
 
 async def ids_to_end(connection: AsyncConnection, agent: AgentId, span: Span, *, at: datetime) -> list[UUID]:
     """The memories that live as long as the span and hold at that moment or later; those of one chain stand together."""
-    going_on = _GOING_ON.format(named_by=_NAMED_BY[span.lifespan])
+    going_on = _GOING_ON.format(named_by=span.lifespan.named_by)
     statement = f"SELECT id {going_on} AND lifespan = :lifespan ORDER BY chain_id, created_at, id"
     rows = await fetch(connection, statement, {"agent": agent, "name": span.name, "lifespan": span.lifespan, "at": at})
     return [row["id"] for row in rows]
@@ -28,7 +26,7 @@ async def ids_to_end(connection: AsyncConnection, agent: AgentId, span: Span, *,
 
 async def count_going_on(connection: AsyncConnection, agent: AgentId, span: Span, *, at: datetime) -> int:
     """How many memories of the span hold at that moment or later, whatever their lifespan."""
-    statement = f"SELECT count(*) AS kept {_GOING_ON.format(named_by=_NAMED_BY[span.lifespan])}"
+    statement = f"SELECT count(*) AS kept {_GOING_ON.format(named_by=span.lifespan.named_by)}"
     [row] = await fetch(connection, statement, {"agent": agent, "name": span.name, "at": at})
     kept: int = row["kept"]
     return kept

@@ -121,7 +121,8 @@ def _redacted(states: str) -> str:
     """The states of a log row without what they say of erased memories and without the judgments of reviews."""
     return f"""
         (SELECT coalesce(jsonb_agg(CASE
-            WHEN s ? 'review' THEN jsonb_set(s, '{{review}}', ((s -> 'review') - 'judgments' - 'incoming') #- '{{said,project}}')
+            WHEN s ? 'review'
+            THEN jsonb_set(s, '{{review}}', ((s -> 'review') - 'judgments' - 'incoming') #- '{{said,session_id}}' #- '{{said,project}}')
             WHEN s ? 'settled' THEN jsonb_set(s, '{{settled,note}}', 'null')
             WHEN NOT s ? 'id' OR m.erased_at IS NULL THEN s
             ELSE (CASE WHEN s ? 'metadata' THEN jsonb_set(s, '{{metadata}}', (s -> 'metadata') - CAST(:texts AS text[])) ELSE s END)
@@ -184,7 +185,7 @@ _STANDS = """
 _REDACT_REVIEWS = f"""
     WITH told AS ({_TOLD_OF})
     UPDATE reviews SET status = CASE WHEN status = 'pending' AND NOT ({_STANDS}) THEN 'expired' ELSE status END, note = NULL,
-        said = said - 'project',
+        said = said - 'session_id' - 'project',
         incoming = CASE WHEN NOT ({_STANDS}) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL ELSE incoming END,
         judgments = (SELECT coalesce(jsonb_agg(j || '{{"reasoning": "", "findings": [], "vetoes": []}}'), '[]')
                      FROM jsonb_array_elements(judgments) AS j)

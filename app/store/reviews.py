@@ -182,6 +182,7 @@ _SAID: dict[str, Callable[[str], Any]] = {
     "said_until": datetime.fromisoformat,
     "retracted_at": datetime.fromisoformat,
     "lifespan": Lifespan,
+    "session_id": str,
     "project": str,
 }
 

@@ -92,15 +92,17 @@ def _vector(row: Mapping[str, Any]) -> NDArray[np.float32]:
     return np.asarray(row["embedding"].to_numpy(), dtype=np.float32)
 
 
-# Pairs (memory, other) of which a person has said what to do, or is being asked: reviews in the memory's favour that did not merely
-# expire, and changes in its favour that were undone, archived ones included. What a sweep ended or merged without a memory that took
-# its place names both alike.
-_DECIDED = """
-    SELECT r.memory_id, CAST(other AS uuid) AS other
+# Pairs (memory, other) about which a person is or was asked: reviews in the memory's favour that did not merely expire.
+_ASKED = """
+    SELECT DISTINCT r.memory_id, CAST(other AS uuid) AS other
     FROM reviews r CROSS JOIN LATERAL jsonb_object_keys(r.relied_on) AS other
     WHERE r.agent_id = :agent AND r.memory_id = ANY(:ids) AND r.status <> 'expired'
-    UNION
-    SELECT l.target_memory_id, other FROM consolidation_log l CROSS JOIN LATERAL unnest(l.source_memory_ids) AS other
+"""
+
+# Pairs of which a change was undone, archived ones included. What a sweep ended or merged without a memory that took its place names
+# both alike.
+_UNDONE = """
+    SELECT l.target_memory_id AS memory_id, other FROM consolidation_log l CROSS JOIN LATERAL unnest(l.source_memory_ids) AS other
     WHERE l.agent_id = :agent AND l.target_memory_id = ANY(:ids) AND l.reverted_by IS NOT NULL
     UNION
     SELECT mine, l.target_memory_id FROM consolidation_log l CROSS JOIN LATERAL unnest(l.source_memory_ids) AS mine
@@ -119,11 +121,32 @@ _DECIDED = """
 
 
 async def decided_by_people(connection: AsyncConnection, agent: AgentId, ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
-    """Of each of these memories, the others that a person wants left as they are to it, or was asked about."""
-    decided: dict[UUID, set[UUID]] = {}
-    for row in await fetch(connection, _DECIDED, {"agent": agent, "ids": list(ids)}):
-        decided.setdefault(row["memory_id"], set()).add(row["other"])
-    return decided
+    """Of each of these memories, the others that a person wants left as they are to it, or was asked about.
+
+    What was undone links on: where a third value ended the second, and that the first, and both were undone, the third leaves the first.
+    """
+    decided = await _pairs(connection, agent, _ASKED, ids)
+    undone: dict[UUID, set[UUID]] = {}
+    new = set(ids)
+    while new:
+        undone |= {i: set() for i in new} | await _pairs(connection, agent, _UNDONE, new)
+        new = {other for memory_id in new for other in undone[memory_id]} - undone.keys()
+    return {i: decided.get(i, set()) | _linked(i, undone) for i in ids}
+
+
+async def _pairs(connection: AsyncConnection, agent: AgentId, statement: str, ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
+    found: dict[UUID, set[UUID]] = {}
+    for row in await fetch(connection, statement, {"agent": agent, "ids": list(ids)}):
+        found.setdefault(row["memory_id"], set()).add(row["other"])
+    return found
+
+
+def _linked(memory_id: UUID, pairs: Mapping[UUID, set[UUID]]) -> set[UUID]:
+    """The others that pairs lead to, one after the other."""
+    linked, new = {memory_id}, {memory_id}
+    while new := {other for i in new for other in pairs[i]} - linked:
+        linked |= new
+    return linked - {memory_id}
 
 
 async def mark(connection: AsyncConnection, agent: AgentId, marks: Mapping[UUID, str | None]) -> None:

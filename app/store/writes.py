@@ -50,7 +50,7 @@ _CREATE_AGENT = sa.text(
 
 VERSION_COLUMNS = (
     "id, chain_id, kind, entity, category, key, single_valued, slot_entity, slot_category, slot_key, "
-    "content_hash, fuzzy_hash, folded_hash, value_hash, importance, trust, lifespan, created_at, revision, erased_at, "
+    "content_hash, fuzzy_hash, folded_hash, value_hash, importance, trust, lifespan, session_id, project, created_at, revision, erased_at, "
     + ", ".join(BELIEF_COLUMNS)
 )
 

@@ -343,7 +343,6 @@ def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
 
 def test_what_is_told_again_for_longer_lives_longer(client: httpx.Client) -> None:
     first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
-    assert store(client, "Prefers tea")["operation"] == "NOOP"
     again = store(client, "Prefers tea", **PROJECT)
     assert (again["operation"], again["decision"]["relation"], again["memory"]["id"]) == ("AMEND", "DUPLICATE", first)
     assert (again["memory"]["lifespan"], again["memory"]["project"], again["memory"]["session_id"]) == ("project", "almanac", "monday")
@@ -351,6 +350,30 @@ def test_what_is_told_again_for_longer_lives_longer(client: httpx.Client) -> Non
     assert end(client)["ended"] == []
     assert client.post(f"/v1/log/{again['log_id']}/revert", json={"cascade": True}).is_success
     assert end(client)["ended"] == [first]
+
+
+def test_what_is_told_again_for_good_stays_when_the_session_ends(client: httpx.Client) -> None:
+    first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
+    again = store(client, "Prefers tea", project="almanac")
+    assert (again["operation"], again["memory"]["lifespan"], again["memory"]["project"]) == ("AMEND", "permanent", None)
+    assert end(client)["ended"] == []
+    assert memory(client, first)["status"] == "current"
+
+
+def test_what_is_told_again_in_another_session_lives_with_that_one(client: httpx.Client) -> None:
+    first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
+    again = store(client, "Prefers tea", session_id="tuesday", lifespan="session")
+    assert (again["operation"], again["memory"]["id"], again["memory"]["session_id"]) == ("AMEND", first, "tuesday")
+    assert end(client)["ended"] == []
+    assert end(client, "tuesday")["ended"] == [first]
+
+
+def test_a_sweep_does_not_end_with_one_session_what_was_told_in_a_later_one_too(place: Place) -> None:
+    first = place.editor("Vim", **SESSION)
+    place.store("Vim it is", category="tooling", key="editor", value="Vim", session_id="tuesday", lifespan="session")
+    place.sweep()
+    assert place.client.post("/v1/sessions/monday/end").json()["ended"] == []
+    assert place.memory(first)["status"] == "current"
 
 
 def test_within_one_batch_too(client: httpx.Client) -> None:
@@ -390,13 +413,14 @@ def test_erasing_takes_the_names_of_session_and_project(client: httpx.Client) ->
     assert memory(client, stored)["project"] is None
 
 
-def test_erasing_takes_the_name_of_a_project_from_what_was_proposed(client: httpx.Client) -> None:
+def test_erasing_takes_the_names_of_session_and_project_from_what_was_proposed(client: httpx.Client) -> None:
     name, _ = f"zebra-{uuid4().hex}", store(client, "Secret", **SESSION)
     client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"}).raise_for_status()
-    proposed = store(client, "Secret", project=name, lifespan="project")["memory"]["id"]
-    assert name in exported(client).decode()
-    client.delete(f"/v1/memories/{proposed}", params={"erase": True}).raise_for_status()
-    assert name not in exported(client).decode()
+    for said in ({"project": name, "lifespan": "project"}, {"session_id": name, "lifespan": "session"}):
+        proposed = store(client, "Secret", **said)["memory"]["id"]
+        assert name in exported(client).decode()
+        client.delete(f"/v1/memories/{proposed}", params={"erase": True}).raise_for_status()
+        assert name not in exported(client).decode()
 
 
 # --- many, and at once --------------------------------------------------------------------------------------------------------

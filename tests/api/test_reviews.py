@@ -133,6 +133,15 @@ def test_a_constraint_ends_by_an_accepted_review(client: httpx.Client) -> None:
     assert decide(client, flagged["review_id"], "accept")["superseded"] == [old["id"]]
 
 
+def test_what_an_end_told_late_may_not_end_ends_at_the_moment_that_was_told(client: httpx.Client) -> None:
+    trusted = store(client, "Is employed at Initech", trust=90, valid_from="2023-02-01")["memory"]["id"]
+    plain = store(client, "Works at Initech", valid_from="2023-01-01", classify=False)["memory"]["id"]
+    told = store(client, "No longer works at Initech", valid_from="2024-01-01")
+    assert (told["operation"], told["superseded"]) == ("DELETE", [plain])
+    decide(client, told["review_id"], "accept")
+    assert client.get(f"/v1/memories/{trusted}").json()["valid_until"] == "2024-01-01T00:00:00.000000Z"
+
+
 def test_unknown_and_foreign_reviews_answer_alike(client: httpx.Client) -> None:
     _, flagged = trusted(client)
     for review_id, agent in ((str(uuid4()), client.headers["X-Agent-Id"]), (flagged["review_id"], f"other-{uuid4().hex}")):

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from app.domain.memory import Fact
 from app.domain.picture import Picture
 from app.domain.plan import Policy, ReviewSource
+from app.domain.relation import Judge, Judgment, Relation
+from app.domain.reviewing import Proposal, plan_accept
 from app.domain.storing import plan_store
 from app.domain.sweeping import Swept, can_act, ground, plan_sweep
 from app.judges import rules
@@ -126,3 +128,31 @@ def test_a_repetition_that_replaced_something_stays() -> None:
     sweep(picture, kept)
     assert not picture.version(UUID(int=2)).belief.void
     assert holding(picture, kept, day(6)) != ["a"]
+
+
+def test_what_an_end_may_not_end_is_asked_about_apart_from_it_because_it_is_withdrawn() -> None:
+    works = [Fact("Works at Initech", valid_from=day(0), trust=90), Fact("Is employed at Initech", valid_from=day(1))]
+    picture, kept = stored([*works, Fact("No longer works at Initech", valid_from=day(5))], classify=False)
+    trusted, plain, end = (UUID(int=place) for place in (1, 2, 3))
+    said = tuple(Judgment(i, Relation.RETRACTION, 0.95, "because", Judge.SIGNALS) for i in (trusted, plain))
+    others = ground(picture.version(end), kept[end], picture, ())
+    plan = plan_sweep(Swept(end, kept[end], said), picture, others, POLICY, now=KNOWN + timedelta(days=1), proposes=False)
+    assert plan is not None
+    picture.absorb(plan.versions)
+    assert picture.version(end).belief.void
+    assert plan.review is not None
+    review = plan.review
+    proposal = Proposal(UUID(int=9), review.relation, "", KNOWN, review.successor, review.judgments, review.relied_on, review.said)
+    picture.absorb(plan_accept(proposal, picture, now=KNOWN + timedelta(days=2)).versions)
+    assert picture.version(trusted).belief.valid_until == picture.version(plain).belief.valid_until == day(5)
+
+
+def test_a_value_that_comes_back_does_not_let_less_trusted_ones_end_the_first() -> None:
+    """What says the same later waits for its own turn, and those before it in its chain end all the same where it begins."""
+    line = [Fact(f"It is {value}", key="it", value=value, valid_from=day(start)) for value, start in (("b", 4), ("c", 6), ("a", 8))]
+    picture, kept = stored(line, classify=True)
+    trusted = Fact("It is a, says one who knows", key="it", value="a", valid_from=day(1), trust=90)
+    picture.absorb(plan_store(trusted, picture, [], POLICY, now=KNOWN + timedelta(hours=1), new_id=UUID(int=9), classify=False).versions)
+    kept[UUID(int=9)] = trusted
+    sweep(picture, kept)
+    assert picture.version(UUID(int=9)).belief.valid_until is None
