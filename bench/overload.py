@@ -34,7 +34,6 @@ class Load:
 
     seconds: float
     sent: int = 0
-    unsent: int = 0
     late: int = 0
     cpu: float = 0.0
     taken: dict[int, list[float]] = field(default_factory=dict)
@@ -154,8 +153,6 @@ async def _open(port: int, rate: float, seconds: float, under_way: set[asyncio.T
                 task = asyncio.create_task(call(next(requests)))
                 under_way.add(task)
                 task.add_done_callback(under_way.discard)
-            else:
-                load.unsent += 1
         begun = due
         await asyncio.sleep(TICK)
     return load

@@ -12,8 +12,6 @@ from app.domain.links import LinkType
 from app.domain.text import digest, fold, loose_digest
 
 AgentId = NewType("AgentId", str)
-MemoryId = NewType("MemoryId", UUID)
-LogId = NewType("LogId", UUID)
 
 
 class Kind(StrEnum):

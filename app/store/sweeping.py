@@ -69,15 +69,14 @@ async def marked(connection: AsyncConnection, agent: AgentId) -> list[UUID]:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A memory to examine, with its vector; `marked` says why it was to be looked at again."""
+    """A memory to examine, with its vector."""
 
     memory: Memory
     vector: NDArray[np.float32]
-    marked: str | None
 
 
 _EXAMINE = f"""
-    SELECT {MEMORY}, CAST(NULL AS uuid) AS supersedes_id, m.embedding, m.look_again
+    SELECT {MEMORY}, CAST(NULL AS uuid) AS supersedes_id, m.embedding
     FROM {LATEST} WHERE m.agent_id = :agent AND m.id = ANY(:ids) AND m.erased_at IS NULL
 """  # noqa: S608 - fragments from constants, values are bound
 
@@ -85,7 +84,7 @@ _EXAMINE = f"""
 async def to_examine(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> list[Examined]:
     """These memories in the order given; erased ones are left out."""
     rows = {row["id"]: row for row in await fetch(connection, _EXAMINE, {"agent": agent, "ids": list(ids)})}
-    return [Examined(memory_in(rows[i]), _vector(rows[i]), rows[i]["look_again"]) for i in ids if i in rows]
+    return [Examined(memory_in(rows[i]), _vector(rows[i])) for i in ids if i in rows]
 
 
 def _vector(row: Mapping[str, Any]) -> NDArray[np.float32]:

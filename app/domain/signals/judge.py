@@ -40,7 +40,6 @@ SIGNALS: tuple[Signal, ...] = (
     complement,
 )
 FLAG_AT = 0.3
-PASSES_VETO = (retraction, explicit_change)
 
 
 def judge(incoming: Statement, candidates: Sequence[Statement]) -> list[Judgment]:
