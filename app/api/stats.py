@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, HTTPException, Path
 from pydantic import Field
 from starlette.responses import Response
 
@@ -109,3 +109,9 @@ async def get_stats(
             raise UnknownAgent(agent_id)
         row = await stats.read_stats(connection, AgentId(agent_id), parts.half_lives)
     return reply(StatsOut.of(agent_id, row))
+
+
+@router.patch("/{agent_id:path}/stats", include_in_schema=False)
+async def only_read() -> None:
+    """Else an agent of that name would be told its mode."""
+    raise HTTPException(405)

@@ -5,6 +5,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -103,7 +104,8 @@ class Sweeping:
             await sweeps.expect(connection, agent, sweep.id, runner, sweep.examined + len(work))
         run = _Run(sweep, runner)
         turns = None if sweep.is_thorough else frozenset(work)
-        living = asyncio.create_task(self._live(agent, sweep.id, runner))
+        over = asyncio.Event()
+        living = asyncio.create_task(self._live(agent, sweep.id, runner, over))
         try:
             for ids in _batches(work, self._batch):
                 await self._write(agent, run, ids, await self._examine(agent, ids, turns=turns))
@@ -116,13 +118,13 @@ class Sweeping:
                 await sweeps.fail(connection, agent, sweep.id, runner, _told(problem))
             raise
         finally:
-            living.cancel()
+            over.set()  # not cancelled: the driver may take that for the end of a statement alone, and the heart would go on
+            await living
         return True
 
-    async def _live(self, agent: AgentId, sweep_id: UUID, runner: UUID) -> None:
-        """Says that this runner lives, for as long as it does."""
-        while True:
-            await asyncio.sleep(sweeps.LEASE.total_seconds() / 3)
+    async def _live(self, agent: AgentId, sweep_id: UUID, runner: UUID, over: asyncio.Event) -> None:
+        """Says that this runner lives, until its work is over."""
+        while not await _set_within(over, sweeps.LEASE.total_seconds() / 3):
             try:
                 async with self._engine.begin() as connection:
                     await sweeps.stay(connection, agent, sweep_id, runner)
@@ -243,6 +245,12 @@ class Sweeping:
         request = Request(request_id=str(sweep.id))
         await writes.apply(connection, agent, batch.plans, vectors=vectors, language=self._rules.language_oid, request=request)
         await sweeping.mark(connection, agent, {**dict.fromkeys(ids), **batch.marks})
+
+
+async def _set_within(event: asyncio.Event, seconds: float) -> bool:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)
+    return event.is_set()
 
 
 def _told(problem: Exception) -> str:

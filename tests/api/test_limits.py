@@ -123,6 +123,7 @@ def test_unknown_paths_and_methods_are_problems_too(client: httpx.Client) -> Non
         ("DELETE", "/v1/memories/batch", "POST"),
         ("TRACE", "/v1/memories/batch", "POST"),
         ("PUT", "/v1/preferences/a/b/c", "GET"),
+        ("PATCH", "/v1/agents/someone/stats", "GET"),
         ("POST", "/livez", "GET"),
     ],
 )
