@@ -158,12 +158,16 @@ async def take(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runn
     return Sweep(**rows[0] | {"origin": Origin(rows[0]["origin"])}) if rows else None
 
 
+# Not where it has let go of the sweep meanwhile.
+_STAY = """
+    UPDATE sweeps SET alive_at = clock_timestamp()
+    WHERE agent_id = :agent AND id = :id AND runner = :runner AND status = 'running' AND alive_at IS NOT NULL
+"""
+
+
 async def stay(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID) -> None:
     """Says that the runner lives."""
-    given = {"agent": agent, "id": sweep_id, "runner": runner}
-    await fetch(
-        connection, "UPDATE sweeps SET alive_at = clock_timestamp() WHERE agent_id = :agent AND id = :id AND runner = :runner", given
-    )
+    await fetch(connection, _STAY, {"agent": agent, "id": sweep_id, "runner": runner})
 
 
 async def expect(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID, total: int) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ from app.domain.errors import EmbedderUnavailable
 from app.jobs.tasks import Jobs
 from app.jobs.worker import opened_jobs, work
 from app.settings import load_settings
+from app.store import sweeps, writes
 
 
 def clock(url: str, **settings: Any) -> None:
@@ -175,10 +177,6 @@ def test_a_runner_that_was_taken_over_does_not_fail_the_other(place: Place) -> N
 
 
 def test_one_failed_heartbeat_is_not_the_end_of_the_heart(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    from datetime import timedelta
-
-    from app.store import sweeps
-
     place.store("One"), place.store("Two")
     started = place.client.post("/v1/sweeps").json()["id"]
     monkeypatch.setattr(sweeps, "LEASE", timedelta(seconds=0.3))
@@ -209,6 +207,39 @@ def test_one_failed_heartbeat_is_not_the_end_of_the_heart(place: Place, monkeypa
     assert beats > 3, beats
 
 
+def test_the_heart_stops_with_its_work_whatever_becomes_of_its_last_statement(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.store("One"), place.store("Two")
+    started = place.client.post("/v1/sweeps").json()["id"]
+    monkeypatch.setattr(sweeps, "LEASE", timedelta(seconds=0.15))
+    beats = 0
+
+    async def stay(*_: object) -> None:
+        nonlocal beats
+        beats += 1
+        try:
+            await asyncio.sleep(0.5)
+        except asyncio.CancelledError:
+            raise psycopg.OperationalError("a cancelled statement") from None
+
+    monkeypatch.setattr(sweeps, "stay", stay)
+
+    async def go() -> int:
+        async with opened_jobs(load_settings(database_url=place.url)) as jobs:
+            real_examine = jobs.sweeping._examine
+
+            async def slow(*a, **k):
+                await asyncio.sleep(0.3)
+                return await real_examine(*a, **k)
+
+            jobs.sweeping._examine = slow
+            await jobs.sweeping.run("default", uuid.UUID(started))
+            before = beats
+            await asyncio.sleep(0.5)
+            return before
+
+    assert asyncio.run(go()) == beats > 0
+
+
 def test_a_sweep_that_finds_nothing_rewrites_no_memory(place: Place) -> None:
     for n in range(5):
         place.store(f"Note {n} {'abcdefg'[n] * 5}")
@@ -221,8 +252,6 @@ def test_a_sweep_that_finds_nothing_rewrites_no_memory(place: Place) -> None:
 
 def test_starting_sweeps_for_all_holds_up_nobody(place: Place) -> None:
     """The clock waits for one busy agent; a store of another one that is due comes meanwhile."""
-    from app.store import writes
-
     place.store("One")
     place.client.post("/v1/memories", json={"content": "x", "classify": False}, headers={"X-Agent-Id": "later"})
 
@@ -242,8 +271,6 @@ def test_starting_sweeps_for_all_holds_up_nobody(place: Place) -> None:
 
 
 def test_one_busy_agent_does_not_keep_the_clock_from_the_others(place: Place) -> None:
-    from app.store import writes
-
     place.store("One")
     place.client.post("/v1/memories", json={"content": "x", "classify": False}, headers={"X-Agent-Id": "another"})
 
