@@ -176,6 +176,17 @@ def test_a_runner_that_was_taken_over_does_not_fail_the_other(place: Place) -> N
         assert c.execute("SELECT failures, alive_at IS NULL FROM sweeps").fetchone() == (0, False)
 
 
+def slow_down(jobs: Jobs, seconds: float) -> None:
+    """Every batch of a sweep takes that much longer."""
+    real = jobs.sweeping._examine
+
+    async def slow(*a, **k):
+        await asyncio.sleep(seconds)
+        return await real(*a, **k)
+
+    jobs.sweeping._examine = slow
+
+
 def test_one_failed_heartbeat_is_not_the_end_of_the_heart(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.store("One"), place.store("Two")
     started = place.client.post("/v1/sweeps").json()["id"]
@@ -194,13 +205,7 @@ def test_one_failed_heartbeat_is_not_the_end_of_the_heart(place: Place, monkeypa
 
     async def go() -> None:
         async with opened_jobs(load_settings(database_url=place.url)) as jobs:
-            real_examine = jobs.sweeping._examine
-
-            async def slow(*a, **k):
-                await asyncio.sleep(1.5)
-                return await real_examine(*a, **k)
-
-            jobs.sweeping._examine = slow
+            slow_down(jobs, 1.5)
             await jobs.sweeping.run("default", uuid.UUID(started))
 
     asyncio.run(go())
@@ -225,13 +230,7 @@ def test_the_heart_stops_with_its_work_whatever_becomes_of_its_last_statement(pl
 
     async def go() -> int:
         async with opened_jobs(load_settings(database_url=place.url)) as jobs:
-            real_examine = jobs.sweeping._examine
-
-            async def slow(*a, **k):
-                await asyncio.sleep(0.3)
-                return await real_examine(*a, **k)
-
-            jobs.sweeping._examine = slow
+            slow_down(jobs, 0.3)
             await jobs.sweeping.run("default", uuid.UUID(started))
             before = beats
             await asyncio.sleep(0.5)
