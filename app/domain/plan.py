@@ -106,8 +106,7 @@ class Review:
     """A change that was not made: what was proposed of which memories, the versions relied on, and what accepting will do.
 
     `said` holds the claims that accepting corrects on the one memory it is about; of an end, when that is (None: where the fact that
-    was stored beside begins). `successor` is the stored memory in whose favour it
-    is proposed; None: the one that the same plan inserts.
+    was stored beside begins). `successor` is the stored memory in whose favour it is proposed; None: the one that the same plan inserts.
     """
 
     source: ReviewSource
