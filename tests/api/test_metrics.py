@@ -10,7 +10,7 @@ import httpx
 import psutil
 from builders import store
 from conftest import running
-from served import served
+from served import Served, served
 
 from app.settings import load_settings
 
@@ -19,6 +19,15 @@ def samples(address: str | httpx.Client) -> dict[str, float]:
     text = address.get("/metrics").text if isinstance(address, httpx.Client) else httpx.get(f"{address}/metrics").text
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+def await_startups(service: Served, count: int) -> None:
+    """Readiness is the first worker's; the others may still be starting."""
+    for _ in range(600):
+        if service.log.read_text().count("Application startup complete.") == count:
+            return
+        time.sleep(0.1)
+    raise AssertionError(service.log.read_text())
 
 
 def test_requests_are_counted_and_timed_by_route_and_status(client: httpx.Client) -> None:
@@ -62,6 +71,7 @@ def test_the_pool_and_the_queue_are_gauges(database_url: str) -> None:
 
 def test_workers_are_counted_together_and_a_dead_one_is_forgotten(tmp_path: Path) -> None:
     with served(tmp_path, "--workers", "2", PALIMPSEST_POOL_SIZE="3") as service:
+        await_startups(service, 2)
         for _ in range(20):
             assert httpx.get(f"{service.address}/v1/memories").status_code == 200
         now = samples(service.address)
@@ -69,9 +79,6 @@ def test_workers_are_counted_together_and_a_dead_one_is_forgotten(tmp_path: Path
         assert now["palimpsest_pool_size"] == 6
         victim = int(re.findall(r"Started server process \[(\d+)\]", service.log.read_text())[0])
         psutil.Process(victim).send_signal(signal.SIGKILL)
-        for _ in range(200):
-            time.sleep(0.1)
-            if service.log.read_text().count("Application startup complete.") == 3:
-                break
+        await_startups(service, 3)
         assert samples(service.address)["palimpsest_pool_size"] == 6
         assert samples(service.address)['palimpsest_requests_total{method="GET",route="/v1/memories",status="200"}'] == 20
