@@ -71,7 +71,8 @@ def serve(
         os.environ["PALIMPSEST_DATABASE_URL"] = url  # the workers' settings are read from the environment
         os.environ["PALIMPSEST_HOST"] = settings.host
         logger.info("Swagger UI: http://%s:%d/docs", settings.host, settings.port)
-        with _shared_metrics(settings.workers), _worker_beside(settings):
+        alone = settings.workers == 1 and settings.database_url is not None
+        with nullcontext() if alone else _shared_metrics(), _worker_beside(settings):
             uvicorn.run(
                 "app.serving:served_app",
                 factory=True,
@@ -139,9 +140,9 @@ def _keep_worker(ended: threading.Event) -> None:
 
 
 @contextmanager
-def _shared_metrics(workers: int) -> Iterator[None]:
-    """A folder through which several workers tell each other what they counted, unless there is one already."""
-    if workers == 1 or "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+def _shared_metrics() -> Iterator[None]:
+    """A folder through which processes tell each other what they counted, unless there is one already."""
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         yield
         return
     with tempfile.TemporaryDirectory(prefix="palimpsest-metrics-") as folder:

@@ -1,4 +1,4 @@
-"""`palimpsest serve` as a process of its own."""
+"""Palimpsest as processes of their own: its commands, and the service."""
 
 import os
 import signal
@@ -12,6 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+
+QUIET = {"XDG_RUNTIME_DIR": "/tmp"}
+
+
+def palimpsest(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "app.cli", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **QUIET, **environment})
 
 
 @dataclass(frozen=True)

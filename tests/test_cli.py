@@ -1,32 +1,15 @@
 """The command line against a running service, and `serve` itself as a process."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from uuid import uuid4
 
 import httpx
-import psutil
 import psycopg
 import pytest
 from conftest import fresh_database
-from embedding.scripted_vectors import embeds
-from judges.scripted import ScriptedModel
+from served import palimpsest
 
 from app.store import schema
-
-QUIET = {"XDG_RUNTIME_DIR": "/tmp"}
-
-
-def palimpsest(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "app.cli", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **QUIET, **environment})
 
 
 @pytest.fixture
@@ -133,98 +116,3 @@ def test_an_external_database_that_is_behind_is_migrated_on_request_only(server_
         assert "made by another-model" in other.stderr
         with psycopg.connect(url) as connection:
             assert connection.execute("SELECT count(*) FROM memories").fetchone() == (0,)
-
-
-# --- serve over the embedded Postgres ----------------------------------------------------------------------------------
-
-
-@contextmanager
-def serving(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A service of its own process over the embedded Postgres of a folder."""
-    port = free_port()
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), *words]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_")} | QUIET | {"PALIMPSEST_DATA_DIR": str(folder)}
-    with open(folder / "service.log", "ab") as log, subprocess.Popen(command, env=environment, stdout=log, stderr=log) as process:
-        try:
-            await_ready(f"http://127.0.0.1:{port}", process, folder)
-            yield process, f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def await_ready(address: str, process: subprocess.Popen[bytes], folder: Path) -> None:
-    for _ in range(400):
-        assert process.poll() is None, (folder / "service.log").read_text()
-        try:
-            if httpx.get(f"{address}/readyz").is_success:
-                return
-        except httpx.HTTPError:
-            time.sleep(0.1)
-    raise AssertionError("not ready in time")
-
-
-def postmaster(folder: Path) -> int | None:
-    file = folder / "postgres" / "postmaster.pid"
-    return int(file.read_text().splitlines()[0]) if file.exists() else None
-
-
-def test_serve_starts_its_own_postgres_and_stops_it(tmp_path: Path) -> None:
-    with serving(tmp_path) as (_, address):
-        assert httpx.post(f"{address}/v1/memories", json={"content": "Has a dog"}).status_code == 201
-        pid = postmaster(tmp_path)
-        assert pid is not None
-        assert psutil.pid_exists(pid)
-    assert postmaster(tmp_path) is None
-    with serving(tmp_path) as (_, address):
-        assert len(httpx.get(f"{address}/v1/memories").json()["items"]) == 1
-
-
-def test_after_a_kill_the_next_start_takes_the_database_over(tmp_path: Path) -> None:
-    with serving(tmp_path) as (process, address):
-        stored = httpx.post(f"{address}/v1/memories", json={"content": "Has a dog"}).json()["memory"]["id"]
-        process.send_signal(signal.SIGKILL)
-        process.wait(10)
-        pid = postmaster(tmp_path)
-    assert pid is not None
-    assert psutil.pid_exists(pid), "Postgres outlives the service"
-    with serving(tmp_path) as (_, address):
-        assert postmaster(tmp_path) == pid
-        assert httpx.get(f"{address}/v1/memories/{stored}").json()["content"] == "Has a dog"
-        examined = palimpsest("doctor", PALIMPSEST_DATA_DIR=str(tmp_path))
-        assert (examined.returncode, examined.stdout) == (0, "1 agent examined: everything holds.\n"), examined.stderr
-    assert postmaster(tmp_path) is None, "the takeover stops it in the end"
-
-
-def test_workers_share_the_port_and_the_database_and_stay_small(tmp_path: Path) -> None:
-    with serving(tmp_path, "--workers", "2") as (process, address):
-        stored = httpx.post(f"{address}/v1/memories", json={"content": "Has a dog"}).json()["memory"]["id"]
-        for _ in range(20):
-            assert httpx.get(f"{address}/v1/memories/{stored}").status_code == 200
-        services = [p for p in psutil.Process(process.pid).children(recursive=True) if "python" in p.name()]
-        resident = [p.memory_info().rss / 2**20 for p in services]
-        assert max(resident) <= 300, "an idle service process stays under 300 MB"
-    assert postmaster(tmp_path) is None
-
-
-def test_reembed_joins_the_postgres_of_a_running_service_and_leaves_it_running(tmp_path: Path) -> None:
-    with ScriptedModel(embeds(8)) as server, serving(tmp_path) as (_, address):
-        assert httpx.post(f"{address}/v1/memories", json={"content": "Has a dog"}).status_code == 201
-        remote = {
-            "PALIMPSEST_EMBEDDING_BASE_URL": server.url,
-            "PALIMPSEST_EMBEDDING_MODEL": "scripted",
-            "PALIMPSEST_EMBEDDING_DIMENSIONS": "8",
-        }
-        changed = palimpsest("reembed", PALIMPSEST_DATA_DIR=str(tmp_path), **remote)
-        assert "made by scripted/8 (8 dimensions) now" in changed.stdout, changed.stderr
-        assert httpx.post(f"{address}/v1/search", json={"query": "dog"}).status_code == 503
-        assert httpx.get(f"{address}/v1/memories").json()["items"][0]["content"] == "Has a dog"
-    assert postmaster(tmp_path) is None

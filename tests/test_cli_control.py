@@ -4,7 +4,7 @@ import json
 from uuid import uuid4
 
 import pytest
-from test_cli import palimpsest
+from served import palimpsest
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from builders import editor, send
 from conftest import running
-from test_cli import palimpsest
+from served import palimpsest
 
 from app.settings import load_settings
 

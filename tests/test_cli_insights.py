@@ -6,7 +6,7 @@ from uuid import uuid4
 import httpx
 import pytest
 from builders import editor, send, store
-from test_cli import palimpsest
+from served import palimpsest
 
 
 @pytest.fixture

@@ -11,9 +11,8 @@ import psutil
 import psycopg
 import pytest
 from builders import editor
-from served import Served, served
+from served import Served, palimpsest, served
 from swept import Place
-from test_cli import palimpsest
 
 from app.commands import sweeping
 from app.commands.asking import Failure
@@ -40,6 +39,8 @@ def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(tmp_path: Path)
         assert "SUPERSEDE" in done.stdout
         [found] = json.loads(palimpsest("search", "editor", *words, "--json").stdout)["results"]
         assert found["memory"]["value"] == "Nano"
+        counted = httpx.get(f"{service.address}/metrics").text
+        assert 'palimpsest_operations_total{decided_by="sweep",operation="SUPERSEDE",relation="UPDATE"} 1.0' in counted
 
 
 def test_the_worker_goes_with_its_service_even_when_that_is_killed(tmp_path: Path) -> None:

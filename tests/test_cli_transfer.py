@@ -14,7 +14,7 @@ from threading import Thread
 import httpx
 import pytest
 from builders import contents, editor, store
-from test_cli import QUIET, palimpsest
+from served import QUIET, palimpsest
 from transfers import exported, lines_of, other
 
 

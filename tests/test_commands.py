@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from test_cli import palimpsest
+from served import palimpsest
 
 SLOT = ("--kind", "preference", "--category", "tooling", "--key", "editor")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from test_cli import QUIET, await_ready, free_port
+from served import QUIET, await_ready, free_port
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
@@ -23,15 +23,14 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     port = free_port()
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_")} | QUIET
     serve = {**environment, "PALIMPSEST_DATA_DIR": str(tmp_path), "PORT": str(port)}
-    with (
-        open(tmp_path / "service.log", "wb") as log,
-        subprocess.Popen(["make", "serve"], cwd=ROOT, env=serve, stdout=log, stderr=log) as process,
-    ):
+    log = tmp_path / "service.log"
+    with open(log, "wb") as written, subprocess.Popen(["make", "serve"], cwd=ROOT, env=serve, stdout=written, stderr=written) as process:
+        make = psutil.Process(process.pid)
         try:
-            await_ready(f"http://127.0.0.1:{port}", process, tmp_path)
+            await_ready(f"http://127.0.0.1:{port}", process, log)
             printed = [run(block.replace("localhost:8000", f"127.0.0.1:{port}"), port, environment) for block in BLOCKS[1:]]
         finally:
-            for service in psutil.Process(process.pid).children():
+            for service in make.children() if make.is_running() else []:
                 service.terminate()
             process.wait(30)
     store, change, now, before, history = (json.loads(line) for line in printed[0].splitlines())

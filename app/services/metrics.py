@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.domain.plan import Plan
+from app.domain.plan import Plan, ReviewSource
 from app.store.engine import Pool
 
 REGISTRY = CollectorRegistry()
@@ -36,6 +36,12 @@ def count(plans: Iterable[Plan]) -> None:
             _SECONDS.observe(plan.asked.ms / 1e3)
             if plan.asked.trouble:
                 _TROUBLE.inc()
+
+
+def count_held(stores: int) -> None:
+    """Counts stores that wait for a person because their agent is frozen."""
+    if stores:
+        _REVIEWS.labels(ReviewSource.FROZEN).inc(stores)
 
 
 def count_erasure() -> None:

@@ -113,27 +113,25 @@ class Remember:
             if failed and atomic:
                 raise BatchRefused(failed)
             if mode is Mode.FROZEN:
-                held = await self._hold(connection, agent, items, drafts, picture, dry_run=dry_run)
-                await once.keep(connection, held)
-                return held
-            plans = [draft for draft in drafts if isinstance(draft, Plan)]
-            request = replace(request, duration_ms=(time.perf_counter() - started) * 1e3)
-            hinted = await hints_of(connection, agent, plans, picture)
-            logged = await self._apply(connection, agent, plans, items, request)
-            written = iter(zip(logged, hinted, await links.made_stale(connection, agent, plans), strict=True))
-            stored = await self._read_back(connection, agent, plans, picture, items)
-            outcomes: Outcomes = [
-                draft if isinstance(draft, PalimpsestError) else _outcome(draft, *next(written), item, stored, dry_run=dry_run)
-                for draft, item in zip(drafts, items, strict=True)
-            ]
+                outcomes = await self._hold(connection, agent, items, drafts, picture, dry_run=dry_run)
+            else:
+                request = replace(request, duration_ms=(time.perf_counter() - started) * 1e3)
+                outcomes = await self._carry_out(connection, agent, items, drafts, picture, request, dry_run=dry_run)
             if dry_run:
                 await transaction.rollback()
             else:
                 await once.keep(connection, outcomes)
         if not dry_run:
-            metrics.count(plans)
-            self._waking.after(agent, plans)
+            self._tell(agent, outcomes)
         return outcomes
+
+    def _tell(self, agent: AgentId, outcomes: Outcomes) -> None:
+        """Counts what was committed, and wakes a worker where it left something to do."""
+        done = [outcome for outcome in outcomes if isinstance(outcome, Outcome)]
+        plans = [outcome.plan for outcome in done if outcome.written]
+        metrics.count(plans)
+        metrics.count_held(sum(outcome.held_as is not None for outcome in done))
+        self._waking.after(agent, plans)
 
     async def _plan(
         self, connection: AsyncConnection, agent: AgentId, items: Sequence[Judged], lock: Locked, mode: Mode
@@ -186,6 +184,27 @@ class Remember:
                 await reviews.hold(connection, agent, review_id, incoming, review, now=draft.now)
             held.append(Outcome(draft, None, None, frozen=True, held_as=review_id))
         return held
+
+    async def _carry_out(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        items: Sequence[Judged],
+        drafts: Sequence[Plan | PalimpsestError],
+        picture: Picture,
+        request: Request,
+        *,
+        dry_run: bool,
+    ) -> Outcomes:
+        plans = [draft for draft in drafts if isinstance(draft, Plan)]
+        hinted = await hints_of(connection, agent, plans, picture)
+        logged = await self._apply(connection, agent, plans, items, request)
+        written = iter(zip(logged, hinted, await links.made_stale(connection, agent, plans), strict=True))
+        stored = await self._read_back(connection, agent, plans, picture, items)
+        return [
+            draft if isinstance(draft, PalimpsestError) else _outcome(draft, *next(written), item, stored, dry_run=dry_run)
+            for draft, item in zip(drafts, items, strict=True)
+        ]
 
     def _plan_one(self, item: Judged, picture: Picture, now: datetime) -> Plan:
         fact, command, policy = item.fact, item.command, self._rules.policy

@@ -24,8 +24,8 @@ import pytest
 from builders import contents, editor, problem, store
 from conftest import running
 from judges.scripted import Answer, Request, ScriptedModel, every
+from served import await_ready, free_port
 from store.test_connections import Waiting
-from test_cli import await_ready, free_port
 
 from app.api import transfer
 from app.services import once
@@ -419,9 +419,10 @@ def dying(database_url: str, folder: Path) -> Iterator[tuple[subprocess.Popen[by
     port = free_port()
     command = [sys.executable, str(Path(__file__).with_name("dying.py")), str(port)]
     environment = {**os.environ, "PALIMPSEST_DATABASE_URL": database_url}
-    with open(folder / "service.log", "ab") as log, subprocess.Popen(command, env=environment, stdout=log, stderr=log) as process:
+    log = folder / "service.log"
+    with open(log, "ab") as written, subprocess.Popen(command, env=environment, stdout=written, stderr=written) as process:
         try:
-            await_ready(f"http://127.0.0.1:{port}", process, folder)
+            await_ready(f"http://127.0.0.1:{port}", process, log)
             with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
                 yield process, client
         finally:

@@ -42,6 +42,15 @@ def test_requests_are_counted_and_timed_by_route_and_status(client: httpx.Client
     assert [after[name] - before.get(name, 0) for name in (ok, gone, timed)] == [1, 2, 3]
 
 
+def test_a_store_that_a_frozen_agent_holds_back_is_counted_among_the_reviews(client: httpx.Client) -> None:
+    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "frozen"})
+    held = 'palimpsest_reviews_total{source="frozen"}'
+    before = samples(client).get(held, 0)
+    for tried in ({"dry_run": True}, {}):
+        assert client.post("/v1/memories", json={"content": "Has a dog"} | tried).status_code == (200 if tried else 202)
+    assert samples(client)[held] == before + 1
+
+
 def test_what_callers_make_up_makes_no_new_series(client: httpx.Client) -> None:
     client.get("/nothing")
     client.request("BREW", "/v1/memories")

@@ -60,7 +60,7 @@ Race = Callable[[Callable[[Crowd], Coroutine[Any, Any, None]]], None]
 @pytest.fixture
 def race(database_url: str) -> Iterator[Race]:
     """Runs a test's coroutine among two services over one database."""
-    settings = load_settings(database_url=database_url)
+    settings = load_settings(database_url=database_url, queue_timeout=60, lock_timeout=60)  # a slow machine is no fault of theirs
     with running(settings) as one, running(settings) as other:
         for service in (one, other):
             # FastAPI builds its routes at the first request and turns warnings off meanwhile, which two threads cannot do at once.

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from api.test_lifespans import SESSION, end
 from builders import editor, problem, send, store
-from test_cli import palimpsest
+from served import palimpsest
 from transfers import other, telling
 
 from app.domain.memory import Status
