@@ -204,6 +204,19 @@ def test_a_review_is_told_as_it_stood(own: tuple[Client, str]) -> None:
     assert "Asked her" not in json.dumps(then)
 
 
+def test_how_a_review_ended_is_told_with_who_ended_it(own: tuple[Client, str]) -> None:
+    client, url = own
+    porto = store(client, "I was born in Porto")["memory"]["id"]
+    rejected, undone, expired = (store(client, f"I was born in {town}") for town in ("Lisbon", "Faro", "Braga"))
+    client.post(f"/v1/reviews/{rejected['review_id']}/reject").raise_for_status()
+    client.post(f"/v1/log/{undone['log_id']}/revert").raise_for_status()
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE reviews SET created_at = created_at - interval '99 days' WHERE id = %s", [expired["review_id"]])
+    client.get("/v1/reviews").raise_for_status()
+    decided = {event["review_id"]: event["decided_by"] for event in why(client, porto)["events"] if event["kind"] == "DECIDED"}
+    assert decided == {rejected["review_id"]: "reviewer", undone["review_id"]: "caller", expired["review_id"]: "rule"}
+
+
 def test_an_accepted_review_is_told_once_with_the_operation_that_decided_it(own: tuple[Client, str]) -> None:
     client, url = own
     porto = store(client, "I was born in Porto")["memory"]["id"]
