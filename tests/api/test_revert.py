@@ -238,7 +238,7 @@ def test_a_batch_is_undone_at_once_and_shown_before(client: httpx.Client) -> Non
     assert client.post("/v1/reverts", json=call).json()["reverted"] == []
 
 
-@pytest.mark.parametrize("body", [{}, {"dry_run": True}, {"request_id": ""}, {"decided_by": "nobody"}])
+@pytest.mark.parametrize("body", [{}, {"dry_run": True}, {"request_id": ""}, {"decided_by": "nobody"}, {"since": None, "sweep_id": None}])
 def test_undoing_many_needs_a_criterion(client: httpx.Client, body: dict[str, Any]) -> None:
     assert client.post("/v1/reverts", json=body).status_code == 422
 
