@@ -304,9 +304,7 @@ class RevertsRequest(_Strict):
     """Which operations to undo, all criteria together; those that were undone before are left out."""
 
     model_config = ConfigDict(
-        json_schema_extra=lambda schema: schema.update(
-            anyOf=[{"required": [name]} for name in (*Selection.__dataclass_fields__, "sweep_id")]
-        )
+        json_schema_extra=lambda schema: schema.update(anyOf=[_given(name) for name in (*Selection.__dataclass_fields__, "sweep_id")])
     )
 
     operation: Operation | None = None
@@ -322,7 +320,7 @@ class RevertsRequest(_Strict):
 
     @model_validator(mode="after")
     def _narrowed(self) -> Self:
-        if not self.model_fields_set - {"cascade", "dry_run"}:
+        if all(getattr(self, name) is None for name in (*Selection.__dataclass_fields__, "sweep_id")):  # null says nothing
             raise ValueError("name at least one criterion, such as request_id or since")
         if self.sweep_id and self.request_id:
             raise ValueError("give request_id or sweep_id: operations of a sweep carry its id as their request_id")

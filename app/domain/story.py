@@ -92,7 +92,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A review: what was proposed of which memories, for which fact, and how it was decided, if it was by then."""
+    """A review: what was proposed of which memories, for which fact, and how it was decided, if it was by then.
+
+    `decided_by` judged what it proposes; `settled_by` decided the review itself.
+    """
 
     review_id: UUID
     log_id: UUID | None
@@ -110,6 +113,7 @@ class Proposal:
     note: str | None = None
     decided_at: datetime | None = None
     decision_log_id: UUID | None = None
+    settled_by: str | None = None
 
     @property
     def ids(self) -> tuple[UUID, ...]:
@@ -119,7 +123,7 @@ class Proposal:
         """The review as it stood then: what was decided later is not told."""
         if self.decided_at is None or self.decided_at <= at:
             return self
-        return replace(self, status=ReviewStatus.PENDING, note=None, decided_at=None, decision_log_id=None)
+        return replace(self, status=ReviewStatus.PENDING, note=None, decided_at=None, decision_log_id=None, settled_by=None)
 
 
 @dataclass(frozen=True, slots=True)

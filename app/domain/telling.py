@@ -240,8 +240,9 @@ _PROPOSED = {"UPDATE": "replaces", "CONTRADICTION": "replaces", "RETRACTION": "e
 
 def _decided(proposal: Proposal, at: datetime, words: Words) -> Event:
     about = f" about {words.each(proposal.about)}" if proposal.about else ""
-    sentence = f"The review{about} was {_verdict(proposal.status, words.kept(proposal.note, proposal.ids))}"
-    return _reviewed(proposal, EventKind.DECIDED, at, sentence, proposal.decision_log_id, "reviewer")
+    was = "" if proposal.status is ReviewStatus.EXPIRED else "was "
+    sentence = f"The review{about} {was}{_verdict(proposal.status, words.kept(proposal.note, proposal.ids))}"
+    return _reviewed(proposal, EventKind.DECIDED, at, sentence, proposal.decision_log_id, proposal.settled_by)
 
 
 def _verdict(status: ReviewStatus, note: str | None) -> str:

@@ -102,9 +102,10 @@ def _differs(picture: Picture, claimed: Claimed) -> bool:
 
 
 def _answered_with(done: Done) -> UUID | None:
-    """The memory that stands again, else the one that was withdrawn, else the source of the link."""
+    """The memory whose metadata is as before, else one that stands again, else the one that was withdrawn, else the source of the link."""
+    corrected = [done.corrected.memory_id] if done.corrected else []
     tied = [link.source for link in (*done.links, *done.unlinked)]
-    return next(iter([*(c.memory_id for c in done.claimed), *done.ids, *tied]), None)
+    return next(iter([*corrected, *(c.memory_id for c in done.claimed), *done.ids, *tied]), None)
 
 
 def _storing_too(plan: Plan, fact: Fact, picture: Picture, store_as: UUID) -> Plan:

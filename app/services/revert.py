@@ -145,7 +145,7 @@ async def _chosen(connection: AsyncConnection, agent: AgentId, log_ids: Sequence
     found = {done.log_id: done for done in await undoing.find_done(connection, agent, log_ids)}
     await archived.refuse_archived(connection, agent, [log_id for log_id in log_ids if log_id not in found])
     for log_id in log_ids:
-        _require_standing(log_id, found.get(log_id))
+        _require_standing(log_id, found.get(log_id), unless_by=log_ids)
     looked_at: set[UUID] = set()
     while new := found.keys() - looked_at:
         for log_id in new:
@@ -167,12 +167,13 @@ async def _untied(connection: AsyncConnection, agent: AgentId, chosen: Sequence[
     return [replace(done, unlinked=tuple(link for link in done.unlinked if link not in again)) for done in chosen]
 
 
-def _require_standing(log_id: UUID, done: Done | None) -> None:
+def _require_standing(log_id: UUID, done: Done | None, *, unless_by: Sequence[UUID]) -> None:
+    """Raises where it does not stand, `unless_by` what is undone first."""
     if done is None:
         raise UnknownLogEntry(log_id)
     if done.operation is Operation.ERASE:
         raise CannotRevert(log_id)
-    if done.undone_by:
+    if done.undone_by and done.undone_by not in unless_by:
         raise AlreadyReverted(log_id, done.undone_by)
-    if done.undone_again:
+    if done.undone_again and done.undone_again[1] not in unless_by:
         raise AlreadyReverted(*done.undone_again)

@@ -52,10 +52,12 @@ async def entries_apart(
 
 
 _PROPOSALS = """
-    SELECT id, log_id, created_at, source, relation, memory_id, judgments, relied_on, incoming, status, note, decided_at, decision_log_id
-    FROM reviews
-    WHERE agent_id = :agent AND created_at <= :known_at AND (memory_id = ANY(:ids) OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]))
-    ORDER BY created_at, id
+    SELECT r.id, r.log_id, r.created_at, r.source, r.relation, r.memory_id, r.judgments, r.relied_on, r.incoming, r.status, r.note,
+           r.decided_at, r.decision_log_id, d.decided_by AS settled_by
+    FROM reviews r LEFT JOIN consolidation_log d ON d.agent_id = :agent AND d.id = r.decision_log_id
+    WHERE r.agent_id = :agent AND r.created_at <= :known_at
+      AND (r.memory_id = ANY(:ids) OR r.relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]))
+    ORDER BY r.created_at, r.id
 """
 
 
@@ -157,4 +159,5 @@ def _proposal(row: Mapping[str, Any]) -> Proposal:
         note=row["note"],
         decided_at=row["decided_at"],
         decision_log_id=row["decision_log_id"],
+        settled_by=row["settled_by"],
     )

@@ -54,27 +54,44 @@ class Selection:
 
 
 _CONDITIONS = {
-    "operation": "operation = :operation",
-    "request_id": "request_id = :request_id",
-    "session_id": "session_id = :session_id",
-    "source": "incoming ->> 'source' = :source",
-    "decided_by": "decided_by = :decided_by",
-    "since": "created_at >= :since",
-    "until": "created_at < :until",
+    "operation": "{0}.operation = :operation",
+    "request_id": "{0}.request_id = :request_id",
+    "session_id": "{0}.session_id = :session_id",
+    "source": "{0}.incoming ->> 'source' = :source",
+    "decided_by": "{0}.decided_by = :decided_by",
+    "since": "{0}.created_at >= :since",
+    "until": "{0}.created_at < :until",
 }
+
+# A revert that falls into the selection is undone too, which brings back what it undid; but where that falls into the selection itself,
+# both stay as they are. A revert that stored a text goes in any case, and so does, after it, what it undid.
+_SELECT = """
+    SELECT l.id FROM consolidation_log l
+    WHERE {selected} AND l.operation <> 'ERASE'
+      AND (l.reverted_by IS NULL OR EXISTS (
+          SELECT FROM consolidation_log r WHERE {by_selected} AND r.id = l.reverted_by AND r.reverted_by IS NULL AND r.incoming IS NOT NULL
+      ))
+      AND (l.operation <> 'REVERT' OR l.incoming IS NOT NULL OR NOT EXISTS (
+          SELECT FROM consolidation_log u WHERE {undone_selected} AND u.id = l.reverts
+      ))
+    ORDER BY l.created_at DESC, l.id DESC LIMIT :limit
+"""
 
 
 async def select_standing(connection: AsyncConnection, agent: AgentId, selection: Selection, *, limit: int) -> list[UUID]:
-    """The operations of the selection that still stand, newest first, `limit` at most."""
+    """The operations of the selection to undo, newest first, `limit` at most: those that still stand."""
     given = {f.name: value for f in fields(selection) if (value := getattr(selection, f.name)) is not None}
-    conditions = [
-        "agent_id = :agent",
-        "reverted_by IS NULL",
-        "operation NOT IN ('REVERT', 'ERASE')",
-        *(_CONDITIONS[name] for name in given),
-    ]
-    statement = f"SELECT id FROM consolidation_log WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, id DESC LIMIT :limit"  # noqa: S608
+    places = {"selected": "l", "by_selected": "r", "undone_selected": "u"}
+    statement = _SELECT.format(**{name: _selected(table, given) for name, table in places.items()})
     return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "limit": limit, **given})]
+
+
+def _selected(table: str, given: Iterable[str]) -> str:
+    """Whether a row of the log falls into the selection. What a judge decided is no revert: all of those are a caller's."""
+    conditions = [f"{table}.agent_id = :agent", *(_CONDITIONS[name].format(table) for name in given)]
+    if "decided_by" in given:
+        conditions.append(f"{table}.operation <> 'REVERT'")
+    return " AND ".join(conditions)
 
 
 # Operations after one that touched what it wrote and still stand. A revert cancels what it undid, and itself. What does nothing but tie

@@ -367,21 +367,39 @@ async def _settle_reviews(connection: AsyncConnection, agent: AgentId, plans: Se
             await driver.execute(_SETTLE, (settled.after, settled.note, *decided, became, agent, settled.review_id))
 
 
+# The operation that is undone and, where that is a revert, what it had undone, and so on down the line: undoing a revert lets that stand
+# again.
+_UNDONE = b"""
+    WITH RECURSIVE undone AS (
+        SELECT id, reverts, created_at, CAST(%(by)s AS uuid) AS by, true AS is_undone FROM consolidation_log
+        WHERE agent_id = %(agent)s AND id = %(reverts)s
+        UNION ALL
+        SELECT l.id, l.reverts, l.created_at, undone.id, NOT undone.is_undone
+        FROM undone JOIN consolidation_log l ON l.agent_id = %(agent)s AND l.id = undone.reverts
+    )
+"""
+
 # What an operation left beside memories and beliefs goes with it: its mark in the log, links, reviews that wait, reinforcement.
-# Undoing a revert lets what that had undone stand again, and so on down the line of reverts.
 _UNDO = (
-    b"""
-        WITH RECURSIVE undone AS (
-            SELECT id, reverts, CAST(%(by)s AS uuid) AS by, true AS is_undone FROM consolidation_log
-            WHERE agent_id = %(agent)s AND id = %(reverts)s
-            UNION ALL
-            SELECT l.id, l.reverts, undone.id, NOT undone.is_undone
-            FROM undone JOIN consolidation_log l ON l.agent_id = %(agent)s AND l.id = undone.reverts
-        )
+    _UNDONE
+    + b"""
         UPDATE consolidation_log l SET reverted_by = CASE WHEN undone.is_undone THEN undone.by END
         FROM undone WHERE l.agent_id = %(agent)s AND l.id = undone.id AND l.id = ANY(ARRAY(SELECT id FROM undone))
     """,  # the array keeps the planner, which does not know how few these are, from reading the agent's whole log for each
-    b"UPDATE reviews SET status = 'expired' WHERE agent_id = %(agent)s AND log_id = %(reverts)s AND status = 'pending'",
+    # A review that was left waits no more; where what left it stands again, it waits again, unless what it is about was erased since.
+    # It is as old as what left it: by that it is found in an index.
+    _UNDONE
+    + b"""
+        UPDATE reviews r SET status = CASE WHEN undone.is_undone THEN 'expired' ELSE 'pending' END,
+            decided_at = CASE WHEN undone.is_undone THEN %(now)s END, decision_log_id = CASE WHEN undone.is_undone THEN undone.by END
+        FROM undone
+        WHERE r.agent_id = %(agent)s AND r.created_at = undone.created_at AND r.log_id = undone.id
+          AND r.status = CASE WHEN undone.is_undone THEN 'pending' ELSE 'expired' END
+          AND (undone.is_undone OR r.decision_log_id IN (SELECT id FROM undone) AND NOT EXISTS (
+              SELECT FROM memories m WHERE m.agent_id = %(agent)s AND m.erased_at IS NOT NULL
+                AND m.id IN (SELECT CAST(jsonb_object_keys(r.relied_on) AS uuid))
+          ))
+    """,
     b"UPDATE memory_usage SET access_count = access_count - 1 WHERE agent_id = %(agent)s AND memory_id = %(unconfirmed)s",
 )
 _UNLINK = b"DELETE FROM memory_relationships WHERE agent_id = %s AND source_id = %s AND target_id = %s AND type = %s"
@@ -392,7 +410,7 @@ async def _undo(connection: AsyncConnection, agent: AgentId, plans: Sequence[Pla
     for plan, at in zip(plans, written, strict=True):
         if plan.reverts is None:
             continue
-        given = {"agent": agent, "by": at.log_id, "reverts": plan.reverts, "unconfirmed": plan.unconfirmed}
+        given = {"agent": agent, "by": at.log_id, "reverts": plan.reverts, "now": plan.now, "unconfirmed": plan.unconfirmed}
         for statement in _UNDO:
             await driver.execute(statement, given)
         for link in plan.unlinked:

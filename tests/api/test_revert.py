@@ -54,6 +54,32 @@ def test_a_revert_can_be_undone_too(client: httpx.Client) -> None:
     assert revert(client, second["log_id"])["operation"] == "REVERT"
 
 
+def test_a_review_goes_with_the_store_that_left_it_and_comes_back_with_it(client: httpx.Client) -> None:
+    send(client, editor("Vim", trust=90))
+    stored = send(client, editor("Emacs", trust=10))
+    path = f"/v1/reviews/{stored['review_id']}"
+    undone = revert(client, stored["log_id"])
+    gone = client.get(path).json()
+    assert (gone["status"], gone["decided_at"], gone["decision_log_id"]) == ("expired", undone["known_at"], undone["log_id"])
+    again = revert(client, undone["log_id"])
+    waits = client.get(path).json()
+    assert (waits["status"], waits["decided_at"], waits["decision_log_id"]) == ("pending", None, None)
+    revert(client, revert(client, again["log_id"])["log_id"])
+    assert client.get(path).json()["status"] == "pending"
+    client.post(f"{path}/accept")  # the fact was withdrawn and stands again: that is shown first
+    assert client.post(f"{path}/accept").json()["operation"] == "SUPERSEDE"
+    assert contents(client) == {"Uses Emacs as editor"}
+
+
+def test_a_review_about_what_was_erased_does_not_wait_again(client: httpx.Client) -> None:
+    old = send(client, editor("Vim", trust=90))["memory"]
+    stored = send(client, editor("Emacs", trust=10))
+    undone = revert(client, stored["log_id"])
+    assert client.delete(f"/v1/memories/{old['id']}", params={"erase": True}).is_success
+    revert(client, undone["log_id"])
+    assert client.get(f"/v1/reviews/{stored['review_id']}").json()["status"] == "expired"
+
+
 @pytest.mark.parametrize("times", [2, 3, 4, 5])
 def test_undoing_the_undoing_goes_on_as_long_as_one_likes(client: httpx.Client, times: int) -> None:
     """What stands and what is undone alternate down the whole line, and so does the count of a duplicate."""
@@ -129,6 +155,23 @@ def test_a_correction_and_what_came_before_it_are_undone_together(client: httpx.
     assert (final["importance"], final["status"], final["etag"]) == (0.2, "reverted", '"6"')
 
 
+def test_a_correction_that_was_accepted_is_undone_on_the_memory_it_corrected(client: httpx.Client) -> None:
+    memory = store(client, "Has a dog", lifespan="session", session_id="monday")["memory"]["id"]
+    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"})
+    beside = store(client, "Has a dog", lifespan="session", session_id="tuesday")
+    accepted = client.post(f"/v1/reviews/{beside['review_id']}/accept").json()
+
+    def session(memory_id: str) -> str:
+        return str(client.get(f"/v1/memories/{memory_id}").json()["session_id"])
+
+    assert (accepted["operation"], session(memory)) == ("AMEND", "tuesday")
+    undone = revert(client, accepted["log_id"])
+    assert (session(memory), session(beside["memory"]["id"])) == ("monday", "tuesday")
+    assert undone["memory"]["id"] == memory
+    revert(client, undone["log_id"])
+    assert (session(memory), session(beside["memory"]["id"])) == ("tuesday", "tuesday")
+
+
 def test_explicit_verbs_are_undone(client: httpx.Client) -> None:
     one, other = store(client, "Has a dog")["memory"], store(client, "Collects stamps")["memory"]
     before = picture(client)
@@ -195,7 +238,7 @@ def test_a_batch_is_undone_at_once_and_shown_before(client: httpx.Client) -> Non
     assert client.post("/v1/reverts", json=call).json()["reverted"] == []
 
 
-@pytest.mark.parametrize("body", [{}, {"dry_run": True}, {"request_id": ""}, {"decided_by": "nobody"}])
+@pytest.mark.parametrize("body", [{}, {"dry_run": True}, {"request_id": ""}, {"decided_by": "nobody"}, {"since": None, "sweep_id": None}])
 def test_undoing_many_needs_a_criterion(client: httpx.Client, body: dict[str, Any]) -> None:
     assert client.post("/v1/reverts", json=body).status_code == 422
 
@@ -210,3 +253,51 @@ def test_many_are_undone_by_session_source_judge_and_time(client: httpx.Client) 
         stored = store(client, f"Something about {criterion}", classify=False, **fact)
         assert stored["log_id"] in client.post("/v1/reverts", json=criterion).json()["reverted"]
     assert client.get(f"/v1/memories/{stored['memory']['id']}").json()["status"] == "reverted"
+
+
+def test_undoing_a_span_of_time_brings_back_what_was_undone_in_it(client: httpx.Client) -> None:
+    first, second = send(client, editor("Vim")), send(client, editor("Emacs"))
+    undone = revert(client, second["log_id"])
+    earlier = picture(client)
+    again = revert(client, undone["log_id"])
+    before = picture(client)
+    third = send(client, editor("Helix"))
+    revert(client, first["log_id"], cascade=True)
+    store(client, "Has a dog")
+    answer = client.post("/v1/reverts", json={"since": third["known_at"]})
+    assert third["log_id"] not in answer.json()["reverted"], "it was undone in that time"
+    assert picture(client) == before
+    client.post("/v1/reverts", json={"request_id": answer.headers["X-Request-Id"]})
+    client.post("/v1/reverts", json={"since": again["known_at"]})
+    assert picture(client) == earlier
+    client.post("/v1/reverts", json={"since": first["known_at"]})
+    assert contents(client) == set()
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+def test_undoing_many_can_itself_be_undone(client: httpx.Client, times: int) -> None:
+    stored = [store(client, text)["log_id"] for text in ("Has a dog", "Has a cat")]
+    call: dict[str, Any] = {"operation": "ADD"}
+    for time in range(times):
+        answer = client.post("/v1/reverts", json=call)
+        assert len(answer.json()["reverted"]) == len(stored)
+        assert contents(client) == (set() if time % 2 == 0 else {"Has a dog", "Has a cat"})
+        call = {"request_id": answer.headers["X-Request-Id"]}
+    assert client.post("/v1/reverts", json={"operation": "REVERT"}).is_success
+    assert contents(client) == {"Has a dog", "Has a cat"}
+
+
+def test_a_text_stored_by_a_revert_is_undone_with_the_rest(client: httpx.Client) -> None:
+    memory = store(client, "Has a dog")["memory"]
+    twice = store(client, "Has a dog")
+    revert(client, twice["log_id"], store=True)
+    undone = client.post("/v1/reverts", json={"since": memory["created_at"]}).json()["reverted"]
+    assert len(undone) == 3
+    assert contents(client) == set()
+    assert client.get(f"/v1/memories/{memory['id']}").json()["access_count"] == 0
+
+
+def test_what_people_undid_is_no_decision_of_a_judge(client: httpx.Client) -> None:
+    first = send(client, editor("Vim"))
+    revert(client, first["log_id"])
+    assert client.post("/v1/reverts", json={"decided_by": "caller"}).json()["reverted"] == []

@@ -167,21 +167,15 @@ def own(database_url: str) -> Iterator[tuple[Client, str]]:
         yield client, database_url
 
 
-def decide(url: str, review_id: str, status: str, log_id: str | None = None) -> str:
-    """What deciding a review leaves in its row; the moment of it."""
-    with psycopg.connect(url) as connection:
-        row = connection.execute(
-            "UPDATE reviews SET status = %s, note = 'Asked her', decided_at = now(), decision_log_id = %s"
-            " WHERE id = %s RETURNING decided_at",
-            [status, log_id, review_id],
-        ).fetchone()
-        connection.execute("UPDATE agents SET last_known_at = now()")
-    assert row
-    return str(row[0].isoformat())
+def decide(client: Client, review_id: str, decision: str) -> dict[str, Any]:
+    response = client.post(f"/v1/reviews/{review_id}/{decision}", json={"note": "Asked her"})
+    assert response.is_success, response.text
+    answer: dict[str, Any] = response.json()
+    return answer
 
 
 def test_a_review_is_told_as_it_stood(own: tuple[Client, str]) -> None:
-    client, url = own
+    client, _ = own
     porto = store(client, "I was born in Porto")
     lisbon = store(client, "I was born in Lisbon")
     waiting = " A review about it waits for a person."
@@ -192,30 +186,36 @@ def test_a_review_is_told_as_it_stood(own: tuple[Client, str]) -> None:
         assert event["sentence"].startswith("Whether “I was born in Lisbon” replaces “I was born in Porto” was left to a person")
         assert (event["review_id"], event["log_id"]) == (lisbon["review_id"], lisbon["log_id"])
         assert event["confidence"] is not None
-    decided_at = decide(url, lisbon["review_id"], "rejected")
+    decided_at = decide(client, lisbon["review_id"], "reject")["known_at"]
     answer = why(client, porto["memory"]["id"])
     assert not answer["summary"].endswith(waiting)
     assert kinds(answer) == ["ADD", "PROPOSED", "DECIDED"]
     assert sentences(answer)[2] == "The review about “I was born in Porto” was rejected (“Asked her”)."
-    assert answer["events"][2]["at"].removesuffix("Z") == decided_at.removesuffix("+00:00")
+    assert answer["events"][2]["at"] == decided_at
     then = why(client, porto["memory"]["id"], known_at=lisbon["known_at"])
     assert kinds(then) == ["ADD", "PROPOSED"]
     assert then["summary"].endswith(waiting)
     assert "Asked her" not in json.dumps(then)
 
 
-def test_an_accepted_review_is_told_once_with_the_operation_that_decided_it(own: tuple[Client, str]) -> None:
+def test_how_a_review_ended_is_told_with_who_ended_it(own: tuple[Client, str]) -> None:
     client, url = own
     porto = store(client, "I was born in Porto")["memory"]["id"]
-    lisbon = store(client, "I was born in Lisbon")
-    done = client.post(f"/v1/memories/{porto}/supersede", json={"by": lisbon["memory"]["id"]}).json()
-    settled = {"settled": {"review_id": lisbon["review_id"], "before": "pending", "after": "accepted", "note": "Asked her"}}
+    rejected, undone, expired = (store(client, f"I was born in {town}") for town in ("Lisbon", "Faro", "Braga"))
+    client.post(f"/v1/reviews/{rejected['review_id']}/reject").raise_for_status()
+    client.post(f"/v1/log/{undone['log_id']}/revert").raise_for_status()
     with psycopg.connect(url) as connection:
-        connection.execute(
-            "UPDATE consolidation_log SET decided_by = 'reviewer', after_state = after_state || %s::jsonb WHERE id = %s",
-            [json.dumps([settled]), done["log_id"]],
-        )
-    decide(url, lisbon["review_id"], "accepted", done["log_id"])
+        connection.execute("UPDATE reviews SET created_at = created_at - interval '99 days' WHERE id = %s", [expired["review_id"]])
+    client.get("/v1/reviews").raise_for_status()
+    decided = {event["review_id"]: event["decided_by"] for event in why(client, porto)["events"] if event["kind"] == "DECIDED"}
+    assert decided == {rejected["review_id"]: "reviewer", undone["review_id"]: "caller", expired["review_id"]: "rule"}
+
+
+def test_an_accepted_review_is_told_once_with_the_operation_that_decided_it(own: tuple[Client, str]) -> None:
+    client, _ = own
+    porto = store(client, "I was born in Porto")["memory"]["id"]
+    lisbon = store(client, "I was born in Lisbon")
+    decide(client, lisbon["review_id"], "accept")
     answer = why(client, porto)
     assert kinds(answer) == ["ADD", "PROPOSED", "SUPERSEDE"]
     assert "Decided by a reviewer: " in sentences(answer)[2]

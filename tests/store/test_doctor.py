@@ -56,9 +56,10 @@ def tell(client: httpx.Client, model: ScriptedModel) -> Names:
         ("flagged", every("CONTRADICTION", 0.6), "The Falcon app was written by Berta"),
     ):
         model.then(relation)
-        remember(name, store(client, text))
+        remember(name, flagged := store(client, text))
+    names["review"] = flagged["review_id"]
     model.then(every("NONE"))
-    names["review"] = store(client, "The Falcon app was written by Carla")["review_id"] or ""
+    store(client, "The Falcon app was written by Carla")
     client.patch(f"/v1/memories/{names['dog']}", json={"importance": 0.8, "valid_from": "2021-01-01"})
     remember("wrong", store(client, "Owns a yacht", classify="off"))
     client.post(f"/v1/memories/{names['wrong']}/retract", json={"never_true": True})
@@ -298,6 +299,10 @@ LEFT = {
     ),
     "a review decided by nothing": Damage(
         where("reviews", "decision_log_id = '{unknown}', status = 'accepted'", "flagged_log", key="log_id"), "reviews", ("unknown",)
+    ),
+    "a review decided by nobody": Damage(where("reviews", "status = 'accepted'", "review"), "reviews", ("review",)),
+    "a review said to be decided by what did not": Damage(
+        where("reviews", "decision_log_id = '{dog_log}', decided_at = now(), status = 'rejected'", "review"), "reviews", ("review",)
     ),
     "a review lost": Damage("DELETE FROM reviews WHERE agent_id = 'patient' AND log_id = '{flagged_log}'", "reviews", ("flagged_log",)),
     "a review that waits though it was decided": Damage(

@@ -121,6 +121,34 @@ REFERENCES = (
         WHERE NOT EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.log_id = l.id)
         """,
     ),
+    # What an operation says of a review; archived ones say nothing here. Where a review went with the store that left it, the revert says
+    # nothing of it, and erasing closes it without an operation.
+    Rule(
+        "reviews",
+        "Review {id} is {status}, but {what}.",
+        """
+        WITH told AS (
+            SELECT coalesce((SELECT log_folded_until FROM agents WHERE agent_id = :agent), '0001-01-01 00:00:00+00') AS since
+        ), last AS (
+            SELECT DISTINCT ON (review_id) settled ->> 'review_id' AS review_id, settled ->> 'after' AS status, l.id AS log_id
+            FROM consolidation_log l CROSS JOIN LATERAL jsonb_path_query(l.after_state, '$[*].settled') AS settled
+            WHERE l.agent_id = :agent AND l.created_at > (SELECT since FROM told)
+            ORDER BY review_id, l.created_at DESC
+        )
+        SELECT array_remove(ARRAY[CAST(r.id AS text), CAST(last.log_id AS text)], NULL) AS ids, r.id, r.status, CASE
+                   WHEN r.decision_log_id IS NULL AND r.status <> 'pending' THEN 'names no operation that decided it'
+                   WHEN last.log_id IS NULL THEN 'no operation says so'
+                   ELSE 'operation ' || last.log_id || ' says ' || last.status
+               END AS what
+        FROM reviews r LEFT JOIN last ON last.review_id = CAST(r.id AS text)
+        WHERE r.agent_id = :agent AND CASE r.status
+            WHEN 'pending' THEN last.status <> 'pending'
+            WHEN 'expired' THEN last.status IN ('accepted', 'rejected')
+            ELSE r.decision_log_id IS NULL OR last.status <> r.status
+                OR last.status IS NULL AND coalesce(r.decided_at > (SELECT since FROM told), true)
+            END
+        """,
+    ),
     Rule(
         "reviews",
         "Review {id} waits for a decision, but operation {decision_log_id} is said to have decided it.",
