@@ -139,7 +139,8 @@ class Oracle:
             return self._store_in_slot(now, new, text, slot, chains, start, until)
         for stored in self.claims().values():
             held, following = self._around(stored.chain, start)
-            if stored.text == text and stored == (held or following) and (known := self._known(now, stored, held, start, until)):
+            told_alike = stored.text == text and stored == (held or following) and not self._apart(stored, slot, start)
+            if told_alike and (known := self._known(now, stored, held, start, until)):
                 return known
         return self._add(now, new, new, text, slot, start, until)
 
@@ -155,7 +156,8 @@ class Oracle:
     ) -> Answer:
         held, following = self._around(chains[0], start)
         for stored in (held, following):
-            if stored and stored.text == text and (known := self._known(now, stored, held, start, until)):
+            told_alike = stored and stored.text == text and not self._apart(stored, slot, start)
+            if stored and told_alike and (known := self._known(now, stored, held, start, until)):
                 return known
         told_late = following is not None and following.start <= now
         ended = [held.id] if held and not told_late else []
@@ -164,6 +166,14 @@ class Oracle:
         self._claim(now, Claim(new, chains[0], text, slot, start, now, until), *closed)
         ended += [other.id for other in others]
         return Answer("UPDATE" if ended else "ADD", new, ended)
+
+    def _apart(self, stored: Claim, slot: str | None, start: datetime) -> bool:
+        """Whether another value of the slot, which nobody compared with the stored one, begins between it and `start`."""
+        others = [c for c in self.claims().values() if slot and slot == c.slot and c.text != stored.text and not c.withdrawn]
+        standing = [c for c in others if self.end(c) != c.start]
+        if stored.start <= start:
+            return any((stored.start, stored.told) < (c.start, c.told) and c.start <= start for c in standing)
+        return any((c.start, c.told) < (stored.start, stored.told) and c.start > start for c in standing)
 
     def _known(self, now: datetime, stored: Claim, held: Claim | None, start: datetime, until: datetime | None) -> Answer | None:
         """What is told of a version that says the same and holds at `start`, or comes next: nothing new, or other dates of it."""

@@ -11,7 +11,7 @@ from app.domain.memory import Fact, Kind, Operation, Version
 from app.domain.picture import Picture
 from app.domain.plan import Plan, Policy, Review, ReviewSource, addition, amendment, check_end, lengthened, succeeding
 from app.domain.relation import Decision, Judge, Judgment, Relation
-from app.domain.time import holding, next_after
+from app.domain.time import begins_before, holding, next_after
 
 
 def plan_store(
@@ -61,13 +61,15 @@ def _place(
     """Puts a fact at its place in the oldest chain of its slot; what holds in the slot's other chains ends there."""
     chain = chains[0]
     held, later = holding(chain, start), next_after(chain, start)
-    if held and held.says(fact) and (plan := _renew(held, fact, picture, now)):
+    source = _protected(held, fact) if held else None
+    known = held is not None and held.says(fact) and (source is not None or not _apart(held, fact, picture, start))
+    if held and known and (plan := _renew(held, fact, picture, now)):
         return plan
-    if held and (source := _protected(held, fact)):
-        known = next((v for other in chains[1:] if (v := holding(other, start)) and v.says(fact)), None)
-        renewed = _renew(known, fact, picture, now) if known else None
+    if held and source:
+        beside = next((v for other in chains[1:] if (v := holding(other, start)) and v.says(fact)), None)
+        renewed = _renew(beside, fact, picture, now) if beside else None
         return renewed or _kept(fact, held, source, picture, start=start, now=now, new_id=new_id)
-    if later and later.says(fact) and _can_start_earlier(later, fact):
+    if later and later.says(fact) and _can_start_earlier(later, fact) and not _apart(later, fact, picture, start):
         return _start_earlier(later, fact, picture, start=start, now=now)
     ends_held = held is not None and (later is None or later.belief.valid_from > now)
     others = [v for other in chains[1:] if (v := holding(other, start)) and not _protected(v, fact)]
@@ -96,6 +98,17 @@ def _protected(version: Version, fact: Fact) -> ReviewSource | None:
     if version.kind is Kind.CONSTRAINT:
         return ReviewSource.CONSTRAINT
     return ReviewSource.TRUST if version.trust > (fact.settled().trust or 0) else None
+
+
+def _apart(stored: Version, fact: Fact, picture: Picture, start: datetime) -> bool:
+    """Whether another value of the slot, in a chain of its own, begins between the stored one and the fact that says the same at `start`.
+    Then they are two, as they would be in one chain: a sweep ends the earlier of them where the other value begins."""
+    if not fact.one_value:
+        return False
+    others = [v for v in picture.in_slot(fact.slot) if v.one_value and not v.says(fact) and not (v.belief.empty or v.belief.void)]
+    if stored.belief.valid_from <= start:
+        return any(begins_before(stored, v) and v.belief.valid_from <= start for v in others)
+    return any(begins_before(v, stored) and v.belief.valid_from > start for v in others)
 
 
 def _kept(fact: Fact, held: Version, source: ReviewSource, picture: Picture, *, start: datetime, now: datetime, new_id: UUID) -> Plan:
@@ -148,6 +161,8 @@ def _known_already(fact: Fact, picture: Picture, judgments: Sequence[Judgment], 
         if judgment.relation is not Relation.DUPLICATE or judgment.decided_by is not Judge.RULE:
             continue
         stored = picture.version(judgment.memory_id)
+        if _apart(stored, fact, picture, start):
+            continue
         chain = picture.chain(stored.chain_id)
         if stored.belief.holds(start):
             plan = _renew(stored, fact, picture, now)

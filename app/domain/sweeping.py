@@ -16,6 +16,7 @@ from app.domain.plan import Plan, Policy, Review, ReviewSource, rewrite
 from app.domain.relation import Decision, Judge, Judgment, Relation
 from app.domain.reviewing import Proposal, plan_proposed, review_of
 from app.domain.storing import plan_store
+from app.domain.time import begins_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,6 @@ def as_told(memory: Memory) -> Fact:
         entity=None if fact.entity == "user" else fact.entity,
         category=fact.category or None,
     )
-
-
-def begins_before(one: Memory | Version, other: Memory | Version) -> bool:
-    """Whether one took its place before the other: the later start wins, of equal starts the later known."""
-    return (one.belief.valid_from, one.belief.asserted_at) < (other.belief.valid_from, other.belief.asserted_at)
 
 
 def ground(memory: Version, fact: Fact, picture: Picture, left_alone: Collection[UUID]) -> Picture:

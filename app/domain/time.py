@@ -13,6 +13,11 @@ def in_order(versions: Iterable[Version]) -> list[Version]:
     return sorted((v for v in versions if not v.belief.void), key=lambda v: (v.belief.valid_from, v.belief.asserted_at))
 
 
+def begins_before(one: Memory | Version, other: Memory | Version) -> bool:
+    """Whether one took its place before the other: the later start wins, of equal starts the later known."""
+    return (one.belief.valid_from, one.belief.asserted_at) < (other.belief.valid_from, other.belief.asserted_at)
+
+
 def settle(versions: Iterable[Version], now: datetime) -> list[Version]:
     """The chain with every computed field recomputed: no two versions overlap, at most one is open.
 

@@ -21,7 +21,8 @@ from app.domain.memory import AgentId, Memory, Moment, Operation, Version
 from app.domain.picture import Picture
 from app.domain.plan import Mode, Plan
 from app.domain.relation import Classify
-from app.domain.sweeping import Swept, as_told, begins_before, can_act, ground, plan_sweep
+from app.domain.sweeping import Swept, as_told, can_act, ground, plan_sweep
+from app.domain.time import begins_before
 from app.judges import rules
 from app.services import metrics
 from app.services.judging import JUDGED_AT_ONCE, MOVED, Command, Judged, Judging, Rules, without_erased

@@ -1,7 +1,8 @@
 """The sweep: stored memories looked at again."""
 
 import httpx
-from builders import problem
+import pytest
+from builders import editor, problem
 from conftest import running
 from judges.scripted import ScriptedModel, every, fails
 from swept import Place
@@ -49,6 +50,15 @@ def test_the_same_value_twice_is_withdrawn_once(place: Place) -> None:
     found = place.sweep()
     assert place.standing(first, again) == ["current", "reverted"]
     assert found["counts"]["duplicates"] == 1
+
+
+@pytest.mark.parametrize("classify", [False, True])
+def test_a_value_told_again_after_another_is_the_one_that_holds(place: Place, classify: bool) -> None:
+    vim, emacs = place.editor("Vim"), place.editor("Emacs")
+    again = place.client.post("/v1/memories", json=editor("Vim", content="Uses Vim", kind="fact", classify=classify)).json()["memory"]["id"]
+    place.sweep()
+    assert place.standing(vim, emacs, again) == ["superseded", "superseded", "current"]
+    assert place.sweep()["findings"] == []
 
 
 def test_neighbours_without_a_slot_are_judged_as_a_store_judges_them(place: Place) -> None:
