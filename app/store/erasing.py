@@ -95,7 +95,7 @@ _FORGET_SLOTS = """
 """
 
 # The rows of the log that tell of what was erased: they wrote or touched it, linked to it, or proposed something of it; what
-# was said in an erased session; and those whose words quote an erased text.
+# was said in an erased session; those whose words quote an erased text; and those that were told it without storing it then.
 _TOLD_OF = """
     SELECT l.id FROM consolidation_log l WHERE l.agent_id = :agent AND (l.target_memory_id = ANY(:ids) OR l.source_memory_ids && :ids)
     UNION
@@ -112,6 +112,10 @@ _TOLD_OF = """
         SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
         WHERE strpos(lower(l.reasoning || CAST(l.signals AS text) || coalesce(CAST(l.usage AS text), '')), lower(quote)) > 0
     )
+    UNION
+    SELECT l.id FROM consolidation_log l
+    WHERE l.agent_id = :agent AND l.operation IN ('NOOP', 'DELETE', 'AMEND')
+      AND lower(l.incoming ->> 'content') IN (SELECT lower(quote) FROM unnest(CAST(:quotes AS text[])) AS quote)
     UNION
     SELECT l.id FROM consolidation_log l WHERE l.agent_id = :agent AND :everything
 """
@@ -182,6 +186,12 @@ _STANDS = """
 """
 
 # A proposal about what was erased can be neither made nor read any more.
+_TELLING_REVIEWS = """
+    :everything OR memory_id = ANY(:ids) OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[])
+    OR log_id IN (SELECT id FROM told) OR decision_log_id IN (SELECT id FROM told)
+    OR incoming -> 'fact' ->> 'session_id' = :session
+    OR lower(incoming -> 'fact' ->> 'content') IN (SELECT lower(quote) FROM unnest(CAST(:quotes AS text[])) AS quote)
+"""
 _REDACT_REVIEWS = f"""
     WITH told AS ({_TOLD_OF})
     UPDATE reviews SET status = CASE WHEN status = 'pending' AND NOT ({_STANDS}) THEN 'expired' ELSE status END, note = NULL,
@@ -189,24 +199,26 @@ _REDACT_REVIEWS = f"""
         incoming = CASE WHEN NOT ({_STANDS}) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL ELSE incoming END,
         judgments = (SELECT coalesce(jsonb_agg(j || '{{"reasoning": "", "findings": [], "vetoes": []}}'), '[]')
                      FROM jsonb_array_elements(judgments) AS j)
-    WHERE agent_id = :agent AND (
-        :everything OR memory_id = ANY(:ids) OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[])
-        OR log_id IN (SELECT id FROM told) OR decision_log_id IN (SELECT id FROM told)
-        OR incoming -> 'fact' ->> 'session_id' = :session
-    )
+    WHERE agent_id = :agent AND ({_TELLING_REVIEWS})
 """  # noqa: S608 - fragments from constants, values are bound
 
-# The fingerprint goes too: it is a hash of what was sent.
-_FORGET_ANSWERS = """
+# The fingerprint goes too: it is a hash of what was sent. A duplicate, a retraction or a store that was held back names nothing but
+# the row of the log or the review that tells of it.
+_FORGET_ANSWERS = f"""
+    WITH told AS ({_TOLD_OF}), gone AS (
+        SELECT unnest(CAST(:ids AS uuid[])) AS id UNION SELECT id FROM told
+        UNION SELECT id FROM reviews WHERE agent_id = :agent AND ({_TELLING_REVIEWS})
+    )
     UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL
-    WHERE agent_id = :agent AND (:everything OR mentioned_ids && CAST(:ids AS uuid[]))
-"""
+    WHERE agent_id = :agent AND (:everything OR mentioned_ids && (SELECT array_agg(id) FROM gone))
+"""  # noqa: S608 - fragments from constants, values are bound
 
 
 # What a checkpoint knows words by is as good as a hash of each.
 _UNSEAL = "UPDATE log_checkpoints SET sealed = '{}' WHERE agent_id = :agent AND memory_id = ANY(:ids)"
 
-_REDACTIONS = (_REDACT_REVIEWS, _REDACT_LOG, _REDACT_VETOES, _REDACT_TROUBLE)
+# Answers first: what tells of a session is found by its name, which the others take away.
+_REDACTIONS = (_FORGET_ANSWERS, _REDACT_REVIEWS, _REDACT_LOG, _REDACT_VETOES, _REDACT_TROUBLE)
 _REDACTIONS_OF_COPY = tuple(statement.replace("consolidation_log", "archived_log") for statement in _REDACTIONS)
 
 
@@ -239,7 +251,7 @@ async def erase(
     await fetch(connection, _ERASE, given)
     slotless = [row["id"] for row in await fetch(connection, _FORGET_SLOTS, given)]
     given["ids"] = list({*quoted, *slotless, *swept})
-    for statement in (_FORGET_ANSWERS, _UNSEAL, *_REDACTIONS):
+    for statement in (_UNSEAL, *_REDACTIONS):
         await fetch(connection, statement, given)
     return given
 
