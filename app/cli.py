@@ -17,9 +17,8 @@ from typer._click.exceptions import NoArgsIsHelpError, UsageError  # typer has n
 
 from app import __version__
 from app.commands import changing, control, lifespans, linking, reading, transfer
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of
+from app.commands.asking import AsJson, Failure
 from app.commands.insights import insights
-from app.commands.printing import print_change, print_json, print_memories
 from app.commands.sweeping import sweep
 from app.commands.why import why
 from app.settings import InvalidSettings, Settings, load_settings
@@ -259,84 +258,11 @@ def version() -> None:
 
 # --- talking to it -----------------------------------------------------------------------------------------------------
 
-
-@cli.command()
-def store(
-    content: Annotated[str, typer.Argument(help="The fact, in a sentence.")],
-    kind: Annotated[str | None, typer.Option(help="fact, preference, decision or constraint.")] = None,
-    entity: Annotated[str | None, typer.Option(help="Who or what it is about.")] = None,
-    category: Annotated[str | None, typer.Option()] = None,
-    key: Annotated[str | None, typer.Option(help="Which attribute; holds one value at a time.")] = None,
-    value: Annotated[str | None, typer.Option()] = None,
-    valid_from: Annotated[str | None, typer.Option(help="When it became true.")] = None,
-    valid_until: Annotated[str | None, typer.Option(help="A stated end.")] = None,
-    supersedes: Annotated[list[str] | None, typer.Option(help="Id of a memory that it replaces; may be repeated.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")] = False,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
-) -> None:
-    """Store a fact."""
-    said = {
-        "content": content,
-        "kind": kind,
-        "entity": entity,
-        "category": category,
-        "key": key,
-        "value": value,
-        "valid_from": valid_from,
-        "valid_until": valid_until,
-        "supersedes": supersedes or None,
-        "dry_run": dry_run or None,
-    }
-    with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "POST", "/v1/memories", json={name: word for name, word in said.items() if word is not None})
-    if as_json:
-        return print_json(answer)
-    print_change(answer)
-
-
-@cli.command()
-def search(
-    query: Annotated[str, typer.Argument(help="What to search for.")],
-    as_of: Annotated[str | None, typer.Option(help="What was true at that time.")] = None,
-    known_at: Annotated[str | None, typer.Option(help="As far as was known at that time.")] = None,
-    include_superseded: Annotated[bool, typer.Option("--include-superseded", help="Every version, not only what holds.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=1000)] = 10,
-    mode: Annotated[str, typer.Option(help="hybrid, vector or text.")] = "hybrid",
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
-) -> None:
-    """Search memories."""
-    asked = {"query": query, "as_of": as_of, "known_at": known_at, "include_superseded": include_superseded, "limit": limit, "mode": mode}
-    with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "POST", "/v1/search", json={name: word for name, word in asked.items() if word is not None})
-    if as_json:
-        return print_json(answer)
-    print_memories([result["memory"] for result in answer["results"]], scores=[result["score"] for result in answer["results"]])
-
-
-@cli.command()
-def history(
-    memory_id: Annotated[str, typer.Argument(metavar="ID", help="Any version's id.")],
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show the whole chain of a memory, oldest first."""
-    with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "GET", f"/v1/memories/{memory_id}/history")
-    if as_json:
-        return print_json(answer)
-    print_memories(answer["versions"])
-
-
 cli.add_typer(control.reviews, name="reviews")
 for command in (
+    changing.store,
+    reading.search,
+    reading.history,
     changing.supersede,
     changing.retract,
     reading.context,
@@ -348,10 +274,9 @@ for command in (
     sweep,
     insights,
     *control.COMMANDS,
+    *lifespans.COMMANDS,
 ):
     cli.command()(command)
-for verb in lifespans.COMMANDS:
-    cli.command()(verb)
 cli.command("export")(transfer.export_agent)
 cli.command("import")(transfer.import_file)
 

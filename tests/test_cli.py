@@ -57,6 +57,16 @@ def test_the_verbs_tell_a_story(service: str, agent: str) -> None:
     assert "superseded" in history.stdout
 
 
+def test_a_list_says_where_it_goes_on(service: str, agent: str) -> None:
+    words = ("--url", service, "--agent", agent)
+    for text in ("Has a dog", "Plays tennis"):
+        assert palimpsest("store", text, *words).returncode == 0
+    cut, whole = (palimpsest("log", "--limit", limit, *words) for limit in ("1", "2"))
+    assert "--limit" in cut.stderr
+    assert whole.stderr == ""
+    assert [len(listed.stdout.splitlines()) for listed in (cut, whole)] == [2, 3]
+
+
 def test_a_name_or_key_that_no_header_can_carry_is_refused_in_one_line() -> None:
     for words in (("--agent", "ünal"), ("--agent", "a\nb"), ("--api-key", "schlüssel")):
         refused = palimpsest("search", "editor", *words)
@@ -74,6 +84,8 @@ def test_the_agent_and_the_address_come_from_the_environment_too(service: str, a
     ("words", "said"),
     [
         (("history", "nonsense"), "UUID"),
+        (("reviews", "show", "../memories"), "nothing at"),
+        (("history", ""), "nothing at"),
         (("history", "00000000-0000-0000-0000-000000000000"), "no memory"),
         (("store", " "), "content"),
         (("search", "x", "--as-of", "someday"), "RFC 3339"),

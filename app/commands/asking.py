@@ -1,6 +1,7 @@
 """Asking a running service: the options that every such command takes, and its answer or what went wrong."""
 
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import httpx
 import typer
@@ -29,10 +30,15 @@ def unanswered(client: httpx.Client, problem: Exception) -> Failure:
     return Failure(f"no answer from {client.base_url}: {problem}. Is the service running (`palimpsest serve`)?")
 
 
-def answer_of(client: httpx.Client, method: str, path: str, **sent: Any) -> dict[str, Any]:
+def path(*parts: str) -> str:
+    """The address of a route from its parts, each one part whatever it is made of."""
+    return "/".join(("/v1", *(quote(part, safe="") for part in parts)))
+
+
+def answer_of(client: httpx.Client, method: str, route: str, **sent: Any) -> dict[str, Any]:
     """The body of a good answer. Raises Failure with what a problem says."""
     try:
-        response = client.request(method, path, **sent)
+        response = client.request(method, route, **sent)
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
         raise unanswered(client, problem) from None
     try:

@@ -1,13 +1,37 @@
-"""`palimpsest supersede` and `palimpsest retract`."""
+"""`palimpsest store`, `supersede` and `retract`."""
 
 from typing import Annotated
 
 import typer
 
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of, said
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of, path, said
 from app.commands.printing import print_change, print_json
 
 MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
+
+
+def store(
+    content: Annotated[str, typer.Argument(help="The fact, in a sentence.")],
+    kind: Annotated[str | None, typer.Option(help="fact, preference, decision or constraint.")] = None,
+    entity: Annotated[str | None, typer.Option(help="Who or what it is about.")] = None,
+    category: Annotated[str | None, typer.Option()] = None,
+    key: Annotated[str | None, typer.Option(help="Which attribute; holds one value at a time.")] = None,
+    value: Annotated[str | None, typer.Option()] = None,
+    valid_from: Annotated[str | None, typer.Option(help="When it became true.")] = None,
+    valid_until: Annotated[str | None, typer.Option(help="A stated end.")] = None,
+    supersedes: Annotated[list[str] | None, typer.Option(help="Id of a memory that it replaces; may be repeated.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")] = False,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Store a fact."""
+    fact = said(content=content, kind=kind, entity=entity, category=category, key=key, value=value)
+    when = said(valid_from=valid_from, valid_until=valid_until, supersedes=supersedes or None, dry_run=dry_run or None)
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", "/v1/memories", json=fact | when)
+    print_json(answer) if as_json else print_change(answer)
 
 
 def supersede(
@@ -26,7 +50,7 @@ def supersede(
         raise Failure("say what is true instead, or name the stored memory that takes its place with --by ID.")
     with client_of(url, agent, api_key) as client:
         body = said(content=content, by=by, value=value, valid_from=valid_from)
-        answer = answer_of(client, "POST", f"/v1/memories/{memory_id}/supersede", json=body)
+        answer = answer_of(client, "POST", path("memories", memory_id, "supersede"), json=body)
     print_json(answer) if as_json else print_change(answer)
 
 
@@ -43,5 +67,5 @@ def retract(
     """End a memory without a successor. Its history stays."""
     with client_of(url, agent, api_key) as client:
         body = said(at=at, reason=reason, never_true=never_true or None)
-        answer = answer_of(client, "POST", f"/v1/memories/{memory_id}/retract", json=body)
+        answer = answer_of(client, "POST", path("memories", memory_id, "retract"), json=body)
     print_json(answer) if as_json else print_change(answer)

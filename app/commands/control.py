@@ -1,12 +1,11 @@
 """`palimpsest reviews`, `revert`, `forget` and `mode`: what a person decides."""
 
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import typer
 
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of, said
-from app.commands.printing import console, minute, print_change, print_json, print_memories, print_table
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of, path, said
+from app.commands.printing import console, minute, print_change, print_json, print_memories, print_page
 
 reviews = typer.Typer(help="Changes that wait for a person: list, show, accept, reject.", no_args_is_help=True)
 
@@ -28,17 +27,18 @@ def list_reviews(
     asked = said(status=None if status == "all" else status, source=source, limit=limit)
     with client_of(url, agent, api_key) as client:
         answer = answer_of(client, "GET", "/v1/reviews", params=asked)
-    if as_json:
-        return print_json(answer)
-    rows = [[r["status"], minute(r["created_at"]), r["source"], r["relation"], r["sentence"], r["id"]] for r in answer["items"]]
-    print_table(["status", "since", "source", "relation", "accepting", "id"], rows)
+    print_json(answer) if as_json else print_page(answer, ["status", "since", "source", "relation", "accepting", "id"], _row)
+
+
+def _row(review: dict[str, Any]) -> list[str]:
+    return [review["status"], minute(review["created_at"]), review["source"], review["relation"], review["sentence"], review["id"]]
 
 
 @reviews.command()
 def show(review_id: ReviewId, url: Url = DEFAULT_URL, agent: Agent = "default", api_key: ApiKey = None, as_json: AsJson = False) -> None:
     """Show a review with the memories before and after."""
     with client_of(url, agent, api_key) as client:
-        found = answer_of(client, "GET", f"/v1/reviews/{review_id}")
+        found = answer_of(client, "GET", path("reviews", review_id))
     if as_json:
         return print_json(found)
     console().print(f"[bold]{found['status']}[/bold] {found['sentence']}")
@@ -81,7 +81,7 @@ def reject(
 
 def _decide(review_id: str, decision: str, note: str | None, url: str, agent: str, api_key: str | None, *, as_json: bool) -> None:
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "POST", f"/v1/reviews/{review_id}/{decision}", json=said(note=note))
+        answer = answer_of(client, "POST", path("reviews", review_id, decision), json=said(note=note))
     print_json(answer) if as_json else print_change(answer)
 
 
@@ -96,7 +96,7 @@ def revert(
 ) -> None:
     """Undo an operation of the log."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "POST", f"/v1/log/{log_id}/revert", json={"cascade": cascade, "store": store})
+        answer = answer_of(client, "POST", path("log", log_id, "revert"), json={"cascade": cascade, "store": store})
     print_json(answer) if as_json else print_change(answer)
 
 
@@ -119,7 +119,7 @@ def forget(
         raise Failure("nothing was erased.")
     with client_of(url, agent, api_key) as client:
         if memory_id:
-            answer = answer_of(client, "DELETE", f"/v1/memories/{memory_id}", params={"erase": True, "cascade": cascade})
+            answer = answer_of(client, "DELETE", path("memories", memory_id), params={"erase": True, "cascade": cascade})
         else:
             scope = said(chain_id=chain, session_id=session, agent_id=agent if everything else None)
             answer = answer_of(client, "POST", "/v1/erasures", json=scope | {"cascade": cascade})
@@ -140,7 +140,7 @@ def mode(
 ) -> None:
     """Choose what becomes of changes to the agent's memories: made, proposed as reviews, or held back."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "PATCH", f"/v1/agents/{quote(agent, safe='')}", json={"mode": None if chosen == "default" else chosen})
+        answer = answer_of(client, "PATCH", path("agents", agent), json={"mode": None if chosen == "default" else chosen})
     print_json(answer) if as_json else console().print(f"{answer['agent_id']}: {answer['mode'] or 'as the settings say'}")
 
 

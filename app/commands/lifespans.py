@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import httpx
 import typer
 
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, said
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, path, said
 from app.commands.printing import console, minute, print_json, print_table
 
 At = Annotated[str | None, typer.Option(help="When it ended. Default: now.", show_default=False)]
@@ -25,7 +24,7 @@ def end_session(
 ) -> None:
     """End a session: what was stored with lifespan `session` ends with it."""
     with client_of(url, agent, api_key) as client:
-        _end(client, f"/v1/sessions/{quote(session_id, safe='')}/end", said(at=at, reason=reason), as_json=as_json)
+        _end(client, path("sessions", session_id, "end"), said(at=at, reason=reason), as_json=as_json)
 
 
 def end_project(
@@ -39,11 +38,11 @@ def end_project(
 ) -> None:
     """End a project: what was stored with lifespan `project` ends with it."""
     with client_of(url, agent, api_key) as client:
-        _end(client, f"/v1/projects/{quote(name, safe='')}/end", said(at=at, reason=reason), as_json=as_json)
+        _end(client, path("projects", name, "end"), said(at=at, reason=reason), as_json=as_json)
 
 
-def _end(client: httpx.Client, path: str, told: dict[str, Any], *, as_json: bool) -> None:
-    answer = answer_of(client, "POST", path, json=told)
+def _end(client: httpx.Client, route: str, told: dict[str, Any], *, as_json: bool) -> None:
+    answer = answer_of(client, "POST", route, json=told)
     if as_json:
         return print_json(answer)
     console().print(f"ended {len(answer['ended'])}, {answer['kept']} go on")
@@ -60,7 +59,7 @@ def stats(
 ) -> None:
     """Show an agent in numbers."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "GET", f"/v1/agents/{quote(whose or agent, safe='')}/stats")
+        answer = answer_of(client, "GET", path("agents", whose or agent, "stats"))
     print_json(answer) if as_json else print_table(["what", "how many"], list(_rows(answer)))
 
 

@@ -1,11 +1,11 @@
 """`palimpsest link` and `palimpsest links`: what rests on what."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, said
-from app.commands.printing import console, minute, print_json, print_table
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, path, said
+from app.commands.printing import console, minute, print_json, print_page
 
 Kind = Annotated[
     str,
@@ -27,7 +27,7 @@ def link(
 ) -> None:
     """Say what a memory is to another. Nothing ends by it."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "POST", f"/v1/memories/{source}/relationships", json={"type": kind, "target_id": target})
+        answer = answer_of(client, "POST", path("memories", source, "relationships"), json={"type": kind, "target_id": target})
     if as_json:
         return print_json(answer)
     console().print(f"{source} {kind} {target}, known since {minute(answer['known_at'])} (operation {answer['log_id']})")
@@ -44,8 +44,9 @@ def links(
 ) -> None:
     """List what a memory is linked to, and what is linked to it, latest first."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "GET", f"/v1/memories/{memory_id}/relationships", params=said(known_at=known_at, limit=limit))
-    if as_json:
-        return print_json(answer)
-    rows = [[minute(tie["created_at"]), tie["source_id"], tie["type"], tie["target_id"], tie["log_id"] or ""] for tie in answer["items"]]
-    print_table(["known since", "source", "type", "target", "id"], rows)
+        answer = answer_of(client, "GET", path("memories", memory_id, "relationships"), params=said(known_at=known_at, limit=limit))
+    print_json(answer) if as_json else print_page(answer, ["known since", "source", "type", "target", "id"], _row)
+
+
+def _row(tie: dict[str, Any]) -> list[str]:
+    return [minute(tie["created_at"]), tie["source_id"], tie["type"], tie["target_id"], tie["log_id"] or ""]

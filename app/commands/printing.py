@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
@@ -54,6 +55,13 @@ def print_table(headings: list[str], rows: list[list[str]]) -> None:
     for row in rows:
         table.add_row(*map(escape, row))
     console().print(table)
+
+
+def print_page(answer: dict[str, Any], headings: list[str], row: Callable[[dict[str, Any]], list[str]]) -> None:
+    """A row per item of a list, and beside the output a word where the list goes on."""
+    print_table(headings, [row(item) for item in answer["items"]])
+    if answer["next_cursor"]:
+        print("There are more: take a higher --limit.", file=sys.stderr)
 
 
 def minute(time: str | None) -> str:

@@ -1,13 +1,47 @@
-"""`palimpsest context`, `palimpsest log` and `palimpsest agents`."""
+"""`palimpsest search`, `history`, `context`, `log` and `agents`."""
 
 from typing import Annotated, Any
 
 import typer
 
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, said
-from app.commands.printing import minute, print_json, print_table
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, path, said
+from app.commands.printing import minute, print_json, print_memories, print_page
 
 Limit = Annotated[int, typer.Option(min=1, max=1000)]
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="What to search for.")],
+    as_of: Annotated[str | None, typer.Option(help="What was true at that time.")] = None,
+    known_at: Annotated[str | None, typer.Option(help="As far as was known at that time.")] = None,
+    include_superseded: Annotated[bool, typer.Option("--include-superseded", help="Every version, not only what holds.")] = False,
+    limit: Limit = 10,
+    mode: Annotated[str, typer.Option(help="hybrid, vector or text.")] = "hybrid",
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search memories."""
+    asked = said(query=query, as_of=as_of, known_at=known_at, include_superseded=include_superseded, limit=limit, mode=mode)
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", "/v1/search", json=asked)
+    if as_json:
+        return print_json(answer)
+    print_memories([found["memory"] for found in answer["results"]], scores=[found["score"] for found in answer["results"]])
+
+
+def history(
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="Any version's id.")],
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the whole chain of a memory, oldest first."""
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "GET", path("memories", memory_id, "history"))
+    print_json(answer) if as_json else print_memories(answer["versions"])
 
 
 def context(
@@ -41,10 +75,10 @@ def log(
     with client_of(url, agent, api_key) as client:
         asked = said(memory_id=memory_id, operation=operation, since=since, limit=limit)
         answer = answer_of(client, "GET", "/v1/log", params=asked)
-    print_json(answer) if as_json else print_table(["known at", "operation", "by", "why", "text", "id"], [_row(e) for e in answer["items"]])
+    print_json(answer) if as_json else print_page(answer, ["known at", "operation", "by", "why", "text", "id"], _operation)
 
 
-def _row(entry: dict[str, Any]) -> list[str]:
+def _operation(entry: dict[str, Any]) -> list[str]:
     incoming = entry["incoming"] or {}
     text = incoming.get("content") or ""
     return [minute(entry["created_at"]), entry["operation"], entry["decided_by"], entry["reasoning"], text, entry["id"]]
@@ -54,7 +88,8 @@ def agents(limit: Limit = 50, url: Url = DEFAULT_URL, api_key: ApiKey = None, as
     """List who has memories here."""
     with client_of(url, "default", api_key) as client:
         answer = answer_of(client, "GET", "/v1/agents", params={"limit": limit})
-    if as_json:
-        return print_json(answer)
-    rows = [[a["agent_id"], str(a["memories"]), minute(a["last_known_at"])] for a in answer["items"]]
-    print_table(["id", "memories", "last known at"], rows)
+    print_json(answer) if as_json else print_page(answer, ["id", "memories", "last known at"], _agent)
+
+
+def _agent(one: dict[str, Any]) -> list[str]:
+    return [one["agent_id"], str(one["memories"]), minute(one["last_known_at"])]

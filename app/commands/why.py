@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, said
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, path, said
 from app.commands.printing import console, minute, print_json, print_table
 
 
@@ -20,7 +20,7 @@ def why(
 ) -> None:
     """Tell the story of a memory: what it replaced, who decided and why, what was kept apart, reviews and reverts."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "GET", f"/v1/memories/{memory_id}/why", params=said(as_of=as_of, known_at=known_at))
+        answer = answer_of(client, "GET", path("memories", memory_id, "why"), params=said(as_of=as_of, known_at=known_at))
     print_json(answer) if as_json else _print_story(answer)
 
 
