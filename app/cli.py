@@ -10,9 +10,10 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
+from typer._click.exceptions import NoArgsIsHelpError, UsageError  # typer has no public name for them
 
 from app import __version__
 from app.commands import changing, control, lifespans, linking, reading, transfer
@@ -31,12 +32,24 @@ WORKER_PATIENCE = 15.0  # seconds for a worker to end; what it leaves undone, an
 
 
 def main() -> None:
-    """Runs the command line; a failure is one line on standard error and exit status 1."""
+    """Runs the command line; a failure is one line on standard error and exit status 1, or 2 where the call itself is wrong."""
     try:
-        cli()
+        sys.exit(cli(standalone_mode=False))
+    except NoArgsIsHelpError as asked:
+        asked.show()
+        sys.exit(asked.exit_code)
+    except UsageError as wrong:
+        where = f" See `{wrong.ctx.command_path} --help`." if wrong.ctx else ""
+        _fail(wrong.format_message().rstrip(".") + "." + where, wrong.exit_code)
+    except typer.Abort:
+        _fail("stopped; nothing was done.")
     except (Failure, InvalidSettings) as problem:
-        print(f"palimpsest: {problem}", file=sys.stderr)
-        sys.exit(1)
+        _fail(str(problem))
+
+
+def _fail(said: str, status: int = 1) -> NoReturn:
+    print(f"palimpsest: {said}", file=sys.stderr)
+    sys.exit(status)
 
 
 # --- running the service -----------------------------------------------------------------------------------------------

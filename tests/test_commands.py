@@ -118,6 +118,31 @@ def test_a_failure_is_one_plain_line(words: tuple[str, ...], command: tuple[str,
     assert said.lower() in failed.stderr.lower()
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("retract",), "Missing argument 'ID'"),
+        (("context", "--budget", "0"), "'--budget'"),
+        (("context", "--colour", "red"), "No such option: --colour"),
+        (("remember", "x"), "No such command 'remember'"),
+        (("reviews", "guess"), "No such command 'guess'"),
+    ],
+)
+def test_a_call_that_is_wrong_is_one_plain_line_that_names_the_help(command: tuple[str, ...], said: str) -> None:
+    failed = palimpsest(*command)
+    assert failed.returncode == 2
+    assert failed.stdout == ""
+    assert failed.stderr.count("\n") == 1
+    assert said in failed.stderr
+    assert "--help`" in failed.stderr
+
+
+def test_without_a_command_the_help_is_shown() -> None:
+    shown = palimpsest()
+    assert shown.returncode == 2
+    assert "supersede" in shown.stdout + shown.stderr
+
+
 def test_the_shell_completes_commands() -> None:
     script = Path(sys.executable).parent / "palimpsest"
     shown = subprocess.run(["bash", "-c", f"{script} --show-completion; true"], capture_output=True, text=True, timeout=60, check=True)

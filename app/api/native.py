@@ -168,7 +168,7 @@ async def rows(lines: AsyncIterator[tuple[int, bytes]], *, after: int) -> AsyncI
     """The rows of an export, whose header is on line `after`. Raises BadImportLine where a line is not good, or not in its place."""
     counts = dict.fromkeys(_LINES, 0)
     async for number, raw in lines:
-        kind = type_of(raw)
+        kind = type_of(raw) or _read(_Type, number, raw).type  # a line that is cut off is told as that
         if number != after + 1:
             raise BadImportLine(after + 1, "It is blank.")
         if kind == "end":

@@ -102,6 +102,8 @@ def _place(location: Sequence[int | str]) -> str:
 def _reason(error: Mapping[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
         return "unknown field; leave it out or check its spelling"
+    if tuple(error["loc"]) == ("body",) and error["type"] in ("missing", "model_attributes_type"):
+        return "send a JSON object as the body, with `Content-Type: application/json`"  # curl -d says that it is a form
     return str(error["msg"]).removeprefix("Value error, ")
 
 

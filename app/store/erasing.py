@@ -85,18 +85,27 @@ _ERASE = """
     WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
 """
 
-# The words of a slot are those of the whole chain: they go with its last version.
+_CHAINS = "SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND erased_at = :now"
+
+_STANDING = "SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND chain_id = ANY(:chains) AND erased_at IS NULL"
+
 _FORGET_SLOTS = """
-    UPDATE memories m SET entity = '', category = '', key = NULL, single_valued = NULL,
+    UPDATE memories SET entity = '', category = '', key = NULL, single_valued = NULL,
         slot_entity = '', slot_category = '', slot_key = NULL, slot_hash = :nowhere
-    WHERE m.agent_id = :agent AND m.chain_id IN (SELECT chain_id FROM memories WHERE agent_id = :agent AND erased_at = :now)
-      AND NOT EXISTS (SELECT 1 FROM memories o WHERE o.agent_id = :agent AND o.chain_id = m.chain_id AND o.erased_at IS NULL)
-    RETURNING m.id
+    WHERE agent_id = :agent AND chain_id = ANY(:chains)
+    RETURNING id
 """
 
 # The rows of the log that tell of what was erased: they wrote or touched it, linked to it, or proposed something of it; what
-# was said in an erased session; and those whose words quote an erased text.
-_TOLD_OF = """
+# was said in an erased session; those whose words quote an erased text; and those that were told it without storing it then.
+_WORDS = "lower(l.reasoning || CAST(l.signals AS text) || coalesce(CAST(l.usage AS text), ''))"
+_TOLD_OF = f"""
+    WITH quotes AS MATERIALIZED (SELECT lower(quote) AS quote FROM unnest(CAST(:quotes AS text[])) AS quote),
+    -- Most operations are told in the same few words, so each is looked through once.
+    quoting AS (
+        SELECT words FROM (SELECT DISTINCT {_WORDS} AS words FROM consolidation_log l WHERE l.agent_id = :agent) AS said
+        WHERE EXISTS (SELECT 1 FROM quotes WHERE strpos(words, quote) > 0)
+    )
     SELECT l.id FROM consolidation_log l WHERE l.agent_id = :agent AND (l.target_memory_id = ANY(:ids) OR l.source_memory_ids && :ids)
     UNION
     SELECT r.log_id FROM memory_relationships r
@@ -107,14 +116,12 @@ _TOLD_OF = """
     UNION
     SELECT l.id FROM consolidation_log l WHERE l.agent_id = :agent AND l.session_id = :session
     UNION
-    SELECT l.id FROM consolidation_log l
-    WHERE l.agent_id = :agent AND EXISTS (
-        SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
-        WHERE strpos(lower(l.reasoning || CAST(l.signals AS text) || coalesce(CAST(l.usage AS text), '')), lower(quote)) > 0
-    )
+    SELECT l.id FROM consolidation_log l JOIN quoting ON quoting.words = {_WORDS} WHERE l.agent_id = :agent
     UNION
-    SELECT l.id FROM consolidation_log l WHERE l.agent_id = :agent AND :everything
-"""
+    SELECT l.id FROM consolidation_log l
+    WHERE l.agent_id = :agent AND l.operation IN ('NOOP', 'DELETE', 'AMEND')
+      AND lower(l.incoming ->> 'content') IN (SELECT quote FROM quotes)
+"""  # noqa: S608 - fragments from constants, values are bound
 
 
 def _redacted(states: str) -> str:
@@ -136,14 +143,14 @@ def _redacted(states: str) -> str:
 # What was said in the call stays only where it is the text of a memory that still stands: the text of a duplicate or a retraction
 # goes with what it hit.
 _REDACT_LOG = f"""
-    WITH told AS ({_TOLD_OF}), stands AS (
+    WITH stands AS (
         SELECT l.id, EXISTS (
             SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
             JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid) AND m.erased_at IS NULL
             WHERE s ? 'belief' AND NOT s ? 'content'
               AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements(l.before_state) AS b WHERE b ->> 'id' = s ->> 'id')
         ) AS incoming
-        FROM consolidation_log l JOIN told USING (id) WHERE l.agent_id = :agent
+        FROM consolidation_log l WHERE l.agent_id = :agent AND (:everything OR l.id = ANY(:told))
     )
     UPDATE consolidation_log l SET
         before_state = {_redacted("l.before_state")},
@@ -182,32 +189,38 @@ _STANDS = """
 """
 
 # A proposal about what was erased can be neither made nor read any more.
+_TELLING_REVIEWS = """
+    :everything OR memory_id = ANY(:ids) OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[])
+    OR log_id = ANY(:told) OR decision_log_id = ANY(:told)
+    OR incoming -> 'fact' ->> 'session_id' = :session
+    OR lower(incoming -> 'fact' ->> 'content') IN (SELECT lower(quote) FROM unnest(CAST(:quotes AS text[])) AS quote)
+"""
 _REDACT_REVIEWS = f"""
-    WITH told AS ({_TOLD_OF})
     UPDATE reviews SET status = CASE WHEN status = 'pending' AND NOT ({_STANDS}) THEN 'expired' ELSE status END, note = NULL,
         said = said - 'session_id' - 'project',
         incoming = CASE WHEN NOT ({_STANDS}) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL ELSE incoming END,
         judgments = (SELECT coalesce(jsonb_agg(j || '{{"reasoning": "", "findings": [], "vetoes": []}}'), '[]')
                      FROM jsonb_array_elements(judgments) AS j)
-    WHERE agent_id = :agent AND (
-        :everything OR memory_id = ANY(:ids) OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[])
-        OR log_id IN (SELECT id FROM told) OR decision_log_id IN (SELECT id FROM told)
-        OR incoming -> 'fact' ->> 'session_id' = :session
-    )
+    WHERE agent_id = :agent AND ({_TELLING_REVIEWS})
 """  # noqa: S608 - fragments from constants, values are bound
 
-# The fingerprint goes too: it is a hash of what was sent.
-_FORGET_ANSWERS = """
+# The fingerprint goes too: it is a hash of what was sent. A duplicate, a retraction or a store that was held back names nothing but
+# the row of the log or the review that tells of it.
+_FORGET_ANSWERS = f"""
     UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL
-    WHERE agent_id = :agent AND (:everything OR mentioned_ids && CAST(:ids AS uuid[]))
-"""
+    WHERE agent_id = :agent AND (
+        :everything OR mentioned_ids && CAST(:ids AS uuid[]) OR mentioned_ids && CAST(:told AS uuid[])
+        OR mentioned_ids && (SELECT array_agg(id) FROM reviews WHERE agent_id = :agent AND ({_TELLING_REVIEWS}))
+    )
+"""  # noqa: S608 - fragments from constants, values are bound
 
 
 # What a checkpoint knows words by is as good as a hash of each.
 _UNSEAL = "UPDATE log_checkpoints SET sealed = '{}' WHERE agent_id = :agent AND memory_id = ANY(:ids)"
 
-_REDACTIONS = (_REDACT_REVIEWS, _REDACT_LOG, _REDACT_VETOES, _REDACT_TROUBLE)
-_REDACTIONS_OF_COPY = tuple(statement.replace("consolidation_log", "archived_log") for statement in _REDACTIONS)
+# Answers first: the reviews that tell of a session are found by its name, which the others take away.
+_REDACTIONS = (_FORGET_ANSWERS, _REDACT_REVIEWS, _REDACT_LOG, _REDACT_VETOES, _REDACT_TROUBLE)
+_LOG_TABLE, _COPY = "consolidation_log", "archived_log"
 
 
 async def erase(
@@ -237,17 +250,32 @@ async def erase(
     }
     swept = [row["id"] for row in await fetch(connection, FORGET_SLOTS_OF_SWEEPS, given)]
     await fetch(connection, _ERASE, given)
-    slotless = [row["id"] for row in await fetch(connection, _FORGET_SLOTS, given)]
-    given["ids"] = list({*quoted, *slotless, *swept})
-    for statement in (_FORGET_ANSWERS, _UNSEAL, *_REDACTIONS):
-        await fetch(connection, statement, given)
+    given["ids"] = list({*quoted, *await _forget_slots(connection, given), *swept})
+    await fetch(connection, _UNSEAL, given)
+    await _redact(connection, given, _LOG_TABLE)
     return given
+
+
+async def _forget_slots(connection: AsyncConnection, given: Mapping[str, Any]) -> list[UUID]:
+    """The words of a slot are those of the whole chain: they go with its last version. Returns the memories that lost them.
+
+    In steps, because one statement had the planner compare every memory with every other where a large import was not analysed yet.
+    """
+    chains = {row["chain_id"] for row in await fetch(connection, _CHAINS, given)}
+    standing = {row["chain_id"] for row in await fetch(connection, _STANDING, {**given, "chains": list(chains)})}
+    return [row["id"] for row in await fetch(connection, _FORGET_SLOTS, {**given, "chains": list(chains - standing)})]
 
 
 async def redact_copy(connection: AsyncConnection, given: Mapping[str, Any]) -> None:
     """Does to the archived operations in `archived_log`, and to reviews that came from them, what `erase` did to the log."""
-    for statement in _REDACTIONS_OF_COPY:
-        await fetch(connection, statement, given)
+    await _redact(connection, given, _COPY)
+
+
+async def _redact(connection: AsyncConnection, given: Mapping[str, Any], log: str) -> None:
+    """What is to be redacted is found once: the log may be long, and each erased text is looked for in it."""
+    told = [] if given["everything"] else await fetch(connection, _TOLD_OF.replace(_LOG_TABLE, log), given)
+    for statement in _REDACTIONS:
+        await fetch(connection, statement.replace(_LOG_TABLE, log), {**given, "told": [row["id"] for row in told]})
 
 
 _LOG = b"""

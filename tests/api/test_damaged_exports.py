@@ -101,7 +101,7 @@ LONG_VECTOR = base64.b64encode(np.full(384, 2, "<f4").tobytes()).decode()
 SHORT_VECTOR = base64.b64encode(np.array([1, 0], "<f4").tobytes()).decode()
 DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
     ("cut off", cut_off, "cut off"),
-    ("cut within a line", cut_within, "type"),
+    ("cut within a line", cut_within, "Invalid JSON"),
     ("a line lost", one_lost, "lines are missing"),
     ("a line after the end", one_after_the_end, "follow the `end`"),
     ("a blank line", blank_within, "blank"),
@@ -113,8 +113,8 @@ DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
     ("an unknown field", changed("memory", colour="red"), "colour: unknown field"),
     ("a missing field", without("memory", "content"), "content"),
     ("an unknown type", changed("usage", type="secret"), "type"),
-    ("no JSON", replaced("memory", b'{"type":"memory",\n'), "type"),
-    ("not UTF-8", replaced("belief", b'{"type":"belief","tier":"\xff"}\n'), "type"),
+    ("no JSON", replaced("memory", b'{"type":"memory",\n'), "Invalid JSON"),
+    ("not UTF-8", replaced("belief", b'{"type":"belief","tier":"\xff"}\n'), "Invalid JSON"),
     ("a NUL", changed("memory", content="a\u0000b"), "NUL"),
     ("a text too long", changed("memory", content="x" * 200_000), "content"),
     ("an empty text", changed("memory", content=""), "memories_erased_check"),

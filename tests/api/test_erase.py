@@ -268,6 +268,53 @@ def test_answers_kept_for_retries_lose_what_was_erased_and_a_retried_erase_does_
     assert client.post("/v1/memories", json={"content": "I like zebras"}, headers=key).status_code == 410
 
 
+@pytest.mark.parametrize(
+    ("mode", "said", "told"),
+    [
+        ("live", "I PLAY tennis!", {"operation": "NOOP"}),
+        ("live", "I no longer play tennis", {"operation": "DELETE"}),
+        ("frozen", "I like zebras", {"operation": None}),
+    ],
+)
+def test_answers_to_what_left_no_memory_in_an_erased_session_go_with_the_hash_of_what_was_sent(
+    own: tuple[httpx.Client, str], mode: str, said: str, told: dict[str, Any]
+) -> None:
+    client, url = own
+    store(client, "I play tennis")
+    client.patch("/v1/agents/default", json={"mode": mode})
+    body, key = {"content": said, "session_id": "one"}, {"Idempotency-Key": "said"}
+    answer = client.post("/v1/memories", json=body, headers=key).json()
+    assert answer.items() >= told.items()
+    assert client.post("/v1/erasures", json={"session_id": "one"}).status_code == 200
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT fingerprint, answer FROM idempotency_keys").fetchall() == [(None, None)]
+    assert client.post("/v1/memories", json=body, headers=key).status_code == 410
+
+
+@pytest.mark.parametrize("said", ["I PLAY ZEBRA!", "I no longer play zebra"])
+def test_the_text_goes_from_the_call_that_an_undoing_stored_it_from(own: tuple[httpx.Client, str], said: str) -> None:
+    client, url = own
+    store(client, "I play zebra")
+    told = client.post("/v1/memories", json={"content": said}, headers={"Idempotency-Key": "said"}).json()
+    undone = client.post(f"/v1/log/{told['log_id']}/revert", json={"store": True}).json()
+    assert undone["memory"]["content"] == said
+    erase(client, undone["memory"]["id"])
+    assert said not in everything(url)
+    assert client.get(f"/v1/log/{told['log_id']}").json()["incoming"] is None
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT fingerprint FROM idempotency_keys").fetchall() == [(None,)]
+
+
+def test_the_text_goes_from_a_store_that_was_held_back_and_rejected(own: tuple[httpx.Client, str]) -> None:
+    client, url = own
+    client.patch("/v1/agents/default", json={"mode": "frozen"})
+    held = client.post("/v1/memories", json={"content": SECRET}).json()
+    client.post(f"/v1/reviews/{held['review_id']}/reject")
+    client.patch("/v1/agents/default", json={"mode": "live"})
+    erase(client, store(client, SECRET)["memory"]["id"])
+    assert_gone(url, "zebra", hashes_of=SECRET)
+
+
 @pytest.mark.parametrize("body", [{}, {"chain_id": str(uuid4()), "session_id": "a"}, {"everything": True}])
 def test_an_erasure_names_exactly_one_scope(client: httpx.Client, body: dict[str, Any]) -> None:
     assert client.post("/v1/erasures", json=body).status_code == 422
