@@ -42,7 +42,7 @@ def main() -> None:
         where = f" See `{wrong.ctx.command_path} --help`." if wrong.ctx else ""
         _fail(wrong.format_message().rstrip(".") + "." + where, wrong.exit_code)
     except typer.Abort:
-        _fail("stopped; nothing was done.")
+        _fail("stopped.")
     except (Failure, InvalidSettings) as problem:
         _fail(str(problem))
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 import httpx
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
+from fastapi_offline import FastAPIOffline
 
 from app import __version__
 from app.api import (
@@ -84,13 +85,14 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     provider in place; their queries hold what was searched for.
     """
     settings = settings or load_settings()
-    app = FastAPI(
+    app = FastAPIOffline(  # its pages bring their scripts with them: many a service has no way out
         title="Palimpsest",
         version=__version__,
         description=DESCRIPTION,
         lifespan=_lifespan,
         generate_unique_id_function=lambda r: r.name,
         telemetry={**TELEMETRY, "tracing": traced},
+        static_url="/docs/assets",
     )
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
     guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))

@@ -1,11 +1,13 @@
 """The document that the code exports is the one that is committed, and answers keep to it."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from builders import store
 
 ROOT = Path(__file__).parent.parent.parent
@@ -22,6 +24,15 @@ def test_the_committed_document_is_the_codes() -> None:
 def test_every_route_says_what_it_does() -> None:
     routes = [route for methods in DOCUMENT["paths"].values() for route in methods.values()]
     assert all(route.get("description") for route in routes)
+
+
+@pytest.mark.parametrize("page", ["/docs", "/redoc"])
+def test_the_pages_need_nothing_from_elsewhere(client: httpx.Client, page: str) -> None:
+    shown = client.get(page).text
+    needed = re.findall(r"""(?:src|href)=["']([^"']+)["']""", shown)
+    assert len(needed) >= 2
+    assert [client.get(place).status_code for place in needed] == [200] * len(needed)
+    assert not re.search(r"https?://", shown)
 
 
 READS_BY_POST = {"/v1/search"}
