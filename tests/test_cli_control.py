@@ -55,3 +55,10 @@ def test_forgetting_needs_exactly_one_scope(words: tuple[str, ...], given: tuple
     refused = palimpsest("forget", *given, "--yes", *words)
     assert refused.returncode == 1
     assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("given", [(), ("a", "--sweep", "b"), ("--sweep", "b", "--store")])
+def test_undoing_needs_an_operation_or_a_sweep(words: tuple[str, ...], given: tuple[str, ...]) -> None:
+    refused = palimpsest("revert", *given, *words)
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert "--sweep" in refused.stderr

@@ -39,6 +39,10 @@ def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(tmp_path: Path)
         assert "SUPERSEDE" in done.stdout
         [found] = json.loads(palimpsest("search", "editor", *words, "--json").stdout)["results"]
         assert found["memory"]["value"] == "Nano"
+        sweep_id = done.stdout.split("sweep ")[1].split(":")[0]
+        assert "REVERT" in palimpsest("revert", "--sweep", sweep_id, *words).stdout
+        assert len(json.loads(palimpsest("search", "editor", *words, "--json").stdout)["results"]) == 2
+        assert "nothing" in palimpsest("revert", "--sweep", sweep_id, *words).stdout
         counted = httpx.get(f"{service.address}/metrics").text
         assert 'palimpsest_operations_total{decided_by="sweep",operation="SUPERSEDE",relation="UPDATE"} 1.0' in counted
 
@@ -78,6 +82,14 @@ def test_a_sweep_that_nobody_waits_for_is_told_as_queued(service: str) -> None:
     refused = palimpsest("sweep", "--entity", "Alice", *words)
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert "--key" in refused.stderr
+
+
+def test_a_sweep_is_cancelled(service: str) -> None:
+    words = ("--url", service, "--agent", f"cli-{uuid4().hex}")
+    sweep_id = json.loads(palimpsest("sweep", "--detach", "--json", *words).stdout)["id"]
+    both = palimpsest("sweep", "--cancel", sweep_id, "--dry-run", *words)
+    assert (both.returncode, both.stderr.count("\n")) == (1, 1)
+    assert palimpsest("sweep", "--cancel", sweep_id, *words).stdout.startswith("cancelled sweep")
 
 
 def asked(place: Place) -> None:

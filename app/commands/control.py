@@ -16,7 +16,9 @@ Note = Annotated[str | None, typer.Option(help="Why, for the log.", show_default
 @reviews.command("list")
 def list_reviews(
     status: Annotated[str | None, typer.Option(help="pending, accepted, rejected, expired; or all.")] = "pending",
-    source: Annotated[str | None, typer.Option(help="Why they wait: low_confidence, shadow, frozen, constraint, cap, trust.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Why they wait: low_confidence, shadow, frozen, constraint, cap, trust, sweep, fallback.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     url: Url = DEFAULT_URL,
     agent: Agent = "default",
@@ -86,7 +88,10 @@ def _decide(review_id: str, decision: str, note: str | None, url: str, agent: st
 
 
 def revert(
-    log_id: Annotated[str, typer.Argument(metavar="LOG_ID", help="The operation to undo: an id of `palimpsest log`.")],
+    log_id: Annotated[
+        str | None, typer.Argument(metavar="[LOG_ID]", help="The operation to undo: an id of `palimpsest log`.", show_default=False)
+    ] = None,
+    sweep: Annotated[str | None, typer.Option(metavar="ID", help="Undo all that this sweep did.")] = None,
     cascade: Annotated[bool, typer.Option("--cascade", help="Undo first what was built on it.")] = False,
     store: Annotated[bool, typer.Option("--store", help="Of a duplicate or a retraction: store what was said too.")] = False,
     url: Url = DEFAULT_URL,
@@ -94,10 +99,20 @@ def revert(
     api_key: ApiKey = None,
     as_json: AsJson = False,
 ) -> None:
-    """Undo an operation of the log."""
+    """Undo an operation of the log, or a whole sweep."""
+    if (log_id is None) == (sweep is None) or (sweep and store):
+        raise Failure("name either an operation's LOG_ID, with --store if you like, or --sweep ID.")
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "POST", path("log", log_id, "revert"), json={"cascade": cascade, "store": store})
-    print_json(answer) if as_json else print_change(answer)
+        if sweep:
+            answer = answer_of(client, "POST", path("reverts"), json={"sweep_id": sweep, "cascade": cascade})
+        else:
+            answer = answer_of(client, "POST", path("log", str(log_id), "revert"), json={"cascade": cascade, "store": store})
+    if as_json:
+        return print_json(answer)
+    for undone in answer["results"] if sweep else [answer]:
+        print_change(undone)
+    if sweep and not answer["results"]:
+        console().print("That sweep did nothing that still stands.")
 
 
 def forget(

@@ -7,7 +7,7 @@ import httpx
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of, said
+from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Failure, Url, answer_of, client_of, path, said
 from app.commands.printing import console, print_json, print_table
 
 OPEN = ("queued", "running")
@@ -20,6 +20,7 @@ def sweep(
     category: Annotated[str | None, typer.Option(help="With --key.", show_default=False)] = None,
     since: Annotated[str | None, typer.Option(help="Only what became known since then.", show_default=False)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")] = False,
+    cancel: Annotated[str | None, typer.Option(metavar="ID", help="Cancel this sweep; what it did stays.", show_default=False)] = None,
     detach: Annotated[bool, typer.Option("--detach", help="Start it and do not wait for its end.")] = False,
     url: Url = DEFAULT_URL,
     agent: Agent = "default",
@@ -29,11 +30,15 @@ def sweep(
     """Look at stored memories again, and end what something later contradicts."""
     if key is None and (entity or category):
         raise Failure("--entity and --category name a slot together with --key; add it.")
-    slot = said(entity=entity, category=category, key=key) or None
+    asked = said(slot=said(entity=entity, category=category, key=key) or None, since=since, dry_run=dry_run or None)
+    if cancel and asked:
+        raise Failure("--cancel takes no other choice: it ends a sweep that was started before.")
     with client_of(url, agent, api_key) as client:
-        found = answer_of(client, "POST", "/v1/sweeps", json=said(slot=slot, since=since, dry_run=dry_run or None))
-        if not detach:
-            found = _followed(client, found)
+        if cancel:
+            found = answer_of(client, "POST", path("sweeps", cancel, "cancel"))
+        else:
+            found = answer_of(client, "POST", path("sweeps"), json=asked)
+            found = found if detach else _followed(client, found)
     if as_json:
         print_json(found)
     else:
