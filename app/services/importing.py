@@ -20,7 +20,7 @@ from app.domain.plan import Plan, Policy
 from app.domain.storing import plan_import
 from app.embedding import Embedder
 from app.services.once import UNKEYED, Once
-from app.store import writes
+from app.store import statistics, writes
 from app.store.rows import Request
 
 CHUNK = 500
@@ -54,8 +54,10 @@ class Spool:
 
     def __init__(self) -> None:
         self._file: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by close()
+        self.count = 0
 
     def add(self, value: object) -> None:
+        self.count += 1
         pickle.dump(value, self._file, pickle.HIGHEST_PROTOCOL)
 
     def __iter__(self) -> Iterator[Any]:
@@ -91,6 +93,7 @@ class Importing:
                 clock = _KnownTimes(lock.last_known_at)
                 await self._write(connection, agent, clock, encoded, results, request)
                 await once.keep(connection, results)
+            await statistics.refresh(self._engine, came=results.count)
         except BaseException:
             results.close()
             raise

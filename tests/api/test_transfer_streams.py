@@ -45,6 +45,24 @@ def half_read(client: httpx.Client) -> Iterator[Iterator[bytes]]:
         yield blocks
 
 
+def test_the_planner_hears_at_once_of_what_came(large: tuple[httpx.Client, str]) -> None:
+    client, url = large
+    with psycopg.connect(url, autocommit=True) as connection, other(client) as second, other(client) as third:
+        connection.execute("ALTER TABLE memories SET (autovacuum_enabled = off)")  # it would tell the planner too, a minute later
+        known = "SELECT reltuples FROM pg_class WHERE relname = 'memories'"
+        brought_back(second, exported(client))
+        assert connection.execute(known).fetchone() == (2_000,)
+        assert third.post("/v1/import", content=joined([{"content": f"{number}"} for number in range(1_000)])).is_success
+        assert connection.execute(known).fetchone() == (3_000,)
+
+
+def test_an_import_stands_where_the_planner_cannot_be_told(large: tuple[httpx.Client, str]) -> None:
+    client, url = large
+    with psycopg.connect(url) as connection, other(client) as second:
+        connection.execute("LOCK TABLE memories IN SHARE UPDATE EXCLUSIVE MODE")  # as a VACUUM of somebody else does
+        assert brought_back(second, exported(client))["memory"] == 1_000
+
+
 def test_an_export_is_one_moment_whatever_is_stored_meanwhile(large: tuple[httpx.Client, str]) -> None:
     client, _ = large
     before = exported(client)
