@@ -29,6 +29,10 @@ from app.domain.time import next_after
 _AMENDED = ("valid_from", "said_until")
 
 
+# A fact leaves one review; a sweep finds what else it asks.
+ASKED_BESIDE = "another question about it was left open"
+
+
 # --- proposing ---------------------------------------------------------------------------------------------------------
 
 
@@ -45,7 +49,16 @@ def proposing(live: Plan, fact: Fact, picture: Picture, source: ReviewSource, *,
     beside = addition(_placed(fact, live), picture, new_id=new_id, chain_id=new_id, start=start, now=live.now)
     links = [Link(new_id, i, LinkType.CONTRADICTS) for i in live.superseded]
     decision = replace(live.decision, relation=Relation.NONE, reasoning=f"Stored beside, for review: {live.decision.reasoning}")
-    return replace(beside, decision=decision, incoming=fact, judgments=live.judgments, links=tuple(links), review=review, asked=live.asked)
+    return replace(
+        beside,
+        decision=decision,
+        incoming=fact,
+        judgments=live.judgments,
+        links=tuple(links),
+        review=review,
+        asked=live.asked,
+        look_again=live.look_again or (ASKED_BESIDE if live.review else None),
+    )
 
 
 def review_of(live: Plan, picture: Picture, source: ReviewSource) -> Review | None:

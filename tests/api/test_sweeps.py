@@ -79,6 +79,26 @@ def test_an_end_that_was_told_as_a_fact_ends_what_it_tells_of(place: Place) -> N
     assert found["counts"]["retracted"] == 1
 
 
+def test_a_question_beside_a_proposal_is_asked_afterwards(place: Place) -> None:
+    place.store("Alice lives in Porto")
+    rule = place.store("Alice lives in Lyon", kind="constraint")
+    place.client.patch("/v1/agents/default", json={"mode": "shadow"})
+    stored = place.client.post("/v1/memories", json={"content": "Alice moved to Lisbon"}).json()
+    [proposed] = place.client.get("/v1/reviews").json()["items"]
+    assert (proposed["id"], proposed["source"]) == (stored["review_id"], "shadow")
+    place.work()
+    asked, again = place.client.get("/v1/reviews").json()["items"]
+    assert again["id"] == proposed["id"]
+    assert (asked["source"], [j["memory_id"] for j in asked["judgments"]]) == ("sweep", [rule])
+    place.work()
+    assert len(place.client.get("/v1/reviews").json()["items"]) == 2
+    for review in (proposed, asked):
+        decided = place.client.post(f"/v1/reviews/{review['id']}/accept")
+        decided = place.client.post(f"/v1/reviews/{review['id']}/accept") if decided.status_code == 409 else decided
+        assert decided.status_code == 200, decided.text
+    assert [m["content"] for m in place.client.get("/v1/memories").json()["items"]] == ["Alice moved to Lisbon"]
+
+
 def test_a_constraint_stays_and_a_person_is_asked(place: Place) -> None:
     rule = place.store("Only Vim may be used", kind="constraint", category="tooling", key="editor", value="Vim", valid_from="2023-01-01")
     place.editor("Nano", valid_from="2024-01-01")
