@@ -15,9 +15,9 @@ from app.domain.judged import Merged
 from app.domain.memory import AgentId, Memory
 from app.domain.merging import join
 from app.domain.picture import Picture
-from app.domain.plan import Plan, Policy, ReviewStatus, inserted_memories
+from app.domain.plan import Plan, Policy, Review, ReviewSource, ReviewStatus, inserted_memories
 from app.domain.relation import Judge, Relation
-from app.domain.reviewing import Proposal, moved, plan_accept, plan_reject
+from app.domain.reviewing import Proposal, moved, plan_accept, plan_reject, review_of
 from app.embedding import Embedder
 from app.services import metrics
 from app.services.judging import Command
@@ -159,7 +159,8 @@ class Reviewing:
         """What accepting would do now. Raises UnknownReview, Unavailable."""
         waiting = await self._found(agent, review_id)
         if waiting.incoming and waiting.status == ReviewStatus.PENDING:
-            return await self._tried(agent, _asked_for(waiting.incoming, waiting.proposal))
+            preview, _ = await self._tried(agent, _asked_for(waiting.incoming, waiting.proposal))
+            return preview
         merging = await self._merging(agent, waiting.proposal)
         async with self._engine.connect() as connection:
             picture, clock = await writes.read_picture(connection, agent, ids=waiting.proposal.ids)
@@ -190,15 +191,25 @@ class Reviewing:
 
     async def _release(
         self, agent: AgentId, waiting: Waiting, *, note: str | None, request: Request, once: Once[Outcome | Moved]
-    ) -> Outcome:
-        """A store that was held back is carried out."""
+    ) -> Outcome | Moved:
+        """A store that was held back is carried out, or proposed afresh where what it was to change has moved."""
         assert waiting.incoming is not None
         command = _asked_for(waiting.incoming, waiting.proposal)
+        async with self._engine.begin() as connection:
+            lock = await writes.lock_agent(connection, agent, encoder=None)
+            lock.refuse_where_frozen(self._policy)
+            picture, _ = await writes.read_picture(connection, agent, ids=waiting.proposal.targets)
+        if changed := moved(waiting.proposal, picture):
+            preview, proposed = await self._tried(agent, command)
+            async with self._engine.begin() as connection:
+                await reviews.hold_on(connection, agent, waiting.proposal.review_id, proposed)
+            return Moved(waiting.proposal.review_id, changed, preview)
         command = replace(command, settles=waiting.proposal.settled(ReviewStatus.ACCEPTED, note))
         return await self._remember.store(agent, command, request=request, once=Once(once.call, once.render))
 
-    async def _tried(self, agent: AgentId, command: Command) -> Preview:
-        """What carrying out a store that was held back would do to stored memories, and what it would add. Raises Unavailable."""
+    async def _tried(self, agent: AgentId, command: Command) -> tuple[Preview, Review | None]:
+        """What carrying out a store that was held back would come to, and what it would do to stored memories, if anything. Raises
+        Unavailable."""
         try:
             plan = (await self._remember.store(agent, command, request=Request(), dry_run=True)).plan
         except Unavailable:
@@ -206,12 +217,13 @@ class Reviewing:
         except PalimpsestError as problem:
             async with reads.reading(self._engine) as connection:
                 _, clock = await writes.read_picture(connection, agent)
-            return Preview(clock, [], [], str(problem))
+            return Preview(clock, [], [], str(problem)), None
         async with reads.reading(self._engine) as connection:
             named = [*plan.touched, *([plan.target] if plan.target else [])]
             before = (await reads.find_memories(connection, agent, named, Point())).memories
             picture, _ = await writes.read_picture(connection, agent, ids=[memory.id for memory in before])
-        return Preview(plan.now, before, _after(plan, before, picture))
+        proposed = review_of(plan, picture, ReviewSource.FROZEN)
+        return Preview(plan.now, before, _after(plan, before, picture)), proposed
 
     async def _merging(self, agent: AgentId, proposal: Proposal) -> _Merging:
         """The joined text of a proposed merge and its vector: made before the lock, because encoding takes time."""

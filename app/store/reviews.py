@@ -115,17 +115,28 @@ async def hold(
     connection: AsyncConnection, agent: AgentId, review_id: UUID, incoming: Incoming, review: Review | None, *, now: datetime
 ) -> None:
     """Keeps a store back. `review` says what it would do to stored memories, if anything."""
-    given = {
-        "agent": agent,
-        "id": review_id,
+    told = as_json({"fact": said_of(incoming.fact), "supersedes": incoming.supersedes, "classify": incoming.classify})
+    await fetch(connection, _HOLD, {"agent": agent, "id": review_id, "incoming": told, "now": now, **_proposed(review)})
+
+
+_HOLD_ON = """
+    UPDATE reviews SET relation = :relation, sentence = :sentence, judgments = :judgments, relied_on = :relied_on
+    WHERE agent_id = :agent AND id = :id AND status = 'pending'
+"""
+
+
+async def hold_on(connection: AsyncConnection, agent: AgentId, review_id: UUID, review: Review | None) -> None:
+    """Says anew what a store that is kept back would do to stored memories, if anything."""
+    await fetch(connection, _HOLD_ON, {"agent": agent, "id": review_id, **_proposed(review)})
+
+
+def _proposed(review: Review | None) -> dict[str, Any]:
+    return {
         "relation": review.relation if review else Relation.NONE,
         "sentence": "Accepting stores this fact." + (f" {review.sentence}" if review else ""),
         "judgments": as_json(list(review.judgments) if review else []),
         "relied_on": Jsonb({str(i): revision for i, revision in review.relied_on} if review else {}),
-        "incoming": as_json({"fact": said_of(incoming.fact), "supersedes": incoming.supersedes, "classify": incoming.classify}),
-        "now": now,
     }
-    await fetch(connection, _HOLD, given)
 
 
 # What shadow mode would have changed, and what people thought of it, by relation, judge and confidence band of a tenth.

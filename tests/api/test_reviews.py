@@ -410,7 +410,24 @@ def test_a_held_back_store_that_can_no_longer_be_made_says_why(client: httpx.Cli
     client.post(f"/v1/memories/{first['id']}/retract", json={"never_true": True}).raise_for_status()
     found = review(client, held["review_id"])
     assert first["id"] in found["obstacle"]
+    assert problem(client.post(f"/v1/reviews/{held['review_id']}/accept"), 409)["changed"] == [first["id"]]
     assert problem(client.post(f"/v1/reviews/{held['review_id']}/accept"), 409)["detail"] == found["obstacle"]
+
+
+def test_what_was_held_back_is_proposed_afresh_where_what_it_was_to_end_has_moved(client: httpx.Client) -> None:
+    send(client, editor("Vim"))
+    mode(client, "frozen")
+    held, later = (client.post("/v1/memories", json=editor(name)).json()["review_id"] for name in ("Emacs", "Nano"))
+    mode(client, "live")
+    emacs = decide(client, held, "accept")["memory"]["id"]
+    moved = problem(client.post(f"/v1/reviews/{later}/accept"), 409)
+    assert [(m["content"], m["status"]) for m in moved["proposal"]["after"]] == [
+        ("Uses Emacs as editor", "superseded"),
+        ("Uses Nano as editor", "current"),
+    ]
+    assert contents(client) == {"Uses Emacs as editor"}
+    assert emacs in review(client, later)["sentence"]
+    assert decide(client, later, "accept")["superseded"] == [emacs]
 
 
 def test_what_was_held_back_and_accepted_in_shadow_mode_is_done_once(client: httpx.Client) -> None:
