@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from builders import editor, send, store
 from conftest import running
@@ -107,15 +106,6 @@ def test_what_a_constraint_stands_against_is_hinted_with_its_id(client: Client, 
     assert names(store(client, "The budget was agreed upon in May", **dict.fromkeys(keyed, "other"))) == []
 
 
-def rejecting(url: str, review_id: str) -> None:
-    """What deciding a review leaves in its row."""
-    with psycopg.connect(url) as connection:
-        done = connection.execute(
-            "UPDATE reviews SET status = 'rejected', note = 'It is right', decided_at = now() WHERE id = %s", [review_id]
-        )
-        assert done.rowcount == 1
-
-
 def test_what_a_person_rejected_is_hinted_when_it_comes_again(database_url: str) -> None:
     with running(load_settings(database_url=database_url)) as address, Client(base_url=address, timeout=60) as client:
         store(client, "I was born in Porto")
@@ -125,7 +115,7 @@ def test_what_a_person_rejected_is_hinted_when_it_comes_again(database_url: str)
         second = store(client, "I was born in Faro")
         assert second["review_id"]
         assert names(second) == [], "a review that waits is no rejection"
-        rejecting(database_url, first["review_id"])
+        client.post(f"/v1/reviews/{first['review_id']}/reject", json={"note": "It is right"}).raise_for_status()
         third = store(client, "I was born in Braga")
         [hint] = third["hints"]
         assert (hint["name"], hint["memory_ids"]) == ("similar_rejected_before", [first["memory"]["id"]])
