@@ -30,12 +30,15 @@ class Version(BaseModel):
     encoder: str
 
 
+# Probes such as `wget --spider` ask without wanting the body.
+@router.head("/livez", include_in_schema=False)
 @router.get("/livez")
 async def livez() -> Health:
     """The process answers. Never touches the database."""
     return Health(status="ok")
 
 
+@router.head("/readyz", include_in_schema=False, response_model=None)
 @router.get("/readyz", response_model=Health, responses=problems(500, 503))
 async def readyz(request: Request, parts: PartsDep) -> Health | Response:
     """The database answers too, its vectors are of this service's model, and the process is not about to end."""

@@ -142,6 +142,12 @@ def test_a_method_that_is_not_taken_is_told_all_that_are(client: httpx.Client, m
     assert refused.headers["allow"] == allowed
 
 
+@pytest.mark.parametrize("path", ["/livez", "/readyz"])
+def test_probes_may_ask_without_wanting_the_body(service: str, path: str) -> None:
+    asked = httpx.head(f"{service}{path}")
+    assert (asked.status_code, asked.content) == (200, b"")
+
+
 def test_a_path_that_is_not_known_is_told_with_where_to_look(client: httpx.Client) -> None:
     refused = problem(client.get("/v1/memory"), 404)
     assert refused["type"] == "urn:palimpsest:problem:not-found"
