@@ -104,7 +104,7 @@ def revert(
         raise Failure("name either an operation's LOG_ID, with --store if you like, or --sweep ID.")
     with client_of(url, agent, api_key) as client:
         if sweep:
-            answer = answer_of(client, "POST", path("reverts"), json={"sweep_id": sweep, "cascade": cascade})
+            answer = answer_of(client, "POST", "/v1/reverts", json={"sweep_id": sweep, "cascade": cascade})
         else:
             answer = answer_of(client, "POST", path("log", str(log_id), "revert"), json={"cascade": cascade, "store": store})
     if as_json:

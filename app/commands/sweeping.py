@@ -37,7 +37,7 @@ def sweep(
         if cancel:
             found = answer_of(client, "POST", path("sweeps", cancel, "cancel"))
         else:
-            found = answer_of(client, "POST", path("sweeps"), json=asked)
+            found = answer_of(client, "POST", "/v1/sweeps", json=asked)
             found = found if detach else _followed(client, found)
     if as_json:
         print_json(found)
@@ -62,7 +62,7 @@ def _followed(client: httpx.Client, sweep: dict[str, Any]) -> dict[str, Any]:
                     )
                 heard, before = time.monotonic(), ahead
             time.sleep(0.2)
-            sweep = answer_of(client, "GET", f"/v1/sweeps/{sweep['id']}")
+            sweep = answer_of(client, "GET", path("sweeps", sweep["id"]))
             progress.update(shown, total=sweep["total"], completed=sweep["examined"])
     return sweep
 

@@ -20,7 +20,7 @@ from app.domain.plan import Plan, Policy
 from app.domain.storing import plan_import
 from app.embedding import Embedder
 from app.services.once import UNKEYED, Once
-from app.store import statistics, writes
+from app.store import planner, writes
 from app.store.rows import Request
 
 CHUNK = 500
@@ -93,7 +93,7 @@ class Importing:
                 clock = _KnownTimes(lock.last_known_at)
                 await self._write(connection, agent, clock, encoded, results, request)
                 await once.keep(connection, results)
-            await statistics.refresh(self._engine, came=results.count)
+            await planner.refresh(self._engine, came=results.count)
         except BaseException:
             results.close()
             raise

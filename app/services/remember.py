@@ -1,7 +1,7 @@
 """Storing facts: judge; then plan and apply under the agent's lock; commit; answer."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.domain.errors import AgentFrozen, PalimpsestError
+from app.domain.errors import PalimpsestError
 from app.domain.hints import Hint
 from app.domain.judged import marked
 from app.domain.memory import AgentId, Memory
@@ -63,6 +63,12 @@ class Outcome:
 
 Outcomes = list[Outcome | PalimpsestError]
 
+# What has to hold under the agent's lock, besides what storing asks for itself.
+Check = Callable[[AsyncConnection, Locked], Awaitable[None]]
+
+
+async def _nothing(_connection: AsyncConnection, _lock: Locked) -> None: ...
+
 
 class BatchRefused(PalimpsestError):
     """An atomic batch in which an item cannot be stored; nothing was."""
@@ -84,10 +90,17 @@ class Remember:
         self._waking = waking
 
     async def store(
-        self, agent: AgentId, command: Command, *, request: Request, dry_run: bool = False, once: Once[Outcome] = UNKEYED
+        self,
+        agent: AgentId,
+        command: Command,
+        *,
+        request: Request,
+        dry_run: bool = False,
+        once: Once[Outcome] = UNKEYED,
+        check: Check = _nothing,
     ) -> Outcome:
         """Stores one fact. Raises what planning it raises."""
-        return _only(await self.store_all(agent, [command], request=request, dry_run=dry_run, once=once.after(_only)))
+        return _only(await self.store_all(agent, [command], request=request, dry_run=dry_run, once=once.after(_only), check=check))
 
     async def store_all(
         self,
@@ -98,14 +111,16 @@ class Remember:
         atomic: bool = False,
         dry_run: bool = False,
         once: Once[Outcomes] = UNKEYED,
+        check: Check = _nothing,
     ) -> Outcomes:
         """Stores facts in order, in one transaction, each with its own known time. One that cannot be stored fails alone,
-        or with all others where `atomic` (BatchRefused). A dry run is not kept under its key."""
+        or with all others where `atomic` (BatchRefused). A dry run is not kept under its key. What `check` raises stops it all."""
         started = time.perf_counter()
         items: Sequence[Judged] = await self._judging.judge(agent, commands)
         async with self._engine.connect() as connection, connection.begin() as transaction:
             lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name)
             await once.check(connection)
+            await check(connection, lock)
             items = await without_erased(connection, agent, items, lock)
             mode = self._rules.policy.mode_of(lock.mode)
             drafts, picture = await self._plan(connection, agent, items, lock, mode)
@@ -170,8 +185,6 @@ class Remember:
         dry_run: bool,
     ) -> Outcomes:
         """Nothing is written to memories: each store waits for a person, with what it would do."""
-        if any(item.command.settles for item in items):
-            raise AgentFrozen
         held: Outcomes = []
         for item, draft in zip(items, drafts, strict=True):
             if isinstance(draft, PalimpsestError):

@@ -16,7 +16,7 @@ from app.domain.time import settle
 from app.embedding import Embedder
 from app.services.importing import Spool
 from app.services.once import UNKEYED, Once
-from app.store import restores, statistics, writes
+from app.store import planner, restores, writes
 from app.store.native import SECTIONS
 from app.store.restores import State
 
@@ -79,7 +79,7 @@ class Restoring:
                     await writes.take_time(connection)
                     await _write(connection, agent, header, counts, spool)
                     await once.keep(connection, counts)
-                await statistics.refresh(self._engine, came=sum(counts.values()))
+                await planner.refresh(self._engine, came=sum(counts.values()))
         finally:
             spool.close()
         return counts

@@ -1,6 +1,6 @@
 """Undoing operations: choose, see what was built on them, undo newest first, all or nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -144,8 +144,9 @@ async def _chosen(connection: AsyncConnection, agent: AgentId, log_ids: Sequence
     """The operations to undo, newest first: those named, and with `cascade` all that was built on them."""
     found = {done.log_id: done for done in await undoing.find_done(connection, agent, log_ids)}
     await archived.refuse_archived(connection, agent, [log_id for log_id in log_ids if log_id not in found])
+    together = frozenset(log_ids)
     for log_id in log_ids:
-        _require_standing(log_id, found.get(log_id), unless_by=log_ids)
+        _require_standing(log_id, found.get(log_id), unless_by=together)
     looked_at: set[UUID] = set()
     while new := found.keys() - looked_at:
         for log_id in new:
@@ -167,7 +168,7 @@ async def _untied(connection: AsyncConnection, agent: AgentId, chosen: Sequence[
     return [replace(done, unlinked=tuple(link for link in done.unlinked if link not in again)) for done in chosen]
 
 
-def _require_standing(log_id: UUID, done: Done | None, *, unless_by: Sequence[UUID]) -> None:
+def _require_standing(log_id: UUID, done: Done | None, *, unless_by: Set[UUID]) -> None:
     """Raises where it does not stand, `unless_by` what is undone first."""
     if done is None:
         raise UnknownLogEntry(log_id)

@@ -27,7 +27,7 @@ from app.store import archived, links, operations, reads, reviews, writes
 from app.store.reads import Point
 from app.store.reviews import Incoming, ReviewFilters, Waiting
 from app.store.rows import Request
-from app.store.writes import Written
+from app.store.writes import Locked, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,14 @@ class Moved:
     review_id: UUID
     changed: list[UUID]
     preview: Preview
+
+
+class _Overtaken(Exception):
+    """A store that was held back is not carried out: what it was to change has moved, or, with nothing changed, it has been decided."""
+
+    def __init__(self, changed: list[UUID]) -> None:
+        super().__init__(changed)
+        self.changed = changed
 
 
 Decided = tuple[UUID, Outcome | Moved | PalimpsestError]
@@ -194,18 +202,29 @@ class Reviewing:
     ) -> Outcome | Moved:
         """A store that was held back is carried out, or proposed afresh where what it was to change has moved."""
         assert waiting.incoming is not None
+        review_id = waiting.proposal.review_id
         command = _asked_for(waiting.incoming, waiting.proposal)
-        async with self._engine.begin() as connection:
-            lock = await writes.lock_agent(connection, agent, encoder=None)
+        settling = replace(command, settles=waiting.proposal.settled(ReviewStatus.ACCEPTED, note))
+
+        async def check(connection: AsyncConnection, lock: Locked) -> None:
             lock.refuse_where_frozen(self._policy)
-            picture, _ = await writes.read_picture(connection, agent, ids=waiting.proposal.targets)
-        if changed := moved(waiting.proposal, picture):
-            preview, proposed = await self._tried(agent, command)
-            async with self._engine.begin() as connection:
-                await reviews.hold_on(connection, agent, waiting.proposal.review_id, proposed)
-            return Moved(waiting.proposal.review_id, changed, preview)
-        command = replace(command, settles=waiting.proposal.settled(ReviewStatus.ACCEPTED, note))
-        return await self._remember.store(agent, command, request=request, once=Once(once.call, once.render))
+            found = await _get(connection, agent, review_id)
+            if found.status != ReviewStatus.PENDING:
+                raise _Overtaken([])
+            picture, _ = await writes.read_picture(connection, agent, ids=found.proposal.targets)
+            if changed := moved(found.proposal, picture):
+                raise _Overtaken(changed)
+
+        try:
+            return await self._remember.store(agent, settling, request=request, once=Once(once.call, once.render), check=check)
+        except _Overtaken as overtaken:
+            changed = overtaken.changed
+        if not changed:  # then it answers as the first time
+            return await self.accept(agent, review_id, note=note, request=request, once=once)
+        preview, proposed = await self._tried(agent, command)
+        async with self._engine.begin() as connection:
+            await reviews.hold_on(connection, agent, review_id, proposed)
+        return Moved(review_id, changed, preview)
 
     async def _tried(self, agent: AgentId, command: Command) -> tuple[Preview, Review | None]:
         """What carrying out a store that was held back would come to, and what it would do to stored memories, if anything. Raises

@@ -1,6 +1,7 @@
 """Reviews: what waits for a person is shown, accepted, rejected, expires; shadow and frozen agents."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -412,6 +413,17 @@ def test_a_held_back_store_that_can_no_longer_be_made_says_why(client: httpx.Cli
     assert first["id"] in found["obstacle"]
     assert problem(client.post(f"/v1/reviews/{held['review_id']}/accept"), 409)["changed"] == [first["id"]]
     assert problem(client.post(f"/v1/reviews/{held['review_id']}/accept"), 409)["detail"] == found["obstacle"]
+
+
+def test_what_was_held_back_and_accepted_at_once_by_many_is_done_once(client: httpx.Client) -> None:
+    first = send(client, editor("Vim"))["memory"]
+    mode(client, "frozen")
+    held = client.post("/v1/memories", json=editor("Emacs")).json()["review_id"]
+    mode(client, "live")
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: client.post(f"/v1/reviews/{held}/accept"), range(8)))
+    assert {(a.status_code, a.json().get("log_id")) for a in answers} == {(200, answers[0].json()["log_id"])}
+    assert answers[0].json()["superseded"] == [first["id"]]
 
 
 def test_what_was_held_back_is_proposed_afresh_where_what_it_was_to_end_has_moved(client: httpx.Client) -> None:
