@@ -6,12 +6,12 @@ from app.domain.plan import Policy
 from app.judges.budget import Budget
 from app.judges.chat import ChatClient, ChatOptions
 from app.judges.model import ModelJudge
-from app.services.judging import Rules
+from app.services.judging import StoreSettings
 from app.settings import Settings
 from app.store.engine import Patience
 
 
-def patience_of(settings: Settings) -> Patience:
+def build_patience(settings: Settings) -> Patience:
     return Patience(
         pool=settings.pool_timeout,
         connect=settings.connect_timeout,
@@ -21,7 +21,7 @@ def patience_of(settings: Settings) -> Patience:
     )
 
 
-def policy_of(settings: Settings) -> Policy:
+def build_policy(settings: Settings) -> Policy:
     return Policy(
         max_closures=settings.max_closures_per_store,
         core_inheritance=settings.core_inheritance,
@@ -36,9 +36,9 @@ def policy_of(settings: Settings) -> Policy:
     )
 
 
-def rules_of(settings: Settings, policy: Policy, language_oid: int) -> Rules:
+def build_store_settings(settings: Settings, policy: Policy, language_oid: int) -> StoreSettings:
     """`language_oid`: of the text search configuration in the database."""
-    return Rules(
+    return StoreSettings(
         policy,
         classify=settings.classify,
         fuzzy=settings.fuzzy_dedupe,
@@ -51,9 +51,11 @@ def rules_of(settings: Settings, policy: Policy, language_oid: int) -> Rules:
     )
 
 
-def model_judge(settings: Settings, http: httpx.AsyncClient) -> ModelJudge | None:
+def build_model_judge(settings: Settings, http: httpx.AsyncClient) -> ModelJudge | None:
     """The model judge, where an endpoint is set and both switches of reference 001 are on."""
-    if settings.llm_base_url is None or not (settings.semantic_contradiction_enabled and settings.supersession_semantic_fallback):
+    if settings.llm_base_url is None or not (
+        settings.semantic_contradiction_enabled and settings.supersession_semantic_fallback
+    ):
         return None
     options = ChatOptions(
         base_url=settings.llm_base_url,
@@ -65,5 +67,7 @@ def model_judge(settings: Settings, http: httpx.AsyncClient) -> ModelJudge | Non
         concurrency=settings.llm_concurrency,
         tries=settings.llm_tries,
     )
-    budget = Budget(calls_per_minute=settings.llm_calls_per_minute, tokens_per_day=settings.llm_tokens_per_day)
+    budget = Budget(
+        calls_per_minute=settings.llm_calls_per_minute, tokens_per_day=settings.llm_tokens_per_day
+    )
     return ModelJudge(ChatClient(http, options), budget)

@@ -13,7 +13,10 @@ from contextlib import contextmanager, nullcontext
 from typing import Annotated, NoReturn
 
 import typer
-from typer._click.exceptions import NoArgsIsHelpError, UsageError  # typer has no public name for them
+from typer._click.exceptions import (
+    NoArgsIsHelpError,
+    UsageError,
+)  # typer has no public name for them
 
 from app import __version__
 from app.commands import changing, control, lifespans, linking, reading, transfer
@@ -23,7 +26,11 @@ from app.commands.sweeping import sweep
 from app.commands.why import why
 from app.settings import InvalidSettings, Settings, load_settings
 
-cli = typer.Typer(help="The memory service for agents that knows when facts change.", no_args_is_help=True, pretty_exceptions_enable=False)
+cli = typer.Typer(
+    help="The memory service for agents that knows when facts change.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -40,15 +47,15 @@ def main() -> None:
         sys.exit(asked.exit_code)
     except UsageError as wrong:
         where = f" See `{wrong.ctx.command_path} --help`." if wrong.ctx else ""
-        _fail(wrong.format_message().rstrip(".") + "." + where, wrong.exit_code)
+        _exit_with_error(wrong.format_message().rstrip(".") + "." + where, wrong.exit_code)
     except typer.Abort:
-        _fail("stopped.")
+        _exit_with_error("stopped.")
     except (Failure, InvalidSettings) as problem:
-        _fail(str(problem))
+        _exit_with_error(str(problem))
 
 
-def _fail(said: str, status: int = 1) -> NoReturn:
-    print(f"palimpsest: {said}", file=sys.stderr)
+def _exit_with_error(message: str, status: int = 1) -> NoReturn:
+    print(f"palimpsest: {message}", file=sys.stderr)
     sys.exit(status)
 
 
@@ -57,10 +64,18 @@ def _fail(said: str, status: int = 1) -> NoReturn:
 
 @cli.command()
 def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on [PALIMPSEST_HOST].", show_default=False)] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on [PALIMPSEST_PORT].", show_default=False)] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes [PALIMPSEST_WORKERS].", show_default=False)] = None,
-    migrate: Annotated[bool, typer.Option("--migrate", help="Migrate an external database first.")] = False,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on [PALIMPSEST_HOST].", show_default=False)
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on [PALIMPSEST_PORT].", show_default=False)
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes [PALIMPSEST_WORKERS].", show_default=False)
+    ] = None,
+    migrate: Annotated[
+        bool, typer.Option("--migrate", help="Migrate an external database first.")
+    ] = False,
 ) -> None:
     """Serve. Without PALIMPSEST_DATABASE_URL, over an embedded Postgres in the data folder, migrated by itself."""
     import uvicorn
@@ -71,21 +86,25 @@ def serve(
 
     given = {"host": host, "port": port, "workers": workers}
     settings = load_settings(**{name: value for name, value in given.items() if value is not None})
-    log_config = logs.config(settings)
+    log_config = logs.build_log_config(settings)
     logging.config.dictConfig(log_config)
     # uvicorn raises a caught SIGTERM again when it has shut down; as an exit, it lets the embedded Postgres be stopped too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with _explained(), _database(settings) as url:
+    with _explain_errors(), _open_database(settings) as url:
         if migrate or settings.database_url is None:
-            schema.migrate(url)
-        schema.check(url)
-        schema.claim_encoder(url, *encoder_of(settings))  # told here in a line; a worker would tell it in a trace
-        schema.language_oid(url, settings.text_language)
-        os.environ["PALIMPSEST_DATABASE_URL"] = url  # the workers' settings are read from the environment
+            schema.migrate_database(url)
+        schema.check_schema(url)
+        schema.claim_encoder(
+            url, *encoder_of(settings)
+        )  # told here in a line; a worker would tell it in a trace
+        schema.get_language_oid(url, settings.text_language)
+        os.environ["PALIMPSEST_DATABASE_URL"] = (
+            url  # the workers' settings are read from the environment
+        )
         os.environ["PALIMPSEST_HOST"] = settings.host
         logger.info("Swagger UI: http://%s:%d/docs", settings.host, settings.port)
         alone = settings.workers == 1 and settings.database_url is not None
-        with nullcontext() if alone else _shared_metrics(), _worker_beside(settings):
+        with nullcontext() if alone else _shared_metrics(), _run_worker_alongside(settings):
             uvicorn.run(
                 "app.serving:served_app",
                 factory=True,
@@ -100,26 +119,28 @@ def serve(
 
 @cli.command()
 def worker(
-    beside: Annotated[int | None, typer.Option(hidden=True, help="End with this process, which started this one.")] = None,
+    beside: Annotated[
+        int | None, typer.Option(hidden=True, help="End with this process, which started this one.")
+    ] = None,
 ) -> None:
     """Work in the background: sweeps, on call and by the clock, and retention. `serve` with the embedded Postgres runs a worker itself."""
     from app import logs
     from app.embedding.choice import encoder_of
-    from app.jobs.worker import NICENESS, work
+    from app.jobs.worker import NICENESS, run_worker
     from app.store import schema
 
     settings = _settings_without_listening()
-    logging.config.dictConfig(logs.config(settings))
-    with _explained():
+    logging.config.dictConfig(logs.build_log_config(settings))
+    with _explain_errors():
         if settings.database_url is not None:
-            schema.check(settings.database_url)
+            schema.check_schema(settings.database_url)
             schema.claim_encoder(settings.database_url, *encoder_of(settings))
         os.nice(NICENESS)  # whoever waits for an answer goes first
-        asyncio.run(work(settings, beside=beside))
+        asyncio.run(run_worker(settings, parent_pid=beside))
 
 
 @contextmanager
-def _worker_beside(settings: Settings) -> Iterator[None]:
+def _run_worker_alongside(settings: Settings) -> Iterator[None]:
     """A worker process for as long as the service runs, where nobody else runs one: over the embedded Postgres."""
     if settings.database_url is not None:
         yield
@@ -143,7 +164,9 @@ def _keep_worker(ended: threading.Event) -> None:
             pass
         if ended.is_set():
             break
-        logger.warning("The worker ended with status %d; another one takes its place.", process.returncode)
+        logger.warning(
+            "The worker ended with status %d; another one takes its place.", process.returncode
+        )
         ended.wait(WORKER_PAUSE)
     process.terminate()
     try:
@@ -169,8 +192,8 @@ def migrate() -> None:
     from app.store import schema
 
     settings = _settings_without_listening()
-    with _explained(), _database(settings) as url:
-        schema.migrate(url)
+    with _explain_errors(), _open_database(settings) as url:
+        schema.migrate_database(url)
     print("The database is at the schema of this version.")
 
 
@@ -181,15 +204,20 @@ def reembed() -> None:
     from app.store import schema
 
     settings = _settings_without_listening()
-    with _explained(), _database(settings) as url:
-        schema.check(url)
+    with _explain_errors(), _open_database(settings) as url:
+        schema.check_schema(url)
         reembed_database(settings, url)
 
 
 @cli.command()
 def doctor(
-    agent: Annotated[str | None, typer.Option(help="Examine this agent alone.", show_default=False)] = None,
-    repair: Annotated[bool, typer.Option("--repair", help="Put right what can be computed from what else is stored.")] = False,
+    agent: Annotated[
+        str | None, typer.Option(help="Examine this agent alone.", show_default=False)
+    ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Put right what can be computed from what else is stored."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Examine the database: whether everything that must hold of it holds. Exit status 1 where something does not."""
@@ -198,8 +226,8 @@ def doctor(
     from app.store.archives import Archives
 
     settings = _settings_without_listening()
-    with _explained(), _database(settings) as url:
-        schema.check(url)
+    with _explain_errors(), _open_database(settings) as url:
+        schema.check_schema(url)
         archives = Archives(settings.archive_folder, may_make=False)
         healthy = doctor_database(url, archives, agent=agent, repair=repair, as_json=as_json)
     if not healthy:
@@ -209,8 +237,15 @@ def doctor(
 @cli.command()
 def retain(
     agent: Annotated[str | None, typer.Option(help="This agent alone.", show_default=False)] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
-    forget: Annotated[str | None, typer.Option(help="Give up this archive of the agent, lost or damaged.", show_default=False)] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be done.")
+    ] = False,
+    forget: Annotated[
+        str | None,
+        typer.Option(
+            help="Give up this archive of the agent, lost or damaged.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Cool what ended long ago, and move old operations from the log to archives, as the settings say. Services may run meanwhile."""
     from app.commands.retaining import retain_database
@@ -219,8 +254,8 @@ def retain(
     if forget and agent is None:
         raise Failure("--forget needs --agent.")
     settings = _settings_without_listening()
-    with _explained(), _database(settings) as url:
-        schema.check(url)
+    with _explain_errors(), _open_database(settings) as url:
+        schema.check_schema(url)
         sound = retain_database(settings, url, agent=agent, dry_run=dry_run, forget=forget)
     if not sound:
         raise typer.Exit(1)
@@ -232,16 +267,20 @@ def _settings_without_listening() -> Settings:
 
 
 @contextmanager
-def _database(settings: Settings) -> Iterator[str]:
+def _open_database(settings: Settings) -> Iterator[str]:
     """The configured database, or the embedded one for as long as it is needed."""
     from app.store.embedded import embedded_postgres
 
-    with nullcontext(settings.database_url) if settings.database_url else embedded_postgres(settings.data_dir) as url:
+    with (
+        nullcontext(settings.database_url)
+        if settings.database_url
+        else embedded_postgres(settings.data_dir) as url
+    ):
         yield url
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _explain_errors() -> Iterator[None]:
     from app.domain.errors import PalimpsestError
     from app.store.schema import UnfitDatabase
 

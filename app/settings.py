@@ -29,17 +29,21 @@ _CORE_DAYS = '{"fact": 365, "preference": 730, "decision": 730, "constraint": 36
 def _days_per_kind(defaults: str) -> BeforeValidator:
     """Takes a JSON object; kinds left out keep their default."""
 
-    def read(given: Any) -> Any:
+    def parse_days(value: Any) -> Any:
         try:
-            said = json.loads(given) if isinstance(given, str) else given
+            said = json.loads(value) if isinstance(value, str) else value
         except ValueError:
             said = None
         if not isinstance(said, dict) or (unknown := said.keys() - set(Kind)):
-            named = f"; {', '.join(sorted(map(str, unknown)))} is none of {', '.join(Kind)}" if isinstance(said, dict) else ""
+            named = (
+                f"; {', '.join(sorted(map(str, unknown)))} is none of {', '.join(Kind)}"
+                if isinstance(said, dict)
+                else ""
+            )
             raise ValueError(f"must be a JSON object of days per kind, such as {defaults}{named}")
         return json.loads(defaults) | said
 
-    return BeforeValidator(read)
+    return BeforeValidator(parse_days)
 
 
 _Days = Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)]
@@ -48,36 +52,69 @@ _Days = Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)]
 class Settings(BaseSettings):
     """What can be set. The environment wins over the default; nothing else is read."""
 
-    model_config = SettingsConfigDict(env_prefix="PALIMPSEST_", extra="ignore", hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        env_prefix="PALIMPSEST_", extra="ignore", hide_input_in_errors=True
+    )
 
     database_url: str | None = Field(
-        None, description="Postgres to use, as postgresql://user:password@host/name. Unset: an embedded one in the data folder."
+        None,
+        description="Postgres to use, as postgresql://user:password@host/name. Unset: an embedded one in the data folder.",
     )
     data_dir: Path = Field(
         Path(platformdirs.user_data_dir("palimpsest")),
         description="Folder of the embedded Postgres. Default: the platform's user data folder.",
     )
-    pool_size: int = Field(10, ge=1, le=200, description="Database connections per process, at most.")
-    pool_timeout: float = Field(10.0, gt=0, le=300, description="Seconds to wait for a database connection.")
-    connect_timeout: int = Field(5, ge=2, le=300, description="Seconds that opening a database connection may take.")
-    statement_timeout: float = Field(30.0, ge=0, le=86_400, description="Seconds that one SQL statement may take; 0: any time.")
-    lock_timeout: float = Field(10.0, ge=0, le=86_400, description="Seconds to wait for another write of the same agent; 0: any time.")
+    pool_size: int = Field(
+        10, ge=1, le=200, description="Database connections per process, at most."
+    )
+    pool_timeout: float = Field(
+        10.0, gt=0, le=300, description="Seconds to wait for a database connection."
+    )
+    connect_timeout: int = Field(
+        5, ge=2, le=300, description="Seconds that opening a database connection may take."
+    )
+    statement_timeout: float = Field(
+        30.0, ge=0, le=86_400, description="Seconds that one SQL statement may take; 0: any time."
+    )
+    lock_timeout: float = Field(
+        10.0,
+        ge=0,
+        le=86_400,
+        description="Seconds to wait for another write of the same agent; 0: any time.",
+    )
     idle_transaction_timeout: float = Field(
-        60.0, ge=0, le=86_400, description="Seconds after which Postgres ends a transaction in which nothing happens; 0: never."
+        60.0,
+        ge=0,
+        le=86_400,
+        description="Seconds after which Postgres ends a transaction in which nothing happens; 0: never.",
     )
-    host: str = Field("127.0.0.1", description="Address to listen on. Anything but loopback needs an API key.")
+    host: str = Field(
+        "127.0.0.1", description="Address to listen on. Anything but loopback needs an API key."
+    )
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
-    workers: int = Field(1, ge=1, le=64, description="Service processes that share the port and the database.")
-    api_key: str | None = Field(
-        None, min_length=1, description="Key that every request must carry, as `Authorization: Bearer KEY` or `X-API-Key`."
+    workers: int = Field(
+        1, ge=1, le=64, description="Service processes that share the port and the database."
     )
-    allow_unauthenticated: bool = Field(False, description="Listen on any address without a key. Only behind something that authenticates.")
-    embedding_threads: int = Field(1, ge=1, le=64, description="Threads of the local encoder, per process.")
+    api_key: str | None = Field(
+        None,
+        min_length=1,
+        description="Key that every request must carry, as `Authorization: Bearer KEY` or `X-API-Key`.",
+    )
+    allow_unauthenticated: bool = Field(
+        False,
+        description="Listen on any address without a key. Only behind something that authenticates.",
+    )
+    embedding_threads: int = Field(
+        1, ge=1, le=64, description="Threads of the local encoder, per process."
+    )
     embedding_base_url: str | None = Field(
-        None, description="OpenAI-compatible endpoint that makes the vectors, up to /v1. Unset: the local encoder."
+        None,
+        description="OpenAI-compatible endpoint that makes the vectors, up to /v1. Unset: the local encoder.",
     )
     embedding_model: str = Field(
-        "text-embedding-3-small", min_length=1, description="Embedding model to ask. Another one needs `palimpsest reembed`."
+        "text-embedding-3-small",
+        min_length=1,
+        description="Embedding model to ask. Another one needs `palimpsest reembed`.",
     )
     embedding_dimensions: int | None = Field(
         None,
@@ -85,40 +122,94 @@ class Settings(BaseSettings):
         le=16_000,
         description="Numbers in each vector of that model; needed with the endpoint. Another size needs `palimpsest reembed`.",
     )
-    embedding_api_key: str | None = Field(None, min_length=1, description="Key of the embedding endpoint.")
-    embedding_connect_timeout: float = Field(5.0, gt=0, le=300, description="Seconds to wait for a connection to the embedding endpoint.")
-    embedding_read_timeout: float = Field(20.0, gt=0, le=600, description="Seconds to wait for more of the embedding endpoint's answer.")
-    embedding_total_timeout: float = Field(30.0, gt=0, le=600, description="Seconds that one embedding request may take, retries included.")
-    embedding_tries: int = Field(3, ge=1, le=10, description="Tries of one embedding request.")
-    embedding_batch: int = Field(32, ge=1, le=2048, description="Texts in one embedding request, at most.")
-    embedding_concurrency: int = Field(8, ge=1, le=256, description="Embedding requests at once, per process.")
-    text_language: str = Field(
-        "english", pattern=r"^[a-z_]+$", description="Postgres text search configuration for new memories and queries."
+    embedding_api_key: str | None = Field(
+        None, min_length=1, description="Key of the embedding endpoint."
     )
-    fuzzy_dedupe: bool = Field(True, description="A text equal but for case, spacing and punctuation is known already (NOOP).")
-    max_closures_per_store: int = Field(3, ge=0, le=100, description="How many stored memories one classified store may end.")
+    embedding_connect_timeout: float = Field(
+        5.0, gt=0, le=300, description="Seconds to wait for a connection to the embedding endpoint."
+    )
+    embedding_read_timeout: float = Field(
+        20.0,
+        gt=0,
+        le=600,
+        description="Seconds to wait for more of the embedding endpoint's answer.",
+    )
+    embedding_total_timeout: float = Field(
+        30.0,
+        gt=0,
+        le=600,
+        description="Seconds that one embedding request may take, retries included.",
+    )
+    embedding_tries: int = Field(3, ge=1, le=10, description="Tries of one embedding request.")
+    embedding_batch: int = Field(
+        32, ge=1, le=2048, description="Texts in one embedding request, at most."
+    )
+    embedding_concurrency: int = Field(
+        8, ge=1, le=256, description="Embedding requests at once, per process."
+    )
+    text_language: str = Field(
+        "english",
+        pattern=r"^[a-z_]+$",
+        description="Postgres text search configuration for new memories and queries.",
+    )
+    fuzzy_dedupe: bool = Field(
+        True,
+        description="A text equal but for case, spacing and punctuation is known already (NOOP).",
+    )
+    max_closures_per_store: int = Field(
+        3, ge=0, le=100, description="How many stored memories one classified store may end."
+    )
     core_inheritance: Literal["any", "contradiction"] = Field(
-        "any", description="When a successor of a core memory becomes core: on every update, or on contradictions only."
+        "any",
+        description="When a successor of a core memory becomes core: on every update, or on contradictions only.",
     )
     classify: Classify = Field(
         Classify.CASCADE,
         description="Which judges a store asks (reference 000: classifyBeforeWrite): off, rules, signals, cascade or model.",
     )
-    llm_base_url: str | None = Field(None, description="OpenAI-compatible endpoint of the model judge, up to /v1. Unset: none is asked.")
-    llm_model: str = Field("gpt-4o-mini", min_length=1, description="Model to ask (reference 000: classifyModel).")
+    llm_base_url: str | None = Field(
+        None,
+        description="OpenAI-compatible endpoint of the model judge, up to /v1. Unset: none is asked.",
+    )
+    llm_model: str = Field(
+        "gpt-4o-mini", min_length=1, description="Model to ask (reference 000: classifyModel)."
+    )
     llm_api_key: str | None = Field(None, min_length=1, description="Key of the model's endpoint.")
-    llm_connect_timeout: float = Field(5.0, gt=0, le=300, description="Seconds to wait for a connection to the model's endpoint.")
-    llm_read_timeout: float = Field(20.0, gt=0, le=600, description="Seconds to wait for more of the model's answer.")
-    llm_total_timeout: float = Field(30.0, gt=0, le=600, description="Seconds that asking may take, waiting and retries included.")
-    llm_concurrency: int = Field(8, ge=1, le=256, description="Questions to the model at once, per process.")
+    llm_connect_timeout: float = Field(
+        5.0, gt=0, le=300, description="Seconds to wait for a connection to the model's endpoint."
+    )
+    llm_read_timeout: float = Field(
+        20.0, gt=0, le=600, description="Seconds to wait for more of the model's answer."
+    )
+    llm_total_timeout: float = Field(
+        30.0,
+        gt=0,
+        le=600,
+        description="Seconds that asking may take, waiting and retries included.",
+    )
+    llm_concurrency: int = Field(
+        8, ge=1, le=256, description="Questions to the model at once, per process."
+    )
     llm_tries: int = Field(3, ge=1, le=10, description="Tries of one question.")
-    llm_calls_per_minute: int = Field(60, ge=0, description="Questions to the model that one agent may cause per minute, per process.")
-    llm_tokens_per_day: int = Field(1_000_000, ge=0, description="Tokens that one agent may cause per day, per process.")
+    llm_calls_per_minute: int = Field(
+        60,
+        ge=0,
+        description="Questions to the model that one agent may cause per minute, per process.",
+    )
+    llm_tokens_per_day: int = Field(
+        1_000_000, ge=0, description="Tokens that one agent may cause per day, per process."
+    )
     confidence_threshold: float = Field(
-        0.8, ge=0, le=1, description="Below it a model's judgment is not acted on but reviewed (reference 003: confidence 0.8)."
+        0.8,
+        ge=0,
+        le=1,
+        description="Below it a model's judgment is not acted on but reviewed (reference 003: confidence 0.8).",
     )
     supersession_min_confidence: float = Field(
-        0.7, ge=0, le=1, description="Below it a signal is not acted on but reviewed (reference 001: supersessionMinConfidence)."
+        0.7,
+        ge=0,
+        le=1,
+        description="Below it a signal is not acted on but reviewed (reference 001: supersessionMinConfidence).",
     )
     fallback_action: Literal["add", "review"] = Field(
         "add",
@@ -130,9 +221,12 @@ class Settings(BaseSettings):
         "added and every change to a stored one becomes a review. frozen: nothing is written, stores become reviews.",
     )
     require_human_review: bool = Field(
-        False, description="A person sees every change of a stored memory before it is made: live agents work as in shadow (reference 003)."
+        False,
+        description="A person sees every change of a stored memory before it is made: live agents work as in shadow (reference 003).",
     )
-    review_days: int = Field(30, ge=1, le=3650, description="Days after which a review that nobody decided expires.")
+    review_days: int = Field(
+        30, ge=1, le=3650, description="Days after which a review that nobody decided expires."
+    )
     cold_after_days: float = Field(
         365.0,
         ge=0,
@@ -154,14 +248,22 @@ class Settings(BaseSettings):
         description="Folder of the archives of the log, which must be there; all processes need the same. Unset: `archive` in the data "
         "folder, made when needed.",
     )
-    enable_merge: bool = Field(True, description="Judgments may merge (reference 003: enable_merge).")
-    enable_supersede: bool = Field(True, description="Judgments may supersede (reference 003: enable_supersede).")
-    enable_delete: bool = Field(True, description="Judgments may retract (reference 003: enable_delete).")
+    enable_merge: bool = Field(
+        True, description="Judgments may merge (reference 003: enable_merge)."
+    )
+    enable_supersede: bool = Field(
+        True, description="Judgments may supersede (reference 003: enable_supersede)."
+    )
+    enable_delete: bool = Field(
+        True, description="Judgments may retract (reference 003: enable_delete)."
+    )
     semantic_contradiction_enabled: bool = Field(
-        True, description="The model may be asked at all (reference 001: semanticContradictionEnabled)."
+        True,
+        description="The model may be asked at all (reference 001: semanticContradictionEnabled).",
     )
     supersession_semantic_fallback: bool = Field(
-        True, description="The model is asked where signals are inconclusive (reference 001: supersessionSemanticFallback)."
+        True,
+        description="The model is asked where signals are inconclusive (reference 001: supersessionSemanticFallback).",
     )
     supersession_enabled: bool = Field(
         True,
@@ -169,14 +271,24 @@ class Settings(BaseSettings):
         "(reference 001: supersessionEnabled).",
     )
     supersession_sweep_enabled: bool = Field(
-        True, description="The clock starts sweeps (reference 001: supersessionSweepEnabled); calls may in any case."
+        True,
+        description="The clock starts sweeps (reference 001: supersessionSweepEnabled); calls may in any case.",
     )
     supersession_cron: str = Field(
-        "17 3 * * *", description="When sweeps are started, as a cron expression of five fields in UTC, or @hourly, @daily and the like."
+        "17 3 * * *",
+        description="When sweeps are started, as a cron expression of five fields in UTC, or @hourly, @daily and the like.",
     )
-    supersession_batch: int = Field(100, ge=1, le=10_000, description="Memories that a sweep examines and writes down at a time.")
+    supersession_batch: int = Field(
+        100,
+        ge=1,
+        le=10_000,
+        description="Memories that a sweep examines and writes down at a time.",
+    )
     candidate_min_importance: float = Field(
-        0.0, ge=0, le=1, description="Memories less important are not compared with; core always is (reference 002: 0.5)."
+        0.0,
+        ge=0,
+        le=1,
+        description="Memories less important are not compared with; core always is (reference 002: 0.5).",
     )
     similarity_floor: float = Field(
         0.0,
@@ -186,16 +298,23 @@ class Settings(BaseSettings):
         "003's 0.85 loses 78 %.",
     )
     max_candidates: int = Field(
-        10, ge=0, le=50, description="Near neighbours that an incoming fact is compared with and that answers list (reference 003: 5)."
+        10,
+        ge=0,
+        le=50,
+        description="Near neighbours that an incoming fact is compared with and that answers list (reference 003: 5).",
     )
-    half_life_days_semantic: Annotated[dict[Kind, _Days], NoDecode, _days_per_kind(_SEMANTIC_DAYS)] = Field(
+    half_life_days_semantic: Annotated[
+        dict[Kind, _Days], NoDecode, _days_per_kind(_SEMANTIC_DAYS)
+    ] = Field(
         _SEMANTIC_DAYS,
         validate_default=True,
         description="Days in which an unrepeated memory loses half its strength, per kind, as JSON: what people say of themselves changes "
         "within months, habits and decisions within years, a constraint binds until it is ended. Kinds left out keep their default.",
     )
     half_life_days_core: Annotated[dict[Kind, _Days], NoDecode, _days_per_kind(_CORE_DAYS)] = Field(
-        _CORE_DAYS, validate_default=True, description="The same for core memories, which are kept longer and never fall below 0.60."
+        _CORE_DAYS,
+        validate_default=True,
+        description="The same for core memories, which are kept longer and never fall below 0.60.",
     )
     use_flush_seconds: float = Field(
         5.0,
@@ -203,9 +322,16 @@ class Settings(BaseSettings):
         le=3600,
         description="Seconds until what searches, contexts and reads by id answered is counted as used (`use_count`); 0: it is not.",
     )
-    max_body_bytes: int = Field(16 * 2**20, ge=1024, description="Largest request body in bytes; imports stream and are bounded per line.")
+    max_body_bytes: int = Field(
+        16 * 2**20,
+        ge=1024,
+        description="Largest request body in bytes; imports stream and are bounded per line.",
+    )
     max_reads: int | None = Field(
-        None, ge=1, le=10_000, description="Reads worked on at once, per process. Unset: twice the database connections."
+        None,
+        ge=1,
+        le=10_000,
+        description="Reads worked on at once, per process. Unset: twice the database connections.",
     )
     max_writes: int | None = Field(
         None,
@@ -215,7 +341,10 @@ class Settings(BaseSettings):
         "PALIMPSEST_LLM_CONCURRENCY, because those mostly wait.",
     )
     max_transfers: int | None = Field(
-        None, ge=1, le=10_000, description="Imports and exports at once, per process. Unset: a quarter of the database connections."
+        None,
+        ge=1,
+        le=10_000,
+        description="Imports and exports at once, per process. Unset: a quarter of the database connections.",
     )
     max_queue: int = Field(
         100,
@@ -223,43 +352,55 @@ class Settings(BaseSettings):
         le=100_000,
         description="Requests of each of these kinds that may wait for their turn; more get 503 at once.",
     )
-    queue_timeout: float = Field(10.0, gt=0, le=300, description="Seconds that a request may wait for its turn; then it gets 503.")
+    queue_timeout: float = Field(
+        10.0,
+        gt=0,
+        le=300,
+        description="Seconds that a request may wait for its turn; then it gets 503.",
+    )
     shutdown_delay: float = Field(
         0.0,
         ge=0,
         le=300,
         description="Seconds between /readyz turning 503 and the port closing; behind a load balancer, longer than it takes to notice.",
     )
-    shutdown_timeout: int = Field(35, ge=1, le=3600, description="Seconds that requests under way may take to end after that.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least important records to write.")
+    shutdown_timeout: int = Field(
+        35, ge=1, le=3600, description="Seconds that requests under way may take to end after that."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least important records to write."
+    )
     log_format: Literal["auto", "json", "console"] = Field(
-        "auto", description="Log lines as JSON or in colours; auto: in colours on a terminal, else JSON."
+        "auto",
+        description="Log lines as JSON or in colours; auto: in colours on a terminal, else JSON.",
     )
 
     @field_validator("database_url")
     @classmethod
-    def _postgres_only(cls, url: str | None) -> str | None:
+    def _check_database_url(cls, url: str | None) -> str | None:
         if url is not None and not url.startswith(("postgresql://", "postgres://")):
             raise ValueError("must start with postgresql://")
         return url
 
     @field_validator("supersession_cron")
     @classmethod
-    def _a_schedule(cls, given: str) -> str:
-        if not croniter.is_valid(given):
-            raise ValueError("must be a cron expression of five fields, such as '17 3 * * *' for every day at 3:17 UTC")
-        return given
+    def _check_schedule(cls, cron: str) -> str:
+        if not croniter.is_valid(cron):
+            raise ValueError(
+                "must be a cron expression of five fields, such as '17 3 * * *' for every day at 3:17 UTC"
+            )
+        return cron
 
     @field_validator("llm_base_url", "embedding_base_url")
     @classmethod
-    def _web_address(cls, url: str | None) -> str | None:
+    def _check_web_address(cls, url: str | None) -> str | None:
         if url is not None and not url.startswith(("http://", "https://")):
             raise ValueError("must start with http:// or https:// and name a host, up to /v1")
         return url
 
     @field_validator("llm_api_key", "api_key", "embedding_api_key")
     @classmethod
-    def _fits_a_header(cls, key: str | None) -> str | None:
+    def _check_header_value(cls, key: str | None) -> str | None:
         if key is not None and not (key.isascii() and key.isprintable()):
             raise ValueError("must consist of printable ASCII characters")
         return key
@@ -297,7 +438,11 @@ def load_settings(**overrides: object) -> Settings:
         first = problem.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
         raise InvalidSettings(f"PALIMPSEST_{name.upper()}: {first['msg']}") from None
-    if settings.listens_beyond_loopback and not settings.api_key and not settings.allow_unauthenticated:
+    if (
+        settings.listens_beyond_loopback
+        and not settings.api_key
+        and not settings.allow_unauthenticated
+    ):
         raise InvalidSettings(
             f"PALIMPSEST_API_KEY: needed to listen on {settings.host}, beyond loopback. Set it, or PALIMPSEST_ALLOW_UNAUTHENTICATED=true."
         )
@@ -308,11 +453,18 @@ def load_settings(**overrides: object) -> Settings:
     return settings
 
 
-def traces_wanted() -> bool:
+def should_trace() -> bool:
     """Whether OpenTelemetry's own variables ask for traces."""
-    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
+    if (
+        os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
+        or os.environ.get("OTEL_TRACES_EXPORTER") == "none"
+    ):
         return False
-    names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
+    names = (
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        "OTEL_TRACES_EXPORTER",
+    )
     return any(os.environ.get(name) for name in names)
 
 
@@ -320,6 +472,12 @@ def settings_table() -> str:
     """The settings as a Markdown table."""
     rows = ["| variable | default | meaning |", "| --- | --- | --- |"]
     for name, field in Settings.model_fields.items():
-        default = "(platform folder)" if name == "data_dir" else "(unset)" if field.default is None else str(field.default).lower()
+        default = (
+            "(platform folder)"
+            if name == "data_dir"
+            else "(unset)"
+            if field.default is None
+            else str(field.default).lower()
+        )
         rows.append(f"| `PALIMPSEST_{name.upper()}` | `{default}` | {field.description} |")
     return "\n".join(rows)

@@ -23,25 +23,25 @@ _WITH_QUERY: Final = frozenset({"http.url", "http.target", "url.full"})
 _UNTOLD: Final = frozenset({"url.query", "exception.message", "exception.stacktrace"})
 
 
-def start() -> TracerProvider:
+def start_tracing() -> TracerProvider:
     """Begins to trace this process; `shutdown()` of what it returns sends what is left."""
     ours = Resource.create({"service.name": "palimpsest", "service.version": __version__})
     provider = TracerProvider(resource=ours.merge(OTELResourceDetector().detect()))
-    provider.add_span_processor(BatchSpanProcessor(Discreet(OTLPSpanExporter())))
+    provider.add_span_processor(BatchSpanProcessor(RedactingExporter(OTLPSpanExporter())))
     trace.set_tracer_provider(provider)
     HTTPXClientInstrumentor().instrument()
     PsycopgInstrumentor().instrument()
     return provider
 
 
-class Discreet(SpanExporter):
+class RedactingExporter(SpanExporter):
     """Sends spans on without queries of addresses and without the messages of errors, which quote facts."""
 
     def __init__(self, inner: SpanExporter) -> None:
         self._inner = inner
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        return self._inner.export([_discreet(span) for span in spans])
+        return self._inner.export([_redact_span(span) for span in spans])
 
     def shutdown(self) -> None:
         self._inner.shutdown()
@@ -50,14 +50,17 @@ class Discreet(SpanExporter):
         return self._inner.force_flush(timeout_millis)
 
 
-def _discreet(span: ReadableSpan) -> ReadableSpan:
+def _redact_span(span: ReadableSpan) -> ReadableSpan:
     return ReadableSpan(
         name=span.name,
         context=span.get_span_context(),
         parent=span.parent,
         resource=span.resource,
-        attributes=_told(span.attributes),
-        events=[Event(event.name, _told(event.attributes), event.timestamp) for event in span.events],
+        attributes=_redact_attributes(span.attributes),
+        events=[
+            Event(event.name, _redact_attributes(event.attributes), event.timestamp)
+            for event in span.events
+        ],
         links=span.links,
         kind=span.kind,
         status=Status(span.status.status_code),
@@ -67,6 +70,11 @@ def _discreet(span: ReadableSpan) -> ReadableSpan:
     )
 
 
-def _told(attributes: Mapping[str, AttributeValue] | None) -> dict[str, AttributeValue]:
+def _redact_attributes(
+    attributes: Mapping[str, AttributeValue] | None,
+) -> dict[str, AttributeValue]:
     kept = {name: value for name, value in (attributes or {}).items() if name not in _UNTOLD}
-    return {name: str(value).partition("?")[0] if name in _WITH_QUERY else value for name, value in kept.items()}
+    return {
+        name: str(value).partition("?")[0] if name in _WITH_QUERY else value
+        for name, value in kept.items()
+    }

@@ -7,22 +7,49 @@ from bench import growth, image, insights, model, overload, recall, search, star
 from bench.figures import RESULTS, Report
 from bench.world import World, world
 
-PARTS = ("search", "store", "recall", "model", "sweep", "overload", "start", "growth", "insights", "image")
+PARTS = (
+    "search",
+    "store",
+    "recall",
+    "model",
+    "sweep",
+    "overload",
+    "start",
+    "growth",
+    "insights",
+    "image",
+)
 
 
 def main() -> None:
     arguments = _arguments()
     quick = arguments.quick
     encoders = (True,) if quick else (True, False)
-    others = {"others": 20, "memories_of_others": 300} if quick else {"others": 100, "memories_of_others": 1_000}
+    others = (
+        {"others": 20, "memories_of_others": 300}
+        if quick
+        else {"others": 100, "memories_of_others": 1_000}
+    )
     with world(**others) as here:
         report = Report(here.url, quick)
         if "search" in arguments.only:
-            search.measure(report, here, rounds=40 if quick else 400, agents=(World.SMALL, World.LARGE), encoders=encoders)
+            search.measure(
+                report,
+                here,
+                rounds=40 if quick else 400,
+                agents=(World.SMALL, World.LARGE),
+                encoders=encoders,
+            )
         if "recall" in arguments.only:
             recall.measure(report, here, queries=2 if quick else 10)
         if "store" in arguments.only:
-            store.measure(report, here, rounds=40 if quick else 400, batches=1 if quick else 5, encoders=encoders)
+            store.measure(
+                report,
+                here,
+                rounds=40 if quick else 400,
+                batches=1 if quick else 5,
+                encoders=encoders,
+            )
         if "model" in arguments.only:
             model.measure(report, here, searches=100 if quick else 400)
         if "sweep" in arguments.only:
@@ -32,7 +59,11 @@ def main() -> None:
         if "start" in arguments.only:
             start.measure(report, here, times=1 if quick else 5)
         if "growth" in arguments.only:
-            growth.measure(report, rounds=30 if quick else 300, sizes=growth.SIZES[:3] if quick else growth.SIZES)
+            growth.measure(
+                report,
+                rounds=30 if quick else 300,
+                sizes=growth.SIZES[:3] if quick else growth.SIZES,
+            )
         if "insights" in arguments.only:
             insights.measure(report, rounds=10 if quick else 40, lines=2_000 if quick else 20_000)
         if "image" in arguments.only:
@@ -42,8 +73,14 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under a minute, to see that it works; the figures are rough")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="leave the other parts out")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="under a minute, to see that it works; the figures are rough",
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=PARTS, help="leave the other parts out"
+    )
     parser.add_argument("--write", type=Path, default=RESULTS, help="file for the results")
     return parser.parse_args()
 

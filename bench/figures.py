@@ -36,7 +36,11 @@ class Pair:
     def cells(self) -> list[str]:
         """p50 and p95 of both in milliseconds, and their ratios."""
         values = [median(self.service), median(self.floor), p95(self.service), p95(self.floor)]
-        return [*(f"{value * 1e3:.2f}" for value in values), f"**{self.ratio:.2f}**", f"{self.ratio_p95:.2f}"]
+        return [
+            *(f"{value * 1e3:.2f}" for value in values),
+            f"**{self.ratio:.2f}**",
+            f"{self.ratio_p95:.2f}",
+        ]
 
 
 HEAD = ["service p50 ms", "floor p50", "service p95", "floor p95", "p50 ratio", "p95 ratio"]
@@ -46,7 +50,13 @@ def p95(values: Sequence[float]) -> float:
     return sorted(values)[int(0.95 * (len(values) - 1))]
 
 
-def in_turns(rounds: int, service: Callable[[int], float], floor: Callable[[int], float], *, warm_up: int = 20) -> Pair:
+def in_turns(
+    rounds: int,
+    service: Callable[[int], float],
+    floor: Callable[[int], float],
+    *,
+    warm_up: int = 20,
+) -> Pair:
     """Calls both once per round, the first of them alternating; what either returns is the seconds it took."""
     taken: tuple[list[float], list[float]] = [], []
     for number in range(warm_up + rounds):
@@ -66,20 +76,26 @@ class Report:
     quick: bool
     lines: list[str] = field(default_factory=list)
 
-    def section(self, title: str, explanation: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    def section(
+        self, title: str, explanation: str, head: Sequence[str], rows: Sequence[Sequence[str]]
+    ) -> None:
         table = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
         text = [f"## {title}", "", explanation, "", *table, ""]
         print("\n".join(text), flush=True)
         self.lines += text
 
     def write(self, path: Path) -> None:
-        path.write_text("\n".join([*_heading(self.url, quick=self.quick), *self.lines]).rstrip() + "\n")
+        path.write_text(
+            "\n".join([*_heading(self.url, quick=self.quick), *self.lines]).rstrip() + "\n"
+        )
         print(f"written to {path}")
 
 
 def _heading(url: str, *, quick: bool) -> list[str]:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES)
-    machine = f"{os.cpu_count()} cores ({_processor()}), load {os.getloadavg()[1]:.1f} over five minutes"
+    machine = (
+        f"{os.cpu_count()} cores ({_processor()}), load {os.getloadavg()[1]:.1f} over five minutes"
+    )
     return [
         "# What the service costs over the least that the same work costs",
         "",
@@ -100,14 +116,20 @@ _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "psycopg", "onnxruntime")
 
 def _commit() -> str:
     def git(*arguments: str) -> str:
-        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        ).stdout.strip()
 
     changed = " with uncommitted changes in `app/`" if git("status", "--porcelain", "app") else ""
     return f"commit {git('rev-parse', '--short', 'HEAD') or 'unknown'}{changed}"
 
 
 def _processor() -> str:
-    names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    names = [
+        line.split(":")[1].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
     return names[0] if names else platform.processor()
 
 
@@ -118,4 +140,8 @@ def _postgres(url: str) -> str:
                       current_setting('fsync'), current_setting('synchronous_commit'), current_setting('shared_buffers')"""
         ).fetchone()
     assert row
-    return "Postgres {} with pgvector {} (fsync {}, synchronous_commit {}, shared_buffers {})".format(*row)
+    return (
+        "Postgres {} with pgvector {} (fsync {}, synchronous_commit {}, shared_buffers {})".format(
+            *row
+        )
+    )

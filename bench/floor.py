@@ -40,8 +40,15 @@ def create_service_without_encoder() -> FastAPI:
 def create_app() -> Starlette:
     """The floor over PALIMPSEST_DATABASE_URL; BENCH_ENCODER=known looks the vectors up."""
     floor = _Floor(os.environ["PALIMPSEST_DATABASE_URL"], _encoder())
-    endpoints = {"/reply": floor.set_reply, "/search": floor.search, "/store": floor.store, "/batch": floor.batch}
-    return Starlette(routes=[Route(path, endpoint, methods=["POST"]) for path, endpoint in endpoints.items()])
+    endpoints = {
+        "/reply": floor.set_reply,
+        "/search": floor.search,
+        "/store": floor.store,
+        "/batch": floor.batch,
+    }
+    return Starlette(
+        routes=[Route(path, endpoint, methods=["POST"]) for path, endpoint in endpoints.items()]
+    )
 
 
 def _encoder() -> Encode:
@@ -70,7 +77,12 @@ class _Floor:
     async def search(self, request: Request) -> Response:
         asked = json.loads(await request.body())
         vector = self._encode([asked["query"]])[0]
-        bound = {"agent": request.headers["x-agent-id"], "as_of": None, "known_at": None, "used_by": None}
+        bound = {
+            "agent": request.headers["x-agent-id"],
+            "as_of": None,
+            "known_at": None,
+            "used_by": None,
+        }
         bound |= {
             "query": asked["query"],
             "vector": vector,
@@ -97,7 +109,9 @@ class _Floor:
         contents = _contents(await request.body())
         rows = self._rows_of(request)
         vectors = self._encode(contents)
-        pairs = [rows.new(content, vector) for content, vector in zip(contents, vectors, strict=True)]
+        pairs = [
+            rows.new(content, vector) for content, vector in zip(contents, vectors, strict=True)
+        ]
         self._copy(rows.copy_memories, rows.memory_types, [memory for memory, _ in pairs])
         self._copy(rows.copy_entries, rows.entry_types, [entry for _, entry in pairs])
         self._connection.commit()
@@ -126,7 +140,7 @@ def _contents(body: bytes) -> list[str]:
 
 def _search_sql(mode: str) -> str:
     """The service's own statement, as the driver gets it."""
-    statement, _ = search.search_statement(mode, reads.Filters(), reads.Point())
+    statement, _ = search.build_search_statement(mode, reads.Filters(), reads.Point())
     return str(sa.text(statement).compile(dialect=PGDialect_psycopg()))  # type: ignore[no-untyped-call]
 
 
@@ -143,12 +157,19 @@ class _Rows:
         memory_id, now = uuid7(), datetime.now(UTC)
         digests = {name: os.urandom(32) for name in ("content_hash", "fuzzy_hash", "folded_hash")}
         times = dict.fromkeys(("created_at", "valid_from", "asserted_at", "known_from"), now)
-        memory = self._memory | digests | times | {"id": memory_id, "chain_id": memory_id, "content": content, "embedding": vector}
+        memory = (
+            self._memory
+            | digests
+            | times
+            | {"id": memory_id, "chain_id": memory_id, "content": content, "embedding": vector}
+        )
         entry = self._entry | {"id": uuid7(), "target_memory_id": memory_id, "created_at": now}
         return list(memory.values()), list(entry.values())
 
 
-def _last(connection: psycopg.Connection[Any], table: str, agent: str) -> tuple[dict[str, object], list[str]]:
+def _last(
+    connection: psycopg.Connection[Any], table: str, agent: str
+) -> tuple[dict[str, object], list[str]]:
     """The newest row of an agent, ready to be sent again, and the types of its columns."""
     columns = connection.execute(
         """SELECT attname, format_type(atttypid, NULL) FROM pg_attribute
@@ -156,17 +177,28 @@ def _last(connection: psycopg.Connection[Any], table: str, agent: str) -> tuple[
         [table],
     ).fetchall()
     selected = ", ".join(f"{name}::oid" if kind == "regconfig" else name for name, kind in columns)
-    row = connection.execute(f"SELECT {selected} FROM {table} WHERE agent_id = %s ORDER BY created_at DESC LIMIT 1", [agent]).fetchone()
+    row = connection.execute(
+        f"SELECT {selected} FROM {table} WHERE agent_id = %s ORDER BY created_at DESC LIMIT 1",
+        [agent],
+    ).fetchone()
     assert row, f"{agent} has nothing in {table}"
     connection.rollback()
     values = {
-        name: Jsonb(value) if kind == "jsonb" and value is not None else value for (name, kind), value in zip(columns, row, strict=True)
+        name: Jsonb(value) if kind == "jsonb" and value is not None else value
+        for (name, kind), value in zip(columns, row, strict=True)
     }
-    types = {"timestamp with time zone": "timestamptz", "double precision": "float8", "regconfig": "oid"}
+    types = {
+        "timestamp with time zone": "timestamptz",
+        "double precision": "float8",
+        "regconfig": "oid",
+    }
     return values, [types.get(kind, kind) for _, kind in columns]
 
 
 def _statements(table: str, columns: list[str]) -> tuple[str, str]:
     names = ", ".join(columns)
     marks = ", ".join("%s" for _ in columns)
-    return f"INSERT INTO {table} ({names}) VALUES ({marks})", f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
+    return (
+        f"INSERT INTO {table} ({names}) VALUES ({marks})",
+        f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)",
+    )

@@ -21,7 +21,11 @@ PARTS = 3  # of the calls at each size: an exponent is fitted to each part, and 
 def measure(report: Report, *, rounds: int, sizes: Sequence[int]) -> None:
     """Writes a section: one agent of 1,000 memories searched at every size, in turns with the same agent in a database of its own."""
     taken: dict[str, list[tuple[list[float], list[float]]]] = {mode: [] for mode in MODES}
-    with database() as url, _still(url) as still, psycopg.connect(url, autocommit=True) as connection:
+    with (
+        database() as url,
+        _still(url) as still,
+        psycopg.connect(url, autocommit=True) as connection,
+    ):
         connection.execute("CREATE TABLE pool AS TABLE memories")
         connection.execute("TRUNCATE memories, consolidation_log CASCADE")
         settle(connection, World.SMALL, 1_000, pool="pool")
@@ -68,19 +72,34 @@ def _searched(url: str, still: str, mode: str, rounds: int) -> tuple[list[float]
         clients = [Client(port, World.SMALL), Client(still_port, World.SMALL)]
 
         def search(client: Client, number: int) -> float:
-            return client.timed(client.prepare("/v1/search", {"query": asked[number % len(asked)], "mode": mode, "limit": 10}))[0]
+            return client.timed(
+                client.prepare(
+                    "/v1/search", {"query": asked[number % len(asked)], "mode": mode, "limit": 10}
+                )
+            )[0]
 
-        pair = in_turns(rounds, lambda number: search(clients[0], number), lambda number: search(clients[1], number))
+        pair = in_turns(
+            rounds,
+            lambda number: search(clients[0], number),
+            lambda number: search(clients[1], number),
+        )
     return list(pair.service), list(pair.floor)
 
 
-def _rows(mode: str, sizes: Sequence[int], taken: Sequence[tuple[list[float], list[float]]]) -> list[list[str]]:
+def _rows(
+    mode: str, sizes: Sequence[int], taken: Sequence[tuple[list[float], list[float]]]
+) -> list[list[str]]:
     here = [[f"{median(calls[side]) * 1e3:.2f}" for calls in taken] for side in (0, 1)]
-    parts = [_exponent(sizes, [(grown[part::PARTS], still[part::PARTS]) for grown, still in taken]) for part in range(PARTS)]
+    parts = [
+        _exponent(sizes, [(grown[part::PARTS], still[part::PARTS]) for grown, still in taken])
+        for part in range(PARTS)
+    ]
     exponent = f"**{_exponent(sizes, taken):.3f}** ({min(parts):.3f} to {max(parts):.3f})"
     return [[mode, *here[0], exponent], [f"{mode}, alone", *here[1], ""]]
 
 
-def _exponent(sizes: Sequence[int], taken: Sequence[tuple[Sequence[float], Sequence[float]]]) -> float:
+def _exponent(
+    sizes: Sequence[int], taken: Sequence[tuple[Sequence[float], Sequence[float]]]
+) -> float:
     ratios = [median(grown) / median(still) for grown, still in taken]
     return float(np.polyfit(np.log(sizes), np.log(ratios), 1)[0])

@@ -80,9 +80,19 @@ _LINKS = """
     ON CONFLICT DO NOTHING
 """
 
-_BELIEF = dict.fromkeys(("said_until", "retracted_at", "ended_by", "contradicted_by", "valid_until")) | {
-    **dict.fromkeys(("valid_from", "asserted_at", "superseded_at", "known_from"), "2026-01-01T00:00:00.000000+00:00"),
-    **{"void": False, "merged": False, "tier": "semantic", "superseded_by": "01a1f8f8-0000-7000-8000-000000000000"},
+_BELIEF = dict.fromkeys(
+    ("said_until", "retracted_at", "ended_by", "contradicted_by", "valid_until")
+) | {
+    **dict.fromkeys(
+        ("valid_from", "asserted_at", "superseded_at", "known_from"),
+        "2026-01-01T00:00:00.000000+00:00",
+    ),
+    **{
+        "void": False,
+        "merged": False,
+        "tier": "semantic",
+        "superseded_by": "01a1f8f8-0000-7000-8000-000000000000",
+    },
 }
 _STATE = {
     "id": "01a1f8f8-0000-7000-8000-000000000000",
@@ -91,7 +101,12 @@ _STATE = {
     "created_at": "2026-01-01T00:00:00.000000+00:00",
     "belief": _BELIEF,
 }
-_INCOMING = {"content": "The key of the user has the value that it has since then", "entity": "user", "category": "tooling", "key": "key"}
+_INCOMING = {
+    "content": "The key of the user has the value that it has since then",
+    "entity": "user",
+    "category": "tooling",
+    "key": "key",
+}
 _FINDING = {
     "name": "value_conflict",
     "relation": "UPDATE",
@@ -115,7 +130,10 @@ def make(url: str, lines: dict[str, int], *, dimensions: int) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         with connection.transaction():
             connection.execute("SELECT setseed(0.42)")
-            connection.execute("INSERT INTO agents SELECT unnest(%(agents)s::text[]), '2026-01-01', '2026-11-01'", given)
+            connection.execute(
+                "INSERT INTO agents SELECT unnest(%(agents)s::text[]), '2026-01-01', '2026-11-01'",
+                given,
+            )
             for statement in (_LINES, _VERSIONS, _MEMORIES, _LOG, _REVIEWS, _LINKS):
                 connection.execute(statement, given)
         connection.execute("VACUUM ANALYZE")

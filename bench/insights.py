@@ -30,15 +30,24 @@ _HEAD = ["section", "p50 ms", "count p50", "p95", "count p95", "p50 ratio", "p95
 
 def measure(report: Report, *, rounds: int, lines: int) -> None:
     """Writes a section: an agent with so many slots and chains, beside ten others with as many between them."""
-    with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as folder, embedded_postgres(Path(folder)) as url:
-        schema.migrate(url)
+    with (
+        tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as folder,
+        embedded_postgres(Path(folder)) as url,
+    ):
+        schema.migrate_database(url)
         others = {f"other-{number}": lines // OTHERS for number in range(OTHERS)}
         history.make(url, {AGENT: lines} | others, dimensions=LocalEmbedder.dimensions)
-        with serving(SERVICE, PALIMPSEST_DATABASE_URL=url) as port, psycopg.connect(url, autocommit=True) as connection:
+        with (
+            serving(SERVICE, PALIMPSEST_DATABASE_URL=url) as port,
+            psycopg.connect(url, autocommit=True) as connection,
+        ):
             client = Client(port, AGENT)
             rows = [_row(client, connection, section, rounds) for section in _READS]
             client.close()
-            counted = {table: _count(connection, table)[1] for table in ("memories", "consolidation_log", "reviews")}
+            counted = {
+                table: _count(connection, table)[1]
+                for table in ("memories", "consolidation_log", "reviews")
+            }
     told = ", ".join(f"{number:,} of {table}" for table, number in counted.items())
     report.section(
         "Insights",
@@ -49,7 +58,9 @@ def measure(report: Report, *, rounds: int, lines: int) -> None:
     )
 
 
-def _row(client: Client, connection: psycopg.Connection[tuple[int]], section: str, rounds: int) -> list[str]:
+def _row(
+    client: Client, connection: psycopg.Connection[tuple[int]], section: str, rounds: int
+) -> list[str]:
     request = client.asking(f"/v1/insights?section={section}")
     pair = in_turns(
         rounds,
@@ -63,6 +74,8 @@ def _row(client: Client, connection: psycopg.Connection[tuple[int]], section: st
 def _count(connection: psycopg.Connection[tuple[int]], table: str) -> tuple[float, int]:
     """Seconds that counting the agent's rows took, and how many there are."""
     started = time.perf_counter()
-    row = connection.execute(f"SELECT count(*) FROM {table} WHERE agent_id = %s".encode(), [AGENT]).fetchone()
+    row = connection.execute(
+        f"SELECT count(*) FROM {table} WHERE agent_id = %s".encode(), [AGENT]
+    ).fetchone()
     assert row
     return time.perf_counter() - started, row[0]

@@ -20,7 +20,10 @@ THINKS = 2.0
 
 def measure(report: Report, world: World, *, searches: int) -> None:
     """Writes a section: searches of an idle service, and beside the waiting stores."""
-    with _slow_model() as url, serving(SERVICE, PALIMPSEST_DATABASE_URL=world.url, PALIMPSEST_LLM_BASE_URL=url) as port:
+    with (
+        _slow_model() as url,
+        serving(SERVICE, PALIMPSEST_DATABASE_URL=world.url, PALIMPSEST_LLM_BASE_URL=url) as port,
+    ):
         _search(port, 30)
         idle = _search(port, searches)
         with ThreadPoolExecutor(STORES) as pool:
@@ -34,10 +37,21 @@ def measure(report: Report, world: World, *, searches: int) -> None:
         "Searches beside a slow model",
         f"`POST /v1/search` in an agent of 1,000 memories, alone and while {STORES} stores wait for a model that takes {THINKS:g} s "
         f"({calls} calls to it). Goal: p95 within 1.5.",
-        ["searches idle", "beside", "p50 idle ms", "p50 beside", "p95 idle", "p95 beside", "p95 ratio"],
+        [
+            "searches idle",
+            "beside",
+            "p50 idle ms",
+            "p50 beside",
+            "p95 idle",
+            "p95 beside",
+            "p95 ratio",
+        ],
         [
             [str(len(idle)), str(len(beside))]
-            + [f"{value * 1e3:.2f}" for value in (median(idle), median(beside), p95(idle), p95(beside))]
+            + [
+                f"{value * 1e3:.2f}"
+                for value in (median(idle), median(beside), p95(idle), p95(beside))
+            ]
             + [f"**{p95(beside) / p95(idle):.2f}**"]
         ],
     )
@@ -69,7 +83,9 @@ class _Model(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         time.sleep(THINKS)
         said = json.dumps({"judgments": [], "merged_text": None, "slot": None})
-        body = json.dumps({"choices": [{"message": {"content": said}, "finish_reason": "stop"}], "usage": {}}).encode()
+        body = json.dumps(
+            {"choices": [{"message": {"content": said}, "finish_reason": "stop"}], "usage": {}}
+        ).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

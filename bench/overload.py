@@ -40,7 +40,12 @@ class Load:
 
     @property
     def good(self) -> list[float]:
-        return [seconds for status, all_of_it in self.taken.items() if 200 <= status < 300 for seconds in all_of_it]
+        return [
+            seconds
+            for status, all_of_it in self.taken.items()
+            if 200 <= status < 300
+            for seconds in all_of_it
+        ]
 
     @property
     def goodput(self) -> float:
@@ -96,7 +101,11 @@ async def _round(port: int, process: psutil.Process, seconds: float) -> list[str
         over = await _worked(process, _open(port, first.goodput * TIMES, seconds * 2, under_way))
         await asyncio.wait(under_way, timeout=15)
     second = await _worked(process, _closed(port, best, seconds))
-    peak = Load(first.seconds + second.seconds, cpu=first.cpu + second.cpu, taken={200: [*first.good, *second.good]})
+    peak = Load(
+        first.seconds + second.seconds,
+        cpu=first.cpu + second.cpu,
+        taken={200: [*first.good, *second.good]},
+    )
     failed = over.sent - len(over.good) - over.late - over.count(503)
     return [
         f"{peak.goodput:.0f}",
@@ -209,7 +218,9 @@ class _Connection(asyncio.Protocol):
 
 
 async def _connect(port: int) -> _Connection:
-    _, connection = await asyncio.get_running_loop().create_connection(_Connection, "127.0.0.1", port)
+    _, connection = await asyncio.get_running_loop().create_connection(
+        _Connection, "127.0.0.1", port
+    )
     return connection
 
 
@@ -221,12 +232,19 @@ def _requests() -> Iterator[bytes]:
             text = f"{texts[number % len(texts)]} Ticket {os.getpid()}-{time.monotonic_ns()}."
             yield _post("/v1/memories", {"content": text}, f"writer-{number % WRITERS}")
         else:
-            yield _post("/v1/search", {"query": asked[number % len(asked)], "limit": 10}, World.SMALL)
+            yield _post(
+                "/v1/search", {"query": asked[number % len(asked)], "limit": 10}, World.SMALL
+            )
 
 
 def _post(path: str, body: dict[str, object], agent: str) -> bytes:
     content = json.dumps(body).encode()
-    head = ["Host: x", f"X-Agent-Id: {agent}", "Content-Type: application/json", f"Content-Length: {len(content)}"]
+    head = [
+        "Host: x",
+        f"X-Agent-Id: {agent}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(content)}",
+    ]
     return "\r\n".join([f"POST {path} HTTP/1.1", *head, "", ""]).encode() + content
 
 
@@ -236,7 +254,13 @@ def _service(url: str) -> Iterator[tuple[int, psutil.Process]]:
     port = free_port()
     command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
     with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"PALIMPSEST_DATABASE_URL": url}, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=os.environ | {"PALIMPSEST_DATABASE_URL": url},
+            stdout=log,
+            stderr=log,
+        )
         try:
             await_port(port, process, "palimpsest serve")
             yield port, psutil.Process(process.pid)

@@ -22,15 +22,22 @@ def measure(report: Report, world: World, *, queries: int) -> None:
     vectors = KnownVectors(known_texts()).look_up(asked)
     rows: list[int] = []
     recalls: list[float] = []
-    with serving(SERVICE_WITHOUT_ENCODER, PALIMPSEST_DATABASE_URL=world.url) as port, psycopg.connect(world.url) as connection:
+    with (
+        serving(SERVICE_WITHOUT_ENCODER, PALIMPSEST_DATABASE_URL=world.url) as port,
+        psycopg.connect(world.url) as connection,
+    ):
         register_vector(connection)
         for agent in world.others:
             stored = _stored(connection, agent)
             client = Client(port, agent)
             for query, vector in zip(asked, vectors, strict=True):
-                found = json.loads(client.post("/v1/search", {"query": query, "mode": "vector", "limit": LIMIT}))["results"]
+                found = json.loads(
+                    client.post("/v1/search", {"query": query, "mode": "vector", "limit": LIMIT})
+                )["results"]
                 rows.append(len(found))
-                recalls.append(_recall([result["memory"]["id"] for result in found], vector, stored))
+                recalls.append(
+                    _recall([result["memory"]["id"] for result in found], vector, stored)
+                )
             client.close()
     report.section(
         "Rows and recall",
@@ -41,7 +48,9 @@ def measure(report: Report, world: World, *, queries: int) -> None:
 
 
 def _stored(connection: psycopg.Connection[Any], agent: str) -> dict[str, Vectors]:
-    rows = connection.execute("SELECT id::text, embedding FROM memories WHERE agent_id = %s", [agent]).fetchall()
+    rows = connection.execute(
+        "SELECT id::text, embedding FROM memories WHERE agent_id = %s", [agent]
+    ).fetchall()
     return {memory_id: vector.to_numpy() for memory_id, vector in rows}
 
 
@@ -49,4 +58,7 @@ def _recall(found: list[str], vector: Vectors, stored: dict[str, Vectors]) -> fl
     """The share of the best ten that came back; of equals at the end any will do."""
     similarities = np.stack(list(stored.values())) @ vector
     tenth = np.sort(similarities)[-LIMIT]
-    return sum(bool(stored[memory_id] @ vector >= tenth - _ROUNDING) for memory_id in set(found)) / LIMIT
+    return (
+        sum(bool(stored[memory_id] @ vector >= tenth - _ROUNDING) for memory_id in set(found))
+        / LIMIT
+    )

@@ -16,11 +16,21 @@ def servers(url: str, *, encoder: bool) -> Iterator[tuple[int, int]]:
     """Ports of the service and of the floor; without the encoder, both look their vectors up."""
     known = {} if encoder else {"BENCH_ENCODER": "known"}
     factory = SERVICE if encoder else SERVICE_WITHOUT_ENCODER
-    with serving(factory, PALIMPSEST_DATABASE_URL=url) as service, serving(FLOOR, PALIMPSEST_DATABASE_URL=url, **known) as floor:
+    with (
+        serving(factory, PALIMPSEST_DATABASE_URL=url) as service,
+        serving(FLOOR, PALIMPSEST_DATABASE_URL=url, **known) as floor,
+    ):
         yield service, floor
 
 
-def measure(report: Report, world: World, *, rounds: int, agents: tuple[str, ...], encoders: tuple[bool, ...]) -> None:
+def measure(
+    report: Report,
+    world: World,
+    *,
+    rounds: int,
+    agents: tuple[str, ...],
+    encoders: tuple[bool, ...],
+) -> None:
     rows = []
     for encoder in encoders:
         with servers(world.url, encoder=encoder) as (service, floor):

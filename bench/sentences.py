@@ -31,11 +31,20 @@ def sentences(count: int) -> list[str]:
     triples = [(thing, other) for thing, other in product(_THINGS, _THINGS) if thing != other]
     combinations = list(product(_WHO, _WHAT, triples, _PURPOSES))
     chosen = random.Random(7).sample(combinations, count)
-    return [f"{who} {what.format(thing=pair[0], other=pair[1], purpose=purpose)}." for who, what, pair, purpose in chosen]
+    return [
+        f"{who} {what.format(thing=pair[0], other=pair[1], purpose=purpose)}."
+        for who, what, pair, purpose in chosen
+    ]
 
 
 def questions(count: int) -> list[str]:
     """Distinct questions about the same things."""
-    combinations = list(product(_THINGS, _PURPOSES, ["What is {} used for in {}?", "Who chose {} for {}?", "Is {} allowed for {}?"]))
+    combinations = list(
+        product(
+            _THINGS,
+            _PURPOSES,
+            ["What is {} used for in {}?", "Who chose {} for {}?", "Is {} allowed for {}?"],
+        )
+    )
     chosen = random.Random(11).sample(combinations, count)
     return [form.format(thing, purpose) for thing, purpose, form in chosen]

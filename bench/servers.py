@@ -20,7 +20,17 @@ FLOOR = "bench.floor:create_app"
 def serving(factory: str, **environment: str) -> Iterator[int]:
     """Runs an application factory and yields its port. Raises RuntimeError where it does not start."""
     port = free_port()
-    options = ["--port", str(port), "--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "--no-access-log"]
+    options = [
+        "--port",
+        str(port),
+        "--loop",
+        "uvloop",
+        "--http",
+        "httptools",
+        "--log-level",
+        "warning",
+        "--no-access-log",
+    ]
     command = [sys.executable, "-m", "uvicorn", "--factory", factory, *options]
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment)
     try:

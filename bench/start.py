@@ -18,13 +18,20 @@ def measure(report: Report, world: World, *, times: int) -> None:
     with tempfile.TemporaryDirectory(prefix="palimpsest-bench-start-") as folder:
         fresh = (_started({"PALIMPSEST_DATA_DIR": f"{folder}/{number}"}) for number in range(times))
         taken = {"an empty data folder": list(fresh)}
-        taken["a data folder used before"] = [_started({"PALIMPSEST_DATA_DIR": f"{folder}/0"}) for _ in range(times)]
-    taken["an external database"] = [_started({"PALIMPSEST_DATABASE_URL": world.url}) for _ in range(times)]
+        taken["a data folder used before"] = [
+            _started({"PALIMPSEST_DATA_DIR": f"{folder}/0"}) for _ in range(times)
+        ]
+    taken["an external database"] = [
+        _started({"PALIMPSEST_DATABASE_URL": world.url}) for _ in range(times)
+    ]
     report.section(
         "Cold start",
         f"Seconds from the start of `palimpsest serve` to the first 201 of `POST /v1/memories`; {times} starts each, files cached.",
         ["over", "median", "fastest", "slowest"],
-        [[over, f"{median(seconds):.2f}", f"{min(seconds):.2f}", f"{max(seconds):.2f}"] for over, seconds in taken.items()],
+        [
+            [over, f"{median(seconds):.2f}", f"{min(seconds):.2f}", f"{max(seconds):.2f}"]
+            for over, seconds in taken.items()
+        ],
     )
 
 
@@ -41,7 +48,9 @@ def _started(environment: dict[str, str]) -> float:
     try:
         while process.poll() is None:
             try:
-                Client(port, "starting").post("/v1/memories", {"content": f"Process {process.pid} was started"})
+                Client(port, "starting").post(
+                    "/v1/memories", {"content": f"Process {process.pid} was started"}
+                )
             except ConnectionRefusedError:
                 time.sleep(0.005)
             else:

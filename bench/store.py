@@ -13,7 +13,9 @@ from bench.world import World, all_texts, fresh_texts
 BATCH = 1_000
 
 
-def measure(report: Report, world: World, *, rounds: int, batches: int, encoders: tuple[bool, ...]) -> None:
+def measure(
+    report: Report, world: World, *, rounds: int, batches: int, encoders: tuple[bool, ...]
+) -> None:
     singles, batched = [], []
     fresh = iter(fresh_texts())
     for encoder in encoders:
@@ -21,8 +23,16 @@ def measure(report: Report, world: World, *, rounds: int, batches: int, encoders
             for said in ({}, {"classify": False}):
                 agents = [f"{side}-{service_port}-{len(said)}" for side in ("storing", "floor")]
                 world.settle(*agents)
-                Client(service_port, agents[1]).post("/v1/memories", {"content": fresh_texts()[-1], "classify": False})
-                pair = _stores(Client(service_port, agents[0]), Client(floor_port, agents[1]), fresh, said, rounds)
+                Client(service_port, agents[1]).post(
+                    "/v1/memories", {"content": fresh_texts()[-1], "classify": False}
+                )
+                pair = _stores(
+                    Client(service_port, agents[0]),
+                    Client(floor_port, agents[1]),
+                    fresh,
+                    said,
+                    rounds,
+                )
                 singles.append([_name(said), "" if encoder else "left out", *pair.cells()])
     for encoder in encoders:
         with servers(world.url, encoder=encoder) as (service_port, floor_port):
@@ -48,23 +58,33 @@ def _name(said: dict[str, Any]) -> str:
     return "`classify: false`" if said else "default"
 
 
-def _stores(service: Client, floor: Client, fresh: Iterator[str], said: dict[str, Any], rounds: int) -> Pair:
+def _stores(
+    service: Client, floor: Client, fresh: Iterator[str], said: dict[str, Any], rounds: int
+) -> Pair:
     floor.post("/reply", service.post("/v1/memories", {"content": next(fresh), **said}))
     return in_turns(
         rounds,
-        lambda _: service.timed(service.prepare("/v1/memories", {"content": next(fresh), **said}))[0],
+        lambda _: service.timed(service.prepare("/v1/memories", {"content": next(fresh), **said}))[
+            0
+        ],
         lambda _: floor.timed(floor.prepare("/store", {"content": next(fresh), **said}))[0],
     )
 
 
-def _batches(service_port: int, floor_port: int, said: dict[str, Any], batches: int, unread: Iterator[str]) -> Pair:
+def _batches(
+    service_port: int, floor_port: int, said: dict[str, Any], batches: int, unread: Iterator[str]
+) -> Pair:
     first = {"content": fresh_texts()[-1], "classify": False}
 
     def body() -> dict[str, Any]:
         return {"items": [{"content": text, **said} for text in islice(unread, BATCH)]}
 
     def service(number: int) -> float:
-        return _sent(Client(service_port, f"batch-{service_port}-{len(said)}-{number}"), "/v1/memories/batch", body())
+        return _sent(
+            Client(service_port, f"batch-{service_port}-{len(said)}-{number}"),
+            "/v1/memories/batch",
+            body(),
+        )
 
     def floor(number: int) -> float:
         agent = f"batch-floor-{service_port}-{len(said)}-{number}"
@@ -72,7 +92,9 @@ def _batches(service_port: int, floor_port: int, said: dict[str, Any], batches: 
         return _sent(Client(floor_port, agent), "/batch", known)
 
     known = body()
-    reply = Client(service_port, f"batch-reply-{service_port}-{len(said)}").post("/v1/memories/batch", known)
+    reply = Client(service_port, f"batch-reply-{service_port}-{len(said)}").post(
+        "/v1/memories/batch", known
+    )
     Client(floor_port).post("/reply", reply)
     return in_turns(batches, service, floor, warm_up=1 if batches > 1 else 0)
 

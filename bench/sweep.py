@@ -38,10 +38,22 @@ def measure(report: Report, world: World) -> None:
         "A sweep of everything",
         f"One worker over {len(world.others)} agents, rules and signals, no model; meanwhile `POST /v1/search` in an agent of 1,000 "
         "memories, one after the other. Goal: p95 within 1.5 of idle.",
-        ["memories", "memories/s", "searches beside", "p50 idle ms", "p50 beside", "p95 idle", "p95 beside", "p95 ratio"],
+        [
+            "memories",
+            "memories/s",
+            "searches beside",
+            "p50 idle ms",
+            "p50 beside",
+            "p95 idle",
+            "p95 beside",
+            "p95 ratio",
+        ],
         [
             [str(examined), f"**{examined / seconds:.0f}**", str(len(beside))]
-            + [f"{value * 1e3:.2f}" for value in (median(idle), median(beside), p95(idle), p95(beside))]
+            + [
+                f"{value * 1e3:.2f}"
+                for value in (median(idle), median(beside), p95(idle), p95(beside))
+            ]
             + [f"**{p95(beside) / p95(idle):.2f}**"]
         ],
     )
@@ -64,7 +76,12 @@ def _ask_for_sweep(port: int, agent: str) -> None:
 @contextmanager
 def _worker(url: str) -> Iterator[None]:
     command = [sys.executable, "-m", "app.cli", "worker"]
-    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"PALIMPSEST_DATABASE_URL": url}, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"PALIMPSEST_DATABASE_URL": url},
+        stderr=subprocess.DEVNULL,
+    )
     try:
         yield
     finally:

@@ -16,7 +16,9 @@ from bench.servers import SERVICE_WITHOUT_ENCODER, serving
 from bench.vectors import cached_vectors
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # the embedded server's library warns at import where XDG_RUNTIME_DIR is unset
+    warnings.simplefilter(
+        "ignore"
+    )  # the embedded server's library warns at import where XDG_RUNTIME_DIR is unset
     from app.store import schema
     from app.store.embedded import embedded_postgres
 
@@ -74,8 +76,11 @@ def database() -> Iterator[str]:
     """A migrated database in a temporary folder, with the whole pool in agent `large`. The first run on a machine encodes for half a
     minute."""
     cached_vectors(known_texts())
-    with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as folder, embedded_postgres(Path(folder)) as url:
-        schema.migrate(url)
+    with (
+        tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as folder,
+        embedded_postgres(Path(folder)) as url,
+    ):
+        schema.migrate_database(url)
         _import(url, World.LARGE)
         yield url
 
@@ -99,12 +104,21 @@ def _import(url: str, agent: str) -> None:
     with serving(SERVICE_WITHOUT_ENCODER, PALIMPSEST_DATABASE_URL=url) as port:
         client = Client(port, agent)
         for start in range(0, POOL, 1_000):
-            items = [{"content": text, "classify": False} for text in stored_texts()[start : start + 1_000]]
+            items = [
+                {"content": text, "classify": False}
+                for text in stored_texts()[start : start + 1_000]
+            ]
             client.post("/v1/memories/batch", {"items": items})
         client.close()
 
 
-def settle(connection: psycopg.Connection[tuple[object, ...]], agent: str, count: int, *, pool: str = "memories") -> None:
+def settle(
+    connection: psycopg.Connection[tuple[object, ...]],
+    agent: str,
+    count: int,
+    *,
+    pool: str = "memories",
+) -> None:
     """An agent with some of the pool: rows are copied in the database, which is much faster than storing them again."""
     columns = connection.execute(
         """SELECT string_agg(attname, ', ') FROM pg_attribute
@@ -112,7 +126,10 @@ def settle(connection: psycopg.Connection[tuple[object, ...]], agent: str, count
     ).fetchone()
     assert columns
     with connection.transaction():
-        connection.execute("INSERT INTO agents SELECT %s, created_at, last_known_at FROM agents WHERE agent_id = %s", [agent, World.LARGE])
+        connection.execute(
+            "INSERT INTO agents SELECT %s, created_at, last_known_at FROM agents WHERE agent_id = %s",
+            [agent, World.LARGE],
+        )
         connection.execute(
             f"""INSERT INTO memories (agent_id, {columns[0]}) SELECT %s, {columns[0]} FROM {pool}
                 WHERE agent_id = %s ORDER BY md5(id::text || %s) LIMIT %s""",

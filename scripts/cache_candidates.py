@@ -56,7 +56,11 @@ def word_ranks(query: str, texts: Sequence[str]) -> list[int]:
     wanted = set(stems(query))
 
     def score(bag: Counter[str]) -> float:
-        hits = sum(math.log(1 + len(bags) / spread[s]) * bag[s] / (bag[s] + 1.2) for s in wanted if s in bag)
+        hits = sum(
+            math.log(1 + len(bags) / spread[s]) * bag[s] / (bag[s] + 1.2)
+            for s in wanted
+            if s in bag
+        )
         return hits / math.sqrt(1 + sum(bag.values()) / 10)
 
     scored = [(score(bag), -i) for i, bag in enumerate(bags)]
@@ -66,7 +70,9 @@ def word_ranks(query: str, texts: Sequence[str]) -> list[int]:
 def stems(text: str) -> list[str]:
     """Lower-case words without stop words, cut roughly as the English text search configuration would."""
     words = re.findall(r"[a-z0-9]+(?:[.'-][a-z0-9]+)*", text.lower())
-    return [re.sub(r"(?:ing|ed|es|s|'s)$", "", word) or word for word in words if word not in STOP_WORDS]
+    return [
+        re.sub(r"(?:ing|ed|es|s|'s)$", "", word) or word for word in words if word not in STOP_WORDS
+    ]
 
 
 def fuse(*rankings: Sequence[int]) -> list[int]:

@@ -18,21 +18,32 @@ import httpx
 
 BEGIN, END = "<!-- relations -->", "<!-- end -->"
 PAGE = Path(__file__).parent.parent / "docs" / "evaluation.md"
-OURS = {"replay": Path(__file__).parent / "replay_asof.py", "sweep": Path(__file__).parent / "replay_sweep.py"}
+OURS = {
+    "replay": Path(__file__).parent / "replay_asof.py",
+    "sweep": Path(__file__).parent / "replay_sweep.py",
+}
 RUNNER = Path(__file__).parent.parent.parent / "shared" / "eval" / "run.py"
 
 
 def main() -> int:
     if not RUNNER.exists():
-        print(f"The evaluation needs {RUNNER.name} and its cases in ../shared/eval beside the checkout.", file=sys.stderr)
+        print(
+            f"The evaluation needs {RUNNER.name} and its cases in ../shared/eval beside the checkout.",
+            file=sys.stderr,
+        )
         return 1
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="palimpsest-eval-") as folder:
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_DATABASE")} | {"PALIMPSEST_DATA_DIR": folder}
+        environment = {
+            k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_DATABASE")
+        } | {"PALIMPSEST_DATA_DIR": folder}
         command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
-        with open(Path(folder) / "service.log", "wb") as log, subprocess.Popen(command, env=environment, stdout=log, stderr=log) as service:
+        with (
+            open(Path(folder) / "service.log", "wb") as log,
+            subprocess.Popen(command, env=environment, stdout=log, stderr=log) as service,
+        ):
             try:
                 _await(f"http://127.0.0.1:{port}/readyz", service)
                 return _evaluate(sys.argv[1], f"http://127.0.0.1:{port}", sys.argv[2:])
@@ -42,7 +53,12 @@ def main() -> int:
 
 
 def _evaluate(kind: str, base: str, files: list[str]) -> int:
-    command = [sys.executable, *([str(OURS[kind])] if kind in OURS else [str(RUNNER), kind]), base, *files]
+    command = [
+        sys.executable,
+        *([str(OURS[kind])] if kind in OURS else [str(RUNNER), kind]),
+        base,
+        *files,
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         lines = []
@@ -56,7 +72,9 @@ def _evaluate(kind: str, base: str, files: list[str]) -> int:
 
 def _write_page(table: str) -> None:
     """Puts the table between the marks of the page, with what it was measured on."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    ).stdout.strip()
     before, rest = PAGE.read_text().split(BEGIN)
     after = rest.split(END)[1]
     measured = f"Written by `make eval` at commit {commit} on {datetime.now(UTC):%Y-%m-%d}."

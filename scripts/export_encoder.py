@@ -52,10 +52,20 @@ class Graph:
         self._constants.setdefault(name, numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def node(self, operator: str, *inputs: str, output: str = "", domain: str = "", **attributes: float) -> str:
-        return self.nodes(operator, *inputs, outputs=[output or f"{operator}_{len(self._nodes)}"], domain=domain, **attributes)[0]
+    def node(
+        self, operator: str, *inputs: str, output: str = "", domain: str = "", **attributes: float
+    ) -> str:
+        return self.nodes(
+            operator,
+            *inputs,
+            outputs=[output or f"{operator}_{len(self._nodes)}"],
+            domain=domain,
+            **attributes,
+        )[0]
 
-    def nodes(self, operator: str, *inputs: str, outputs: list[str], domain: str = "", **attributes: float) -> list[str]:
+    def nodes(
+        self, operator: str, *inputs: str, outputs: list[str], domain: str = "", **attributes: float
+    ) -> list[str]:
         """Adds one node with several outputs, returned in order."""
         self._nodes.append(helper.make_node(operator, inputs, outputs, domain=domain, **attributes))
         return outputs
@@ -69,7 +79,11 @@ class Graph:
             [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", DIMENSIONS])],
             list(self._constants.values()),
         )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid(CONTRIB, 1)], ir_version=9)
+        model = helper.make_model(
+            graph,
+            opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid(CONTRIB, 1)],
+            ir_version=9,
+        )
         checker.check_model(model)
         return model
 
@@ -89,7 +103,9 @@ def quantise_channels(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
     neighbours = weight.reshape(len(weight), -1, 2)
     sums = np.maximum(np.maximum(neighbours, 0).sum(axis=2), -np.minimum(neighbours, 0).sum(axis=2))
     widest = np.maximum(np.abs(weight).max(axis=1), sums.max(axis=1))
-    scales = (widest / np.float32(127))[:, None]  # 127, as rounding may add half a code to each neighbour
+    scales = (widest / np.float32(127))[
+        :, None
+    ]  # 127, as rounding may add half a code to each neighbour
     return np.rint(weight / scales).astype(np.int8), scales
 
 
@@ -101,51 +117,103 @@ def add_linear(graph: Graph, x: str, name: str, weight: Floats) -> str:
     codes, scales = quantise_channels(weight)
     step = graph.constant("activation_step", np.array(1 / 127, np.float32))
     zero = graph.constant("activation_zero", np.array(128, np.uint8))
-    magnitude = graph.node("ReduceMax", graph.node("Abs", x), graph.constant("last_axis", np.array([-1])), keepdims=1)
+    magnitude = graph.node(
+        "ReduceMax", graph.node("Abs", x), graph.constant("last_axis", np.array([-1])), keepdims=1
+    )
     quantised = graph.node("QuantizeLinear", graph.node("Div", x, magnitude), step, zero)
-    weights = (graph.constant(f"{name}.codes", codes.T), step, graph.constant(f"{name}.scales", scales[:, 0]), zero)
-    return graph.node("Mul", graph.node("MatMulIntegerToFloat", quantised, *weights, domain=CONTRIB), magnitude)
+    weights = (
+        graph.constant(f"{name}.codes", codes.T),
+        step,
+        graph.constant(f"{name}.scales", scales[:, 0]),
+        zero,
+    )
+    return graph.node(
+        "Mul", graph.node("MatMulIntegerToFloat", quantised, *weights, domain=CONTRIB), magnitude
+    )
 
 
 def add_embeddings(graph: Graph, weights: Weights) -> str:
     """Word plus position plus (always the first) token type, normalised: (texts, tokens, 384)."""
     codes, scales = quantise_rows(weights["embeddings.word_embeddings.weight"])
-    looked_up = graph.node("Cast", graph.node("Gather", graph.constant("words.codes", codes), "ids"), to=TensorProto.FLOAT)
-    words = graph.node("Mul", looked_up, graph.node("Gather", graph.constant("words.scales", scales), "ids"))
-    table = weights["embeddings.position_embeddings.weight"][:WINDOW] + weights["embeddings.token_type_embeddings.weight"][0]
+    looked_up = graph.node(
+        "Cast",
+        graph.node("Gather", graph.constant("words.codes", codes), "ids"),
+        to=TensorProto.FLOAT,
+    )
+    words = graph.node(
+        "Mul", looked_up, graph.node("Gather", graph.constant("words.scales", scales), "ids")
+    )
+    table = (
+        weights["embeddings.position_embeddings.weight"][:WINDOW]
+        + weights["embeddings.token_type_embeddings.weight"][0]
+    )
     tokens = graph.node("Shape", "ids", start=1, end=2)
-    positions = graph.node("Slice", graph.constant("positions", table), graph.constant("start", np.array([0])), tokens)
-    return add_layer_norm(graph, graph.node("Add", words, positions), weights, "embeddings.LayerNorm")
+    positions = graph.node(
+        "Slice", graph.constant("positions", table), graph.constant("start", np.array([0])), tokens
+    )
+    return add_layer_norm(
+        graph, graph.node("Add", words, positions), weights, "embeddings.LayerNorm"
+    )
 
 
 def add_layer_norm(graph: Graph, x: str, weights: Weights, name: str) -> str:
     # SkipLayerNormalization would fold the additions before it, but its CPU kernel takes four times as long as the three operators.
-    parameters = [graph.constant(f"{name}.{part}", weights[f"{name}.{part}"]) for part in ("weight", "bias")]
+    parameters = [
+        graph.constant(f"{name}.{part}", weights[f"{name}.{part}"]) for part in ("weight", "bias")
+    ]
     return graph.node("LayerNormalization", x, *parameters, epsilon=LAYER_NORM_EPSILON)
 
 
 def add_residual(graph: Graph, update: str, x: str, weights: Weights, name: str) -> str:
     """The end of both halves of a layer: bias, residual connection, layer norm."""
-    biased = graph.node("Add", update, graph.constant(f"{name}.dense.bias", weights[f"{name}.dense.bias"]))
+    biased = graph.node(
+        "Add", update, graph.constant(f"{name}.dense.bias", weights[f"{name}.dense.bias"])
+    )
     return add_layer_norm(graph, graph.node("Add", biased, x), weights, f"{name}.LayerNorm")
 
 
 def add_attention(graph: Graph, x: str, weights: Weights, layer: str) -> str:
     projections = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
-    joined = add_linear(graph, x, f"{layer}.qkv", np.concatenate([weights[f"{part}.weight"] for part in projections]))
-    bias = graph.constant(f"{layer}.qkv.bias", np.concatenate([weights[f"{part}.bias"] for part in projections]))
+    joined = add_linear(
+        graph,
+        x,
+        f"{layer}.qkv",
+        np.concatenate([weights[f"{part}.weight"] for part in projections]),
+    )
+    bias = graph.constant(
+        f"{layer}.qkv.bias", np.concatenate([weights[f"{part}.bias"] for part in projections])
+    )
     query, key, value = graph.nodes("Split", joined, outputs=projections, axis=2, num_outputs=3)
-    attended = graph.node("MultiHeadAttention", query, key, value, bias, domain=CONTRIB, num_heads=HEADS)
+    attended = graph.node(
+        "MultiHeadAttention", query, key, value, bias, domain=CONTRIB, num_heads=HEADS
+    )
     output = f"{layer}.attention.output"
-    return add_residual(graph, add_linear(graph, attended, output, weights[f"{output}.dense.weight"]), x, weights, output)
+    return add_residual(
+        graph,
+        add_linear(graph, attended, output, weights[f"{output}.dense.weight"]),
+        x,
+        weights,
+        output,
+    )
 
 
 def add_feed_forward(graph: Graph, x: str, weights: Weights, layer: str) -> str:
     wide = f"{layer}.intermediate"
     bias = graph.constant(f"{wide}.bias", weights[f"{wide}.dense.bias"])
-    hidden = graph.node("BiasGelu", add_linear(graph, x, wide, weights[f"{wide}.dense.weight"]), bias, domain=CONTRIB)
+    hidden = graph.node(
+        "BiasGelu",
+        add_linear(graph, x, wide, weights[f"{wide}.dense.weight"]),
+        bias,
+        domain=CONTRIB,
+    )
     output = f"{layer}.output"
-    return add_residual(graph, add_linear(graph, hidden, output, weights[f"{output}.dense.weight"]), x, weights, output)
+    return add_residual(
+        graph,
+        add_linear(graph, hidden, output, weights[f"{output}.dense.weight"]),
+        x,
+        weights,
+        output,
+    )
 
 
 def build_encoder(weights: Weights) -> ModelProto:
@@ -181,7 +249,9 @@ def check_source() -> None:
     """Exits unless the installed package holds exactly the published files."""
     for name, expected in SOURCE_SHA256.items():
         if sha256(SOURCE / name) != expected:
-            raise SystemExit(f"{name} is not the published all-MiniLM-L6-v2 file; its SHA-256 should be {expected}.")
+            raise SystemExit(
+                f"{name} is not the published all-MiniLM-L6-v2 file; its SHA-256 should be {expected}."
+            )
 
 
 def main() -> None:
@@ -189,7 +259,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", default=TARGET)
     folder: Path = parser.parse_args().folder
     check_source()
-    (folder / "encoder.onnx").write_bytes(build_encoder(load_file(SOURCE / "model.safetensors")).SerializeToString(deterministic=True))
+    (folder / "encoder.onnx").write_bytes(
+        build_encoder(load_file(SOURCE / "model.safetensors")).SerializeToString(deterministic=True)
+    )
     (folder / "tokenizer.json").write_text(build_tokenizer().to_str(), encoding="utf-8")
     for name in ("encoder.onnx", "tokenizer.json"):
         print(sha256(folder / name), (folder / name).stat().st_size, name)

@@ -11,7 +11,12 @@ TARGET = Path(__file__).parent.parent / "openapi" / "openapi.json"
 
 def document() -> str:
     """The OpenAPI document as committed."""
-    return json.dumps(create_app(load_settings(host="127.0.0.1")).openapi(), indent=1, ensure_ascii=False) + "\n"
+    return (
+        json.dumps(
+            create_app(load_settings(host="127.0.0.1")).openapi(), indent=1, ensure_ascii=False
+        )
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -92,12 +92,20 @@ def report(files: list[Path]) -> None:
     """Prints Spearman's correlation and the largest difference of cosines for three ways of pairing the texts."""
     texts, stated = index_texts([pair for file in files for pair in read_pairs(file)])
     original, shipped = encode_original(texts), encode_shipped(texts)
-    print(f"{len(texts)} texts; cosine with their original vector: least {(original * shipped).sum(axis=1).min():.4f}")
-    ways = {"incoming and its target": stated, "near": near_pairs(original), "random": random_pairs(len(texts), np.random.default_rng(0))}
+    print(
+        f"{len(texts)} texts; cosine with their original vector: least {(original * shipped).sum(axis=1).min():.4f}"
+    )
+    ways = {
+        "incoming and its target": stated,
+        "near": near_pairs(original),
+        "random": random_pairs(len(texts), np.random.default_rng(0)),
+    }
     for name, pairs in ways.items():
         expected, actual = cosines_of(original, pairs), cosines_of(shipped, pairs)
         largest = np.abs(expected - actual).max()
-        print(f"{name}: {len(pairs)} pairs, Spearman {spearman(expected, actual):.4f}, largest difference {largest:.4f}")
+        print(
+            f"{name}: {len(pairs)} pairs, Spearman {spearman(expected, actual):.4f}, largest difference {largest:.4f}"
+        )
 
 
 def write_fixture(target: Path, files: list[Path]) -> None:
@@ -106,21 +114,36 @@ def write_fixture(target: Path, files: list[Path]) -> None:
     texts: list[str] = []
     for file in files:
         candidates, _ = index_texts(list(read_pairs(file)))
-        texts += [candidates[index] for index in generator.permutation(len(candidates))[: FIXTURE_TEXTS // len(files)]]
+        texts += [
+            candidates[index]
+            for index in generator.permutation(len(candidates))[: FIXTURE_TEXTS // len(files)]
+        ]
     original = encode_original(texts)
     ways = {"near": near_pairs(original), "random": random_pairs(len(texts), generator)}
     rows = {
-        way: [[*pair, round(cosine, 5)] for pair, cosine in zip(pairs.tolist(), cosines_of(original, pairs).tolist(), strict=True)]
+        way: [
+            [*pair, round(cosine, 5)]
+            for pair, cosine in zip(
+                pairs.tolist(), cosines_of(original, pairs).tolist(), strict=True
+            )
+        ]
         for way, pairs in ways.items()
     }
     sources = "Sentences made from github.com/endoflife-date/endoflife.date (MIT) and github.com/unitedstates/congress-legislators (CC0)."
-    target.write_text(json.dumps({"sources": sources, "texts": texts, **rows}, ensure_ascii=False) + "\n", encoding="utf-8")
+    target.write_text(
+        json.dumps({"sources": sources, "texts": texts, **rows}, ensure_ascii=False) + "\n",
+        encoding="utf-8",
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compare the shipped encoder with its original.")
     parser.add_argument("files", type=Path, nargs="+", help="relation files, gzipped JSON lines")
-    parser.add_argument("--fixture", type=Path, help="write this fixture instead of reporting; sentences must be free to publish")
+    parser.add_argument(
+        "--fixture",
+        type=Path,
+        help="write this fixture instead of reporting; sentences must be free to publish",
+    )
     arguments = parser.parse_args()
     if arguments.fixture:
         write_fixture(arguments.fixture, arguments.files)

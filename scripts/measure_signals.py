@@ -55,27 +55,53 @@ EFFECT = {
     "UNRELATED": "ADD",
 }
 UNLISTED = {"end_of_life", "active_support", "release_date", "latest_version"}
-COLUMNS = ("n", "P", "R", "false", "neg", "dup", "lost", "mixed", "effect", "flagged", "right", "p50", "p95")
+COLUMNS = (
+    "n",
+    "P",
+    "R",
+    "false",
+    "neg",
+    "dup",
+    "lost",
+    "mixed",
+    "effect",
+    "flagged",
+    "right",
+    "p50",
+    "p95",
+)
 
 
 def main() -> None:
     """See the top of this file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", nargs="*", type=Path)
     for flag in ("all", "write", "markdown", "brief"):
         parser.add_argument(f"--{flag}", action="store_true")
     parser.add_argument("--errors", default="")
     parser.add_argument("--limit", type=int, default=25)
     options = parser.parse_args()
-    files = options.files or [*sorted(EVALUATION.glob("relations_*.gz")), *sorted(HAND_WRITTEN.glob("*.txt"))]
-    by_file = {path: run(load(path), None if options.all else candidates_of(path)) for path in files}
+    files = options.files or [
+        *sorted(EVALUATION.glob("relations_*.gz")),
+        *sorted(HAND_WRITTEN.glob("*.txt")),
+    ]
+    by_file = {
+        path: run(load(path), None if options.all else candidates_of(path)) for path in files
+    }
     measured = measure(by_file)
     if options.write:
         write_confidences(measured)
     confidences = json.loads(CONFIDENCE_FILE.read_text())
-    decided = {path: [with_confidences(o, confidences) for o in outcomes] for path, outcomes in by_file.items()}
+    decided = {
+        path: [with_confidences(o, confidences) for o in outcomes]
+        for path, outcomes in by_file.items()
+    }
     if options.errors:
-        print_errors([o for outcomes in decided.values() for o in outcomes], options.errors, options.limit)
+        print_errors(
+            [o for outcomes in decided.values() for o in outcomes], options.errors, options.limit
+        )
     elif options.markdown:
         print_markdown(measured, confidences, decided)
     else:
@@ -118,7 +144,7 @@ def reliability(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
 def run_unlisted(paths: Sequence[Path]) -> list[Outcome]:
     """The product cases judged without any listed wording of their attributes: an honest test of the signals for unlisted wording."""
     listed = {key: list(entries) for key, entries in patterns.INDEX.items()}
-    cached = (frames._frames_of, endings.ending_of)
+    cached = (frames._find_frames_of_text, endings.find_ending)
     try:
         for key, entries in listed.items():
             patterns.INDEX[key] = [p for p in entries if p.attribute.name not in UNLISTED]
@@ -139,7 +165,10 @@ def confidence(right: int, wrong: int) -> float:
 def write_confidences(measured: Mapping[str, tuple[int, int]]) -> None:
     """Stores what was measured; a signal that never fired keeps what it had, or counts as unproven."""
     known = json.loads(CONFIDENCE_FILE.read_text())
-    stored = {name: confidence(*measured[name]) if name in measured else known.get(name, 0.5) for name in sorted(signal_meanings())}
+    stored = {
+        name: confidence(*measured[name]) if name in measured else known.get(name, 0.5)
+        for name in sorted(signal_meanings())
+    }
     CONFIDENCE_FILE.write_text(json.dumps(stored, indent=1) + "\n")
 
 
@@ -176,7 +205,10 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, str]:
         "mixed": _ratio(count["mixed"], count["n"]),
         "flagged": _ratio(count["flagged"], count["n"]),
     }
-    told = {name: "–" if math.isnan(share) else f"{share:.{digits}f}" for name, (digits, share) in shares.items()}
+    told = {
+        name: "–" if math.isnan(share) else f"{share:.{digits}f}"
+        for name, (digits, share) in shares.items()
+    }
     told |= {name: "–" if math.isnan(share) else f"{share:.2%}" for name, share in percents.items()}
     return {"n": str(count["n"])} | told
 
@@ -197,7 +229,9 @@ def _counted(outcome: Outcome) -> Counter[str]:
         neg=is_negative,
         neg_false=is_negative and bool(wrong),
         dup=gold["relation"] == "DUPLICATE",
-        dup_found=gold["relation"] == "DUPLICATE" and answer.operation == "NOOP" and answer.same in gold["targets"],
+        dup_found=gold["relation"] == "DUPLICATE"
+        and answer.operation == "NOOP"
+        and answer.same in gold["targets"],
         other="DUPLICATE" not in accepted,
         lost=is_lost(outcome),
         mixed=bool(answer.merged - allowed),
@@ -215,7 +249,11 @@ def _ratio(a: float, b: float) -> float:
 
 
 def print_tables(
-    measured: Mapping[str, tuple[int, int]], confidences: Mapping[str, float], decided: Mapping[Path, list[Outcome]], *, brief: bool
+    measured: Mapping[str, tuple[int, int]],
+    confidences: Mapping[str, float],
+    decided: Mapping[Path, list[Outcome]],
+    *,
+    brief: bool,
 ) -> None:
     """Tables (a), (b) and (c)."""
     everything = [o for outcomes in decided.values() for o in outcomes]
@@ -227,7 +265,9 @@ def print_tables(
     print(_line("all", figures(everything)))
     print(f"\n{'signal':30s} {'right':>6s} {'wrong':>6s} {'confidence':>11s}")
     for name, (right, wrong) in _strongest_first(measured):
-        print(f"{name:30s} {right:6d} {wrong:6d} {confidences.get(name, 0.5):11.3f} {_effect(name, confidences)}")
+        print(
+            f"{name:30s} {right:6d} {wrong:6d} {confidences.get(name, 0.5):11.3f} {_effect(name, confidences)}"
+        )
     print("\nleft out")
     for source, outcomes in left_out(everything):
         print(_line(source, figures(outcomes)))
@@ -250,11 +290,19 @@ def _strongest_first(measured: Mapping[str, tuple[int, int]]) -> list[tuple[str,
 
 def _effect(name: str, confidences: Mapping[str, float]) -> str:
     stands = confidences.get(name, 0.5)
-    return "acts" if stands >= ACT_AT and name not in ONLY_FLAGS else "flags" if stands >= FLAG_AT else "silent"
+    return (
+        "acts"
+        if stands >= ACT_AT and name not in ONLY_FLAGS
+        else "flags"
+        if stands >= FLAG_AT
+        else "silent"
+    )
 
 
 def print_markdown(
-    measured: Mapping[str, tuple[int, int]], confidences: Mapping[str, float], decided: Mapping[Path, list[Outcome]]
+    measured: Mapping[str, tuple[int, int]],
+    confidences: Mapping[str, float],
+    decided: Mapping[Path, list[Outcome]],
 ) -> None:
     """Tables (b) and (c) as they stand in docs/classification.md."""
     meanings = signal_meanings()
@@ -288,8 +336,12 @@ def _errors(outcome: Outcome, wanted: str) -> Iterator[str]:
     head = f"{case['id']}/{case.get('kind')}: {case['new']['text']}"
     if wanted in ("missed", "retired", "lost"):
         places = {"missed": missed, "retired": wrongly_retired, "lost": _lost}[wanted](outcome)
-        for place in places if case.get("kind") not in UNTRUSTED_KINDS or wanted != "missed" else ():
-            said = next((j for j in outcome.judgments if outcome.places[j.candidate] == place), None)
+        for place in (
+            places if case.get("kind") not in UNTRUSTED_KINDS or wanted != "missed" else ()
+        ):
+            said = next(
+                (j for j in outcome.judgments if outcome.places[j.candidate] == place), None
+            )
             reason = said.reasoning + (" [flag]" if said.flag else "") if said else "no candidate"
             yield f"{head}\n     {wanted}: {scope[place]['text']}\n     {reason}"
         return

@@ -29,7 +29,11 @@ def main() -> None:
                 replay(client, case, count, keyed=keyed)
             asked = count["asked"]
             name = "with keys" if keyed else "text alone"
-            shares = [f"{what} {count[what] / asked:.3f}" for what in ("by key", "top-1", "top-5") if keyed or what != "by key"]
+            shares = [
+                f"{what} {count[what] / asked:.3f}"
+                for what in ("by key", "top-1", "top-5")
+                if keyed or what != "by key"
+            ]
             print(f"{name:10s} questions about one axis {asked:4d}  search " + "  ".join(shares))
 
 
@@ -51,11 +55,15 @@ def tell(client: httpx.Client, statement: Case, place: dict[str, set[int]], *, k
     start = statement["valid_from"] or statement["recorded_at"]
     if statement.get("op") == "end" and keyed:
         for memory in client.get("/v1/memories", params={**slot, "as_of": start}).json()["items"]:
-            client.post(f"/v1/memories/{memory['id']}/retract", json={"at": start}).raise_for_status()
+            client.post(
+                f"/v1/memories/{memory['id']}/retract", json={"at": start}
+            ).raise_for_status()
         return
     until = {"valid_until": statement["valid_to"]} if statement.get("valid_to") else {}
     words = {**slot, "value": str(statement["value"])} if keyed else {}
-    answer = client.post("/v1/memories", json={"content": statement["text"], "valid_from": start, **until, **words})
+    answer = client.post(
+        "/v1/memories", json={"content": statement["text"], "valid_from": start, **until, **words}
+    )
     answer.raise_for_status()
     memory = answer.json()["memory"]
     if memory:
@@ -63,18 +71,28 @@ def tell(client: httpx.Client, statement: Case, place: dict[str, set[int]], *, k
 
 
 def ask(
-    client: httpx.Client, question: Case, facts: dict[int, Case], place: dict[str, set[int]], count: Counter[str], *, keyed: bool
+    client: httpx.Client,
+    question: Case,
+    facts: dict[int, Case],
+    place: dict[str, set[int]],
+    count: Counter[str],
+    *,
+    keyed: bool,
 ) -> None:
     gold = set(question["gold_ids"])
     when = {"as_of": question["as_of"]} if question.get("as_of") else {}
-    results = client.get("/v1/search", params={"q": question["query"], "limit": 5, **when}).json()["results"]
+    results = client.get("/v1/search", params={"q": question["query"], "limit": 5, **when}).json()[
+        "results"
+    ]
     got = [place.get(result["memory"]["id"], set()) for result in results]
     count["asked"] += 1
     count["top-1"] += bool(got and got[0] & gold)
     count["top-5"] += any(found & gold for found in got)
     if keyed:
         slot = facts[min(gold)]
-        listed = client.get("/v1/memories", params={"entity": slot["subject"], "key": slot["attribute"], **when}).json()["items"]
+        listed = client.get(
+            "/v1/memories", params={"entity": slot["subject"], "key": slot["attribute"], **when}
+        ).json()["items"]
         count["by key"] += len(listed) == 1 and bool(place.get(listed[0]["id"], set()) & gold)
 
 

@@ -7,7 +7,14 @@ import httpx
 
 def editor(value: str, **more: Any) -> dict[str, Any]:
     """A preference in a slot that holds one value."""
-    return {"content": f"Uses {value} as editor", "kind": "preference", "category": "tooling", "key": "editor", "value": value, **more}
+    return {
+        "content": f"Uses {value} as editor",
+        "kind": "preference",
+        "category": "tooling",
+        "key": "editor",
+        "value": value,
+        **more,
+    }
 
 
 def store(client: httpx.Client, content: str = "Has a dog", **more: Any) -> dict[str, Any]:

@@ -23,7 +23,9 @@ from app.main import create_app
 from app.settings import Settings, load_settings
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # the embedded server's library warns at import where XDG_RUNTIME_DIR is unset
+    warnings.simplefilter(
+        "ignore"
+    )  # the embedded server's library warns at import where XDG_RUNTIME_DIR is unset
     from app.store import schema
     from app.store.embedded import embedded_postgres
 
@@ -40,7 +42,10 @@ def server_url() -> Iterator[str]:
     if os.environ.get("PALIMPSEST_TEST_DOCKER"):
         yield from container_url()
         return
-    with tempfile.TemporaryDirectory(prefix="palimpsest-test-") as folder, embedded_postgres(Path(folder)) as url:
+    with (
+        tempfile.TemporaryDirectory(prefix="palimpsest-test-") as folder,
+        embedded_postgres(Path(folder)) as url,
+    ):
         _hurry(url)
         yield url
 
@@ -87,7 +92,11 @@ def fresh_database(server_url: str, template: str | None = None) -> Iterator[str
 def with_database(url: str, name: str) -> str:
     parsed = psycopg.conninfo.conninfo_to_dict(url)
     host = str(parsed.get("host", ""))
-    user, password, port = parsed.get("user", "postgres"), parsed.get("password"), parsed.get("port")
+    user, password, port = (
+        parsed.get("user", "postgres"),
+        parsed.get("password"),
+        parsed.get("port"),
+    )
     login = f"{user}:{password}" if password else f"{user}"
     if host.startswith("/"):
         return f"postgresql://{login}@/{name}?host={host}" + (f"&port={port}" if port else "")
@@ -98,7 +107,7 @@ def with_database(url: str, name: str) -> str:
 def template_url(server_url: str) -> Iterator[str]:
     """A migrated database that nobody is connected to, for copying."""
     with fresh_database(server_url) as url:
-        schema.migrate(url)
+        schema.migrate_database(url)
         yield url
 
 
@@ -123,7 +132,9 @@ def name_of(url: str) -> str:
 @contextmanager
 def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[str]:
     """The service on a port of its own, in a thread; yields its address."""
-    server = uvicorn.Server(uvicorn.Config(create_app(settings, embedder), port=0, log_level="warning", lifespan="on"))
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(settings, embedder), port=0, log_level="warning", lifespan="on")
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -131,7 +142,9 @@ def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[st
             raise RuntimeError("the service did not start")
         time.sleep(0.01)
     address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    httpx.get(f"{address}/livez")  # FastAPI builds its routes at the first request, with warnings off for the whole process
+    httpx.get(
+        f"{address}/livez"
+    )  # FastAPI builds its routes at the first request, with warnings off for the whole process
     try:
         yield address
     finally:

@@ -16,10 +16,10 @@ async def _examined(database_url: str) -> dict[AgentId, list[Fault]]:
     engine = create_engine(database_url, pool_size=2, patience=Patience(statement=0))
     try:
         async with engine.connect() as connection:
-            agents = await doctor.agent_ids(connection, after="", limit=10_000)
+            agents = await doctor.list_agent_ids(connection, after="", limit=10_000)
         found = {}
         for agent in agents:
-            async with aclosing(Doctor(engine).examine(agent)) as faults:
+            async with aclosing(Doctor(engine).examine_agent(agent)) as faults:
                 found[agent] = [fault async for fault in faults]
         return found
     finally:
@@ -33,7 +33,11 @@ def faults(database_url: str) -> dict[AgentId, list[Fault]]:
 
 def assert_healthy(database_url: str) -> None:
     """Fails with the doctor's sentences unless everything holds of every agent."""
-    told = [f"{agent}: [{fault.check}] {fault.sentence}" for agent, found in faults(database_url).items() for fault in found]
+    told = [
+        f"{agent}: [{fault.check}] {fault.sentence}"
+        for agent, found in faults(database_url).items()
+        for fault in found
+    ]
     assert not told, "\n".join(told)
 
 

@@ -70,14 +70,25 @@ class Oracle:
 
     def claims(self, known_at: datetime | None = None) -> dict[Hashable, Claim]:
         """What was claimed of every version known at `known_at` (None: all that is known), in the order they became known."""
-        return next((picture for known, picture in reversed(self._pictures) if known_at is None or known <= known_at), {})
+        return next(
+            (
+                picture
+                for known, picture in reversed(self._pictures)
+                if known_at is None or known <= known_at
+            ),
+            {},
+        )
 
     def line(self, chain: Hashable, known_at: datetime | None = None) -> list[Claim]:
         """A chain without what was withdrawn: later starts come later, and of equal starts the one told later."""
-        counted = (c for c in self.claims(known_at).values() if c.chain == chain and not c.withdrawn)
+        counted = (
+            c for c in self.claims(known_at).values() if c.chain == chain and not c.withdrawn
+        )
         return sorted(counted, key=lambda c: (c.start, c.told))
 
-    def holding(self, chain: Hashable, at: datetime, known_at: datetime | None = None) -> Claim | None:
+    def holding(
+        self, chain: Hashable, at: datetime, known_at: datetime | None = None
+    ) -> Claim | None:
         """The last to have started by then, unless it is over: what came before it does not come back."""
         return _holding(self.line(chain, known_at), at)
 
@@ -89,7 +100,13 @@ class Oracle:
         """The first moment from its start on at which it does not hold: only a start, a stated end or a retraction can be one."""
         line = self.line(claim.chain, known_at)
         moments = sorted(
-            {t for c in line for t in (c.start, c.said_end, c.retracted) if t is not None and t >= claim.start} | {claim.start}
+            {
+                t
+                for c in line
+                for t in (c.start, c.said_end, c.retracted)
+                if t is not None and t >= claim.start
+            }
+            | {claim.start}
         )
         return next((t for t in moments if _holding(line, t) != claim), None)
 
@@ -100,14 +117,20 @@ class Oracle:
         ends = [t for t in (claim.said_end, claim.retracted) if t is not None]
         if following and all(following.start <= t for t in ends):
             return following.id
-        return claim.successor if claim.withdrawn or (ends and claim.retracted == min(ends)) else None
+        return (
+            claim.successor if claim.withdrawn or (ends and claim.retracted == min(ends)) else None
+        )
 
     def show(self, version: Hashable, as_of: datetime, known_at: datetime | None = None) -> Shown:
         claim = self.claims(known_at)[version]
         successor, end = self.successor(claim, known_at), self.end(claim, known_at)
-        return Shown(self._status(claim, as_of, end, successor), claim.start, end, successor, claim.chain)
+        return Shown(
+            self._status(claim, as_of, end, successor), claim.start, end, successor, claim.chain
+        )
 
-    def _status(self, claim: Claim, as_of: datetime, end: datetime | None, successor: Hashable | None) -> str:
+    def _status(
+        self, claim: Claim, as_of: datetime, end: datetime | None, successor: Hashable | None
+    ) -> str:
         if claim.withdrawn:
             return "reverted"
         if as_of < claim.start:
@@ -139,7 +162,11 @@ class Oracle:
             return self._store_in_slot(now, new, text, slot, chains, start, until)
         for stored in self.claims().values():
             held, following = self._around(stored.chain, start)
-            told_alike = stored.text == text and stored == (held or following) and not self._apart(stored, slot, start)
+            told_alike = (
+                stored.text == text
+                and stored == (held or following)
+                and not self._apart(stored, slot, start)
+            )
             if told_alike and (known := self._known(now, stored, held, start, until)):
                 return known
         return self._add(now, new, new, text, slot, start, until)
@@ -161,7 +188,9 @@ class Oracle:
                 return known
         told_late = following is not None and following.start <= now
         ended = [held.id] if held and not told_late else []
-        others = [other for chain in chains[1:] if (other := self.holding(chain, start))][: MAX_CLOSURES - len(ended)]
+        others = [other for chain in chains[1:] if (other := self.holding(chain, start))][
+            : MAX_CLOSURES - len(ended)
+        ]
         closed = [replace(other, retracted=start, successor=new) for other in others]
         self._claim(now, Claim(new, chains[0], text, slot, start, now, until), *closed)
         ended += [other.id for other in others]
@@ -169,13 +198,29 @@ class Oracle:
 
     def _apart(self, stored: Claim, slot: str | None, start: datetime) -> bool:
         """Whether another value of the slot, which nobody compared with the stored one, begins between it and `start`."""
-        others = [c for c in self.claims().values() if slot and slot == c.slot and c.text != stored.text and not c.withdrawn]
+        others = [
+            c
+            for c in self.claims().values()
+            if slot and slot == c.slot and c.text != stored.text and not c.withdrawn
+        ]
         standing = [c for c in others if self.end(c) != c.start]
         if stored.start <= start:
-            return any((stored.start, stored.told) < (c.start, c.told) and c.start <= start for c in standing)
-        return any((c.start, c.told) < (stored.start, stored.told) and c.start > start for c in standing)
+            return any(
+                (stored.start, stored.told) < (c.start, c.told) and c.start <= start
+                for c in standing
+            )
+        return any(
+            (c.start, c.told) < (stored.start, stored.told) and c.start > start for c in standing
+        )
 
-    def _known(self, now: datetime, stored: Claim, held: Claim | None, start: datetime, until: datetime | None) -> Answer | None:
+    def _known(
+        self,
+        now: datetime,
+        stored: Claim,
+        held: Claim | None,
+        start: datetime,
+        until: datetime | None,
+    ) -> Answer | None:
         """What is told of a version that says the same and holds at `start`, or comes next: nothing new, or other dates of it."""
         if stored == held:
             if until in (None, stored.said_end):
@@ -183,7 +228,9 @@ class Oracle:
             told = replace(stored, said_end=until)
             possible = stored.retracted is None
         else:
-            told = replace(stored, start=start, told=now, said_end=stored.said_end if until is None else until)
+            told = replace(
+                stored, start=start, told=now, said_end=stored.said_end if until is None else until
+            )
             possible = self.end(stored) != stored.start and (until is None or until > stored.start)
         return self._amended(now, told) if possible else None
 
@@ -235,7 +282,9 @@ class Oracle:
         for claim in (old, by):
             if claim.withdrawn:
                 raise Refused(claim.id)
-        if old.successor == by.id or (old.chain == by.chain and (old.start, old.told) < (by.start, by.told)):
+        if old.successor == by.id or (
+            old.chain == by.chain and (old.start, old.told) < (by.start, by.told)
+        ):
             return Answer("NOOP", by.id, [])
         if old.chain == by.chain:
             raise Refused(by.id)
@@ -243,7 +292,14 @@ class Oracle:
         self._claim(now, replace(old, retracted=by.start, successor=by.id))
         return Answer("SUPERSEDE", by.id, [old.id])
 
-    def retract(self, now: datetime, version: Hashable, *, at: datetime | None = None, never_true: bool = False) -> Answer:
+    def retract(
+        self,
+        now: datetime,
+        version: Hashable,
+        *,
+        at: datetime | None = None,
+        never_true: bool = False,
+    ) -> Answer:
         """Ends a version and leaves a gap. What was never true, or is called off before it starts, is withdrawn instead."""
         claim = self.claims()[version]
         if claim.withdrawn:
@@ -272,7 +328,9 @@ class Oracle:
         changed = {i for i in after if after[i] != before.get(i)}
         built_on = [(self.claims()[i], after[i]) for i in changed if self.claims()[i] != after[i]]
         assert not built_on, f"something was built on it: {built_on}"
-        self._claim(now, *(before[i] if i in before else replace(after[i], withdrawn=True) for i in changed))
+        self._claim(
+            now, *(before[i] if i in before else replace(after[i], withdrawn=True) for i in changed)
+        )
 
     # --- inside ----------------------------------------------------------------------------------------------------------------
 
@@ -290,12 +348,21 @@ class Oracle:
 
     def _must_be_free(self, start: datetime, old: Claim, named: set[Hashable]) -> None:
         """A successor told to start before `old` must not skip others, unless they are empty where it starts."""
-        between = [c for c in self.line(old.chain) if start <= c.start <= old.start and c.id not in named]
+        between = [
+            c for c in self.line(old.chain) if start <= c.start <= old.start and c.id not in named
+        ]
         if in_the_way := [c.id for c in between if not (c.start == start == self.end(c))]:
             raise Refused(*in_the_way)
 
     def _add(
-        self, now: datetime, new: Hashable, chain: Hashable, text: str, slot: str | None, start: datetime, until: datetime | None
+        self,
+        now: datetime,
+        new: Hashable,
+        chain: Hashable,
+        text: str,
+        slot: str | None,
+        start: datetime,
+        until: datetime | None,
     ) -> Answer:
         self._claim(now, Claim(new, chain, text, slot, start, now, until))
         return Answer("ADD", new, [])

@@ -18,13 +18,19 @@ def _document() -> OpenApiSchema:
 
 def keeps_to_the_document(response: httpx.Response) -> None:
     """For the `event_hooks` of a client: fails the test where the answer is none that the document has for its route."""
-    operation = _document().find_operation_by_path(response.request.method, response.request.url.path)
-    if operation is None or response.status_code == 405:  # an unknown path; or a key with slashes, for which OpenAPI has no word
+    operation = _document().find_operation_by_path(
+        response.request.method, response.request.url.path
+    )
+    if (
+        operation is None or response.status_code == 405
+    ):  # an unknown path; or a key with slashes, for which OpenAPI has no word
         return
     described = operation.responses.find_by_status_code(response.status_code)
     assert described, f"{operation.label}: {response.status_code} is not in the document"
     media = response.headers["content-type"].partition(";")[0]
-    assert media in described.definition["content"], f"{operation.label}: {response.status_code} as {media} is not in the document"
+    assert media in described.definition["content"], (
+        f"{operation.label}: {response.status_code} as {media} is not in the document"
+    )
     if media_types.is_json(media):
         response.read()
         operation.validate_response(response)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.domain.memory import AgentId
-from app.services.retention import Retained, Retention
+from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine
 
@@ -16,17 +16,29 @@ AT_ONCE = 1e-9
 """Days after which everything done before is old."""
 
 
-def with_retention(url: str, folder: Path, call: Callable[[Retention], Awaitable[T]], **said: Any) -> T:
+def with_retention(
+    url: str, folder: Path, call: Callable[[Retention], Awaitable[T]], **said: Any
+) -> T:
     async def run() -> T:
         engine = create_engine(url, pool_size=2, patience=Patience())
         try:
-            return await call(Retention(engine, load_settings(database_url=url, archive_dir=folder, **said)))
+            return await call(
+                Retention(engine, load_settings(database_url=url, archive_dir=folder, **said))
+            )
         finally:
             await engine.dispose()
 
     return asyncio.run(run())
 
 
-def retain(url: str, folder: Path, agent: str, *, audit: float | None = AT_ONCE, cold: float = 0) -> Retained:
+def retain(
+    url: str, folder: Path, agent: str, *, audit: float | None = AT_ONCE, cold: float = 0
+) -> RetentionReport:
     """A run for one agent, with these settings in days."""
-    return with_retention(url, folder, lambda r: r.retain(AgentId(agent)), audit_retention_days=audit, cold_after_days=cold)
+    return with_retention(
+        url,
+        folder,
+        lambda r: r.retain_agent(AgentId(agent)),
+        audit_retention_days=audit,
+        cold_after_days=cold,
+    )

@@ -18,7 +18,14 @@ QUIET = {"XDG_RUNTIME_DIR": "/tmp"}
 
 def palimpsest(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "app.cli", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **QUIET, **environment})
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **QUIET, **environment},
+    )
 
 
 @dataclass(frozen=True)
@@ -36,16 +43,24 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, *words: str, python: tuple[str, ...] = (), **environment: str) -> Iterator[Served]:
+def served(
+    folder: Path, *words: str, python: tuple[str, ...] = (), **environment: str
+) -> Iterator[Served]:
     """Serves on a free port, over the embedded Postgres of the folder unless the environment names a database."""
     port = free_port()
     command = [sys.executable, *python, "-m", "app.cli", "serve", "--port", str(port), *words]
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PALIMPSEST_", "OTEL_", "PROMETHEUS_"))}
+    inherited = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("PALIMPSEST_", "OTEL_", "PROMETHEUS_"))
+    }
     ours = {"PALIMPSEST_DATA_DIR": str(folder), "XDG_RUNTIME_DIR": str(folder)}
     log = folder / "service.log"
     with (
         open(log, "ab") as written,
-        subprocess.Popen(command, env=inherited | ours | environment, stdout=written, stderr=written) as process,
+        subprocess.Popen(
+            command, env=inherited | ours | environment, stdout=written, stderr=written
+        ) as process,
     ):
         try:
             await_ready(f"http://127.0.0.1:{port}", process, log)

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from app.jobs.worker import work
+from app.jobs.worker import run_worker
 from app.settings import load_settings
 
 
@@ -17,17 +17,21 @@ class Place:
 
     def store(self, content: str, **said: Any) -> str:
         """Stored as it is, without asking any judge; its id."""
-        answer = self.client.post("/v1/memories", json={"content": content, "classify": False, **said})
+        answer = self.client.post(
+            "/v1/memories", json={"content": content, "classify": False, **said}
+        )
         assert answer.status_code == 201, answer.text
         found: str = answer.json()["memory"]["id"]
         return found
 
     def editor(self, value: str, **said: Any) -> str:
-        return self.store(f"Uses {value}", **{"category": "tooling", "key": "editor", "value": value, **said})
+        return self.store(
+            f"Uses {value}", **{"category": "tooling", "key": "editor", "value": value, **said}
+        )
 
     def work(self, **settings: Any) -> None:
         """A worker from its start until there is nothing left to do."""
-        asyncio.run(work(load_settings(database_url=self.url, **settings), until_idle=True))
+        asyncio.run(run_worker(load_settings(database_url=self.url, **settings), until_idle=True))
 
     def sweep(self, **asked: Any) -> dict[str, Any]:
         started = self.client.post("/v1/sweeps", json=asked)

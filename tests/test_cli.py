@@ -20,7 +20,9 @@ def agent() -> str:
 def test_the_verbs_tell_a_story(service: str, agent: str) -> None:
     words = ("--url", service, "--agent", agent)
     slot = ("--kind", "preference", "--category", "tooling", "--key", "editor")
-    stored = palimpsest("store", "Uses Vim", *slot, "--value", "Vim", "--valid-from", "2020-01-01", *words, "--json")
+    stored = palimpsest(
+        "store", "Uses Vim", *slot, "--value", "Vim", "--valid-from", "2020-01-01", *words, "--json"
+    )
     assert stored.returncode == 0, stored.stderr
     first = json.loads(stored.stdout)
     changed = palimpsest("store", "Uses Emacs", *slot, "--value", "Emacs", *words)
@@ -58,7 +60,10 @@ def test_a_name_or_key_that_no_header_can_carry_is_refused_in_one_line() -> None
 
 
 def test_the_agent_and_the_address_come_from_the_environment_too(service: str, agent: str) -> None:
-    assert palimpsest("store", "Has a dog", PALIMPSEST_URL=service, PALIMPSEST_AGENT=agent).returncode == 0
+    assert (
+        palimpsest("store", "Has a dog", PALIMPSEST_URL=service, PALIMPSEST_AGENT=agent).returncode
+        == 0
+    )
     found = httpx.get(f"{service}/v1/memories", headers={"X-Agent-Id": agent}).json()["items"]
     assert [m["content"] for m in found] == ["Has a dog"]
 
@@ -95,7 +100,11 @@ def test_version_prints_the_version() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"), [("PALIMPSEST_PORT", "http", "PALIMPSEST_PORT"), ("PALIMPSEST_HOST", "0.0.0.0", "PALIMPSEST_API_KEY")]
+    ("name", "value", "said"),
+    [
+        ("PALIMPSEST_PORT", "http", "PALIMPSEST_PORT"),
+        ("PALIMPSEST_HOST", "0.0.0.0", "PALIMPSEST_API_KEY"),
+    ],
 )
 def test_a_wrong_setting_stops_the_start_with_one_line(name: str, value: str, said: str) -> None:
     failed = palimpsest("serve", **{name: value})

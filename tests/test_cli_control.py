@@ -22,7 +22,9 @@ def test_reviews_are_listed_shown_accepted_and_undone(words: tuple[str, ...]) ->
     shown = palimpsest("reviews", "show", waiting["id"], *words).stdout
     assert shown.index("before") < shown.index("after")
     assert "UPDATE" in shown
-    accepted = palimpsest("reviews", "accept", waiting["id"], "--note", "Yes, moved", "--json", *words)
+    accepted = palimpsest(
+        "reviews", "accept", waiting["id"], "--note", "Yes, moved", "--json", *words
+    )
     assert json.loads(accepted.stdout)["operation"] == "SUPERSEDE"
     assert "accepted" in palimpsest("reviews", "list", "--status", "all", *words).stdout
     undone = palimpsest("revert", json.loads(accepted.stdout)["log_id"], *words)
@@ -58,7 +60,9 @@ def test_forgetting_needs_exactly_one_scope(words: tuple[str, ...], given: tuple
 
 
 @pytest.mark.parametrize("given", [(), ("a", "--sweep", "b"), ("--sweep", "b", "--store")])
-def test_undoing_needs_an_operation_or_a_sweep(words: tuple[str, ...], given: tuple[str, ...]) -> None:
+def test_undoing_needs_an_operation_or_a_sweep(
+    words: tuple[str, ...], given: tuple[str, ...]
+) -> None:
     refused = palimpsest("revert", *given, *words)
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert "--sweep" in refused.stderr

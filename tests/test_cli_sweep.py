@@ -20,11 +20,17 @@ from app.commands.asking import Failure
 
 def store_unjudged(service: str, agent: str, *values: str) -> None:
     items = [editor(value) | {"classify": False} for value in values]
-    httpx.post(f"{service}/v1/memories/batch", json={"items": items}, headers={"X-Agent-Id": agent}).raise_for_status()
+    httpx.post(
+        f"{service}/v1/memories/batch", json={"items": items}, headers={"X-Agent-Id": agent}
+    ).raise_for_status()
 
 
 def worker_of(service: Served) -> psutil.Process:
-    [worker] = [child for child in psutil.Process(service.process.pid).children() if "worker" in child.cmdline()]
+    [worker] = [
+        child
+        for child in psutil.Process(service.process.pid).children()
+        if "worker" in child.cmdline()
+    ]
     return worker
 
 
@@ -33,7 +39,9 @@ def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(tmp_path: Path)
         words = ("--url", service.address, "--agent", "swept")
         store_unjudged(service.address, "swept", "Vim", "Nano")
         tried = palimpsest("sweep", "--dry-run", "--key", "editor", "--category", "tooling", *words)
-        assert "done (dry run)" in tried.stdout, tried.stdout + tried.stderr + service.log.read_text()
+        assert "done (dry run)" in tried.stdout, (
+            tried.stdout + tried.stderr + service.log.read_text()
+        )
         done = palimpsest("sweep", *words)
         assert "1 superseded" in done.stdout, done.stdout + done.stderr
         assert "SUPERSEDE" in done.stdout
@@ -41,10 +49,15 @@ def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(tmp_path: Path)
         assert found["memory"]["value"] == "Nano"
         sweep_id = done.stdout.split("sweep ")[1].split(":")[0]
         assert "REVERT" in palimpsest("revert", "--sweep", sweep_id, *words).stdout
-        assert len(json.loads(palimpsest("search", "editor", *words, "--json").stdout)["results"]) == 2
+        assert (
+            len(json.loads(palimpsest("search", "editor", *words, "--json").stdout)["results"]) == 2
+        )
         assert "nothing" in palimpsest("revert", "--sweep", sweep_id, *words).stdout
         counted = httpx.get(f"{service.address}/metrics").text
-        assert 'palimpsest_operations_total{decided_by="sweep",operation="SUPERSEDE",relation="UPDATE"} 1.0' in counted
+        assert (
+            'palimpsest_operations_total{decided_by="sweep",operation="SUPERSEDE",relation="UPDATE"} 1.0'
+            in counted
+        )
 
 
 def test_the_worker_goes_with_its_service_even_when_that_is_killed(tmp_path: Path) -> None:
@@ -66,7 +79,9 @@ def test_a_worker_that_died_is_followed_by_another(tmp_path: Path) -> None:
         first.kill()
         for _ in range(100):
             if [
-                child for child in psutil.Process(service.process.pid).children() if child.pid != first.pid and "worker" in child.cmdline()
+                child
+                for child in psutil.Process(service.process.pid).children()
+                if child.pid != first.pid and "worker" in child.cmdline()
             ]:
                 break
             time.sleep(0.2)
@@ -102,13 +117,18 @@ def test_without_a_worker_it_says_so(place: Place, monkeypatch: pytest.MonkeyPat
         asked(place)
 
 
-def test_behind_another_that_gets_on_it_waits(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_behind_another_that_gets_on_it_waits(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sweeping, "PATIENCE", 0.3)
     ahead = place.client.post("/v1/sweeps").json()["id"]
     with psycopg.connect(place.url, autocommit=True) as connection, ThreadPoolExecutor() as pool:
         waiting = pool.submit(asked, place)
         for examined in range(20):
-            connection.execute("UPDATE sweeps SET status = 'running', examined = %s WHERE id = %s", (examined, ahead))
+            connection.execute(
+                "UPDATE sweeps SET status = 'running', examined = %s WHERE id = %s",
+                (examined, ahead),
+            )
             time.sleep(0.1)
         assert not waiting.done()
         connection.execute("UPDATE sweeps SET status = 'cancelled'")

@@ -18,17 +18,23 @@ from served import QUIET, palimpsest
 from transfers import exported, lines_of, other
 
 
-def test_an_agent_goes_into_a_file_and_back(client: httpx.Client, service: str, tmp_path: Path) -> None:
+def test_an_agent_goes_into_a_file_and_back(
+    client: httpx.Client, service: str, tmp_path: Path
+) -> None:
     store(client, **editor("Vim"))
     store(client, **editor("Emacs"))
     file = tmp_path / "backup.ndjson"
-    told = palimpsest("export", str(file), "--url", service, "--agent", client.headers["X-Agent-Id"])
+    told = palimpsest(
+        "export", str(file), "--url", service, "--agent", client.headers["X-Agent-Id"]
+    )
     assert (told.returncode, told.stdout) == (0, ""), told.stderr
     assert told.stderr == "exported: memory 2, belief 1, operation 2\n"
     assert file.read_bytes() == exported(client)
     assert [path.name for path in tmp_path.iterdir()] == ["backup.ndjson"]
     with other(client) as two:
-        back = palimpsest("import", str(file), PALIMPSEST_URL=service, PALIMPSEST_AGENT=two.headers["X-Agent-Id"])
+        back = palimpsest(
+            "import", str(file), PALIMPSEST_URL=service, PALIMPSEST_AGENT=two.headers["X-Agent-Id"]
+        )
         assert back.returncode == 0, back.stderr
         assert back.stderr == told.stderr.replace("exported", "imported")
         assert exported(two) == file.read_bytes()
@@ -37,28 +43,59 @@ def test_an_agent_goes_into_a_file_and_back(client: httpx.Client, service: str, 
 def test_it_flows_through_a_pipe(client: httpx.Client, service: str) -> None:
     store(client, "Größe")
     with other(client) as two:
-        export = [sys.executable, "-m", "app.cli", "export", "--no-vectors", "--agent", client.headers["X-Agent-Id"]]
-        into = [sys.executable, "-m", "app.cli", "import", "-", "--agent", two.headers["X-Agent-Id"]]
+        export = [
+            sys.executable,
+            "-m",
+            "app.cli",
+            "export",
+            "--no-vectors",
+            "--agent",
+            client.headers["X-Agent-Id"],
+        ]
+        into = [
+            sys.executable,
+            "-m",
+            "app.cli",
+            "import",
+            "-",
+            "--agent",
+            two.headers["X-Agent-Id"],
+        ]
         environment = {**os.environ, **QUIET, "PALIMPSEST_URL": service}
         with subprocess.Popen(export, stdout=subprocess.PIPE, env=environment) as source:
-            assert subprocess.run(into, stdin=source.stdout, timeout=60, check=False, env=environment).returncode == 0
+            assert (
+                subprocess.run(
+                    into, stdin=source.stdout, timeout=60, check=False, env=environment
+                ).returncode
+                == 0
+            )
         assert exported(two) == exported(client)
 
 
-def test_versions_from_elsewhere_are_imported_too(client: httpx.Client, service: str, tmp_path: Path) -> None:
+def test_versions_from_elsewhere_are_imported_too(
+    client: httpx.Client, service: str, tmp_path: Path
+) -> None:
     file = tmp_path / "lines"
-    file.write_text('{"content": "Lives in Porto", "created_at": "2020-03-02"}\n{"content": "Has a dog"}\n')
-    told = palimpsest("import", str(file), "--url", service, "--agent", client.headers["X-Agent-Id"])
+    file.write_text(
+        '{"content": "Lives in Porto", "created_at": "2020-03-02"}\n{"content": "Has a dog"}\n'
+    )
+    told = palimpsest(
+        "import", str(file), "--url", service, "--agent", client.headers["X-Agent-Id"]
+    )
     assert (told.returncode, told.stderr) == (0, "imported: memory 2\n")
     assert contents(client) == {"Lives in Porto", "Has a dog"}
 
 
-def test_a_refused_import_is_one_plain_line(client: httpx.Client, service: str, tmp_path: Path) -> None:
+def test_a_refused_import_is_one_plain_line(
+    client: httpx.Client, service: str, tmp_path: Path
+) -> None:
     store(client, "Has a dog")
     file = tmp_path / "lines"
     for content, said in ((exported(client), "name another one"), (b'{"content": ""}\n', "Line 1")):
         file.write_bytes(content)
-        failed = palimpsest("import", str(file), "--url", service, "--agent", client.headers["X-Agent-Id"])
+        failed = palimpsest(
+            "import", str(file), "--url", service, "--agent", client.headers["X-Agent-Id"]
+        )
         assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
         assert said in failed.stderr
 
@@ -77,11 +114,32 @@ def test_a_failure_is_one_plain_line(service: str, words: tuple[str, ...], said:
     assert said in failed.stderr
 
 
-def test_on_a_terminal_it_shows_how_far_it_is(client: httpx.Client, service: str, tmp_path: Path) -> None:
+def test_on_a_terminal_it_shows_how_far_it_is(
+    client: httpx.Client, service: str, tmp_path: Path
+) -> None:
     store(client, "Has a dog")
     terminal, shown = pty.openpty()
-    command = [sys.executable, "-m", "app.cli", "export", str(tmp_path / "f"), "--agent", client.headers["X-Agent-Id"], "--url", service]
-    assert subprocess.run(command, stderr=shown, timeout=60, check=False, env={**os.environ, **QUIET, "TERM": "xterm"}).returncode == 0
+    command = [
+        sys.executable,
+        "-m",
+        "app.cli",
+        "export",
+        str(tmp_path / "f"),
+        "--agent",
+        client.headers["X-Agent-Id"],
+        "--url",
+        service,
+    ]
+    assert (
+        subprocess.run(
+            command,
+            stderr=shown,
+            timeout=60,
+            check=False,
+            env={**os.environ, **QUIET, "TERM": "xterm"},
+        ).returncode
+        == 0
+    )
     os.close(shown)
     seen = os.read(terminal, 2**16).decode()
     os.close(terminal)
@@ -111,7 +169,9 @@ def answering(body: bytes, length: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("cut", "said"), [(True, "broke off"), (False, "cut off")])
-def test_an_export_that_breaks_off_leaves_the_file_before_it(tmp_path: Path, cut: bool, said: str) -> None:
+def test_an_export_that_breaks_off_leaves_the_file_before_it(
+    tmp_path: Path, cut: bool, said: str
+) -> None:
     file = tmp_path / "backup.ndjson"
     file.write_text("the one before")
     body = json.dumps({"type": "palimpsest"}).encode() + b"\n"

@@ -29,8 +29,12 @@ def stored(words: tuple[str, ...], content: str, *more: str) -> str:
 def test_context_prints_what_holds_ready_to_paste(words: tuple[str, ...]) -> None:
     stored(words, "Uses Vim", *SLOT, "--value", "Vim", "--valid-from", "2020-01-01")
     stored(words, "Uses Helix", *SLOT, "--value", "Helix", "--valid-from", "2026-01-05")
-    assert palimpsest("context", *words).stdout == "## Preferences\n- Uses Helix (since 2026-01-05)\n"
-    assert "Uses Vim" in palimpsest("context", "which editor?", "--as-of", "2021-01-01", *words).stdout
+    assert (
+        palimpsest("context", *words).stdout == "## Preferences\n- Uses Helix (since 2026-01-05)\n"
+    )
+    assert (
+        "Uses Vim" in palimpsest("context", "which editor?", "--as-of", "2021-01-01", *words).stdout
+    )
     assert palimpsest("context", "--budget", "3", *words).stdout == ""
     assert json.loads(palimpsest("context", "--json", *words).stdout)["left_out"] == 0
 
@@ -42,11 +46,18 @@ def test_supersede_and_retract_change_what_holds_and_the_log_tells(words: tuple[
     assert "Has a cat called [Tom]" in changed.stdout
     assert f"ended: {first}" in changed.stdout
     other = stored(words, "Lives with a tomcat", "--valid-from", "2020-01-01")
-    ended = palimpsest("retract", other, "--reason", "Said so", "--at", "2026-01-05", *words, "--json")
+    ended = palimpsest(
+        "retract", other, "--reason", "Said so", "--at", "2026-01-05", *words, "--json"
+    )
     assert json.loads(ended.stdout)["operation"] == "DELETE"
     assert palimpsest("context", *words).stdout.count("\n- ") == 1
     log = palimpsest("log", *words)
-    assert [line.split()[2] for line in log.stdout.splitlines()[1:]] == ["DELETE", "ADD", "UPDATE", "ADD"]
+    assert [line.split()[2] for line in log.stdout.splitlines()[1:]] == [
+        "DELETE",
+        "ADD",
+        "UPDATE",
+        "ADD",
+    ]
     assert "Has a cat called [Tom]" in log.stdout
     only = palimpsest("log", "--memory", first, "--operation", "ADD", *words, "--json")
     assert [entry["target_memory_id"] for entry in json.loads(only.stdout)["items"]] == [first]
@@ -64,7 +75,9 @@ def test_never_true_withdraws(words: tuple[str, ...]) -> None:
 
 
 def test_why_tells_the_story_readably(words: tuple[str, ...]) -> None:
-    first = stored(words, "Uses Vim [the editor]", *SLOT, "--value", "Vim", "--valid-from", "2020-01-01")
+    first = stored(
+        words, "Uses Vim [the editor]", *SLOT, "--value", "Vim", "--valid-from", "2020-01-01"
+    )
     second = stored(words, "Uses Helix", *SLOT, "--value", "Helix", "--valid-from", "2026-01-05")
     told = palimpsest("why", first, *words)
     assert told.returncode == 0, told.stderr
@@ -77,7 +90,11 @@ def test_why_tells_the_story_readably(words: tuple[str, ...]) -> None:
     assert "“Uses Helix” replaced “Uses Vim [the editor]”, true from 2026-01-05" in events[1]
     then = json.loads(palimpsest("why", second, "--json", *words).stdout)["events"][0]["at"]
     assert palimpsest("why", first, "--known-at", then, *words).stdout.count("UPDATE") == 0
-    assert palimpsest("why", first, "--as-of", "2021-01-01", *words).stdout.splitlines()[1].startswith("Holds since 2020-01-01 until")
+    assert (
+        palimpsest("why", first, "--as-of", "2021-01-01", *words)
+        .stdout.splitlines()[1]
+        .startswith("Holds since 2020-01-01 until")
+    )
 
 
 def test_agents_are_listed(words: tuple[str, ...]) -> None:
@@ -88,7 +105,11 @@ def test_agents_are_listed(words: tuple[str, ...]) -> None:
 
 
 def test_address_agent_and_key_come_from_the_environment(words: tuple[str, ...]) -> None:
-    environment = {"PALIMPSEST_URL": words[1], "PALIMPSEST_AGENT": words[3], "PALIMPSEST_API_KEY": "not needed here"}
+    environment = {
+        "PALIMPSEST_URL": words[1],
+        "PALIMPSEST_AGENT": words[3],
+        "PALIMPSEST_API_KEY": "not needed here",
+    }
     first = stored(words, "Has a dog")
     assert "Has a dog" in palimpsest("context", **environment).stdout
     assert "Has a dog" in palimpsest("log", **environment).stdout
@@ -110,7 +131,9 @@ def test_address_agent_and_key_come_from_the_environment(words: tuple[str, ...])
         (("log", "--operation", "GUESS"), "operation"),
     ],
 )
-def test_a_failure_is_one_plain_line(words: tuple[str, ...], command: tuple[str, ...], said: str) -> None:
+def test_a_failure_is_one_plain_line(
+    words: tuple[str, ...], command: tuple[str, ...], said: str
+) -> None:
     failed = palimpsest(*command, *words)
     assert failed.returncode == 1
     assert failed.stdout == ""
@@ -128,7 +151,9 @@ def test_a_failure_is_one_plain_line(words: tuple[str, ...], command: tuple[str,
         (("reviews", "guess"), "No such command 'guess'"),
     ],
 )
-def test_a_call_that_is_wrong_is_one_plain_line_that_names_the_help(command: tuple[str, ...], said: str) -> None:
+def test_a_call_that_is_wrong_is_one_plain_line_that_names_the_help(
+    command: tuple[str, ...], said: str
+) -> None:
     failed = palimpsest(*command)
     assert failed.returncode == 2
     assert failed.stdout == ""
@@ -145,10 +170,27 @@ def test_without_a_command_the_help_is_shown() -> None:
 
 def test_the_shell_completes_commands() -> None:
     script = Path(sys.executable).parent / "palimpsest"
-    shown = subprocess.run(["bash", "-c", f"{script} --show-completion; true"], capture_output=True, text=True, timeout=60, check=True)
+    shown = subprocess.run(
+        ["bash", "-c", f"{script} --show-completion; true"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     assert "_PALIMPSEST_COMPLETE=complete_bash" in shown.stdout
-    asking = {"_PALIMPSEST_COMPLETE": "complete_bash", "COMP_WORDS": "palimpsest con", "COMP_CWORD": "1"}
-    completed = subprocess.run([script], capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **asking})
+    asking = {
+        "_PALIMPSEST_COMPLETE": "complete_bash",
+        "COMP_WORDS": "palimpsest con",
+        "COMP_CWORD": "1",
+    }
+    completed = subprocess.run(
+        [script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **asking},
+    )
     assert completed.stdout.split() == ["context"]
 
 
@@ -158,7 +200,9 @@ def test_links_are_made_and_listed_and_what_is_stale_shows(words: tuple[str, ...
     assert f"{street} causes {trams}" in made.stdout
     assert f"{street}  causes  {trams}" in palimpsest("links", trams, *words).stdout
     told = json.loads(palimpsest("links", street, "--json", *words).stdout)["items"]
-    assert [(tie["source_id"], tie["type"], tie["target_id"]) for tie in told] == [(street, "causes", trams)]
+    assert [(tie["source_id"], tie["type"], tie["target_id"]) for tie in told] == [
+        (street, "causes", trams)
+    ]
     ended = palimpsest("retract", street, *words)
     assert "look whether still right" in ended.stdout
     assert trams in ended.stdout

@@ -40,17 +40,33 @@ def test_both_stages_start_from_one_pinned_image() -> None:
 
 
 def test_the_libraries_are_those_of_the_lock_with_their_hashes() -> None:
-    installs = re.findall(r"pip (?:--python \S+ )?install (.*?)(?= \\$| &&|$)", DOCKERFILE, re.MULTILINE)
+    installs = re.findall(
+        r"pip (?:--python \S+ )?install (.*?)(?= \\$| &&|$)", DOCKERFILE, re.MULTILINE
+    )
     assert len(installs) == 3
-    assert all("--require-hashes -r requirements" in words or "--no-deps" in words for words in installs)
+    assert all(
+        "--require-hashes -r requirements" in words or "--no-deps" in words for words in installs
+    )
 
 
 def test_what_the_wheel_is_made_of_is_let_into_the_build() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
-    needed = {*wheel["packages"], *wheel["force-include"], project["project"]["readme"], "pyproject.toml", "requirements.lock"}
-    let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
-    assert {name for name in needed if not any(fnmatch.fnmatch(name, pattern) for pattern in let_in)} == set()
+    needed = {
+        *wheel["packages"],
+        *wheel["force-include"],
+        project["project"]["readme"],
+        "pyproject.toml",
+        "requirements.lock",
+    }
+    let_in = [
+        line[1:]
+        for line in (ROOT / ".dockerignore").read_text().splitlines()
+        if line.startswith("!")
+    ]
+    assert {
+        name for name in needed if not any(fnmatch.fnmatch(name, pattern) for pattern in let_in)
+    } == set()
     assert all((ROOT / name).exists() for name in let_in)
 
 
@@ -63,8 +79,14 @@ def test_every_secret_is_asked_for_and_shown_in_the_example() -> None:
     secrets = dict(re.findall(r"\$\{(\w+):(\?[^}]*)\}", COMPOSE))
     example = re.findall(r"^(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
     assert sorted(secrets) == sorted(example) == ["PALIMPSEST_API_KEY", "POSTGRES_PASSWORD"]
-    passed_on = [pair for name in ("palimpsest", "worker", "postgres") for pair in service(name)["environment"].items()]
-    assert all(value.startswith("${") for name, value in passed_on if name.endswith(("PASSWORD", "KEY")))
+    passed_on = [
+        pair
+        for name in ("palimpsest", "worker", "postgres")
+        for pair in service(name)["environment"].items()
+    ]
+    assert all(
+        value.startswith("${") for name, value in passed_on if name.endswith(("PASSWORD", "KEY"))
+    )
 
 
 def test_the_service_is_confined_and_only_this_machine_reaches_it() -> None:
@@ -79,7 +101,9 @@ def test_the_service_is_confined_and_only_this_machine_reaches_it() -> None:
 def test_the_database_is_the_one_tested_with_and_its_volume_holds_what_it_writes() -> None:
     postgres = service("postgres")
     assert postgres["image"] == POSTGRES_IMAGE
-    assert postgres["volumes"] == ["postgres:/var/lib/postgresql"], "from 18 on the data lies in a folder below"
+    assert postgres["volumes"] == ["postgres:/var/lib/postgresql"], (
+        "from 18 on the data lies in a folder below"
+    )
     assert "postgres" in yaml.safe_load(COMPOSE)["volumes"]
     assert service("palimpsest")["depends_on"]["postgres"]["condition"] == "service_healthy"
 
@@ -89,8 +113,17 @@ def test_the_database_is_the_one_tested_with_and_its_volume_holds_what_it_writes
 
 def docker(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "DOCKER_BUILDKIT": "1"}
-    done = subprocess.run(["docker", *words], capture_output=True, text=True, timeout=900, check=False, env=environment)
-    assert not check or done.returncode == 0, f"docker {words[0]}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
+    done = subprocess.run(
+        ["docker", *words],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+        env=environment,
+    )
+    assert not check or done.returncode == 0, (
+        f"docker {words[0]}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
+    )
     return done
 
 
@@ -105,7 +138,10 @@ def image() -> Iterator[str]:
     default = re.search(r"^ARG PYTHON_IMAGE=(\S+)$", DOCKERFILE, re.MULTILINE)
     assert default
     base = os.environ.get("PALIMPSEST_TEST_PYTHON_IMAGE", default[1])
-    if docker("image", "inspect", base, check=False).returncode and (pull := docker("pull", base, check=False)).returncode:
+    if (
+        docker("image", "inspect", base, check=False).returncode
+        and (pull := docker("pull", base, check=False)).returncode
+    ):
         pytest.skip(f"no base image {base}: {pull.stderr.strip()}")
     name = f"palimpsest-test-{uuid4().hex[:8]}"
     docker("build", "--build-arg", f"PYTHON_IMAGE={base}", "--tag", name, str(ROOT))
@@ -120,9 +156,28 @@ def run(image: str) -> Iterator[Callable[..., str]]:
 
     def start(*words: str) -> str:
         started.append(f"{volume}-{len(started)}")
-        confined = ("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+        confined = (
+            "--read-only",
+            "--tmpfs",
+            "/tmp",
+            "--cap-drop",
+            "ALL",
+            "--security-opt",
+            "no-new-privileges",
+        )
         published = ("--volume", f"{volume}:/data", "--publish", "127.0.0.1::8000")
-        docker("run", "--detach", "--name", started[-1], *confined, *published, "--env", f"PALIMPSEST_API_KEY={KEY}", image, *words)
+        docker(
+            "run",
+            "--detach",
+            "--name",
+            started[-1],
+            *confined,
+            *published,
+            "--env",
+            f"PALIMPSEST_API_KEY={KEY}",
+            image,
+            *words,
+        )
         return started[-1]
 
     yield start
@@ -158,7 +213,9 @@ def contents(container: str) -> list[str]:
         return [memory["content"] for memory in client.get("/v1/memories").json()["items"]]
 
 
-def test_alone_it_keeps_what_it_was_told_over_a_stop_and_over_a_kill(run: Callable[..., str]) -> None:
+def test_alone_it_keeps_what_it_was_told_over_a_stop_and_over_a_kill(
+    run: Callable[..., str],
+) -> None:
     container = run()
     with ready(container) as client:
         assert client.post("/v1/memories", json={"content": "Büro in Łódź"}).status_code == 201
@@ -172,10 +229,14 @@ def test_alone_it_keeps_what_it_was_told_over_a_stop_and_over_a_kill(run: Callab
     assert docker("diff", container).stdout == "", "nothing but the volume was written"
 
 
-def test_the_embedded_postgres_knows_the_letters_of_other_languages(run: Callable[..., str]) -> None:
+def test_the_embedded_postgres_knows_the_letters_of_other_languages(
+    run: Callable[..., str],
+) -> None:
     with ready(run()) as client:
         client.post("/v1/memories", json={"content": "ÜBERGABE DER ÄMTER"})
-        found = client.post("/v1/search", json={"query": "übergabe", "mode": "text"}).json()["results"]
+        found = client.post("/v1/search", json={"query": "übergabe", "mode": "text"}).json()[
+            "results"
+        ]
     assert found[0]["scores"]["text"], "as a word, whatever its case"
 
 
@@ -209,5 +270,7 @@ def test_without_a_key_it_refuses_in_one_line(image: str) -> None:
 def test_it_is_nobody_special_and_holds_no_tools_to_build_with(image: str) -> None:
     tools = "id -u; command -v pip gcc cc make ld git curl; python -c 'import pip' 2>&1 | tail -1"
     writable = "find / -xdev -writable -type f 2>/dev/null"
-    said = docker("run", "--rm", "--entrypoint", "sh", image, "-c", f"{tools}; {writable} || true").stdout.splitlines()
+    said = docker(
+        "run", "--rm", "--entrypoint", "sh", image, "-c", f"{tools}; {writable} || true"
+    ).stdout.splitlines()
     assert said == ["10001", "ModuleNotFoundError: No module named 'pip'"]

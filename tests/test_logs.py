@@ -31,11 +31,21 @@ def with_password(url: str) -> str:
 
 
 @contextmanager
-def service(folder: Path, database_url: str, model: ScriptedModel, **environment: str) -> Iterator[Served]:
+def service(
+    folder: Path, database_url: str, model: ScriptedModel, **environment: str
+) -> Iterator[Served]:
     url = with_password(database_url)
     assert PASSWORD in url
-    settings = {"DATABASE_URL": url, "API_KEY": API_KEY, "LLM_BASE_URL": model.url, "LLM_API_KEY": LLM_KEY, "LLM_TRIES": "1"}
-    with served(folder, **{f"PALIMPSEST_{name}": value for name, value in settings.items()}, **environment) as running:
+    settings = {
+        "DATABASE_URL": url,
+        "API_KEY": API_KEY,
+        "LLM_BASE_URL": model.url,
+        "LLM_API_KEY": LLM_KEY,
+        "LLM_TRIES": "1",
+    }
+    with served(
+        folder, **{f"PALIMPSEST_{name}": value for name, value in settings.items()}, **environment
+    ) as running:
         yield running
 
 
@@ -65,19 +75,31 @@ def live_through_everything(client: httpx.Client, model: ScriptedModel, database
     assert client.get("/v1/search", params={"q": FACTS[2], "mode": FACTS[2]}).status_code == 422
     assert client.get(f"/v1/preferences/tooling/{FACTS[3]}").status_code == 404
     assert client.get(f"/{FACTS[4]}").status_code == 404
-    assert client.post("/v1/import", content=json.dumps({"content": FACTS[5], "kind": FACTS[5]})).status_code == 422
+    assert (
+        client.post(
+            "/v1/import", content=json.dumps({"content": FACTS[5], "kind": FACTS[5]})
+        ).status_code
+        == 422
+    )
     assert client.post("/v1/memories", content=f'{{"content": "{FACTS[6]}').status_code == 422
     assert client.get("/v1/memories", headers={"X-API-Key": f"{API_KEY}x"}).status_code == 401
-    assert client.get("/v1/memories", headers={"X-Agent-Id": f"{FACTS[7]} with spaces"}).status_code == 422
+    assert (
+        client.get("/v1/memories", headers={"X-Agent-Id": f"{FACTS[7]} with spaces"}).status_code
+        == 422
+    )
     with psycopg.connect(database_url, autocommit=True) as admin:
         admin.execute("""CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN RAISE EXCEPTION 'no room for %', NEW.content USING DETAIL = NEW.content, HINT = NEW.content; END $$""")
-        admin.execute("CREATE TRIGGER fail BEFORE INSERT ON memories FOR EACH ROW EXECUTE FUNCTION fail()")
+        admin.execute(
+            "CREATE TRIGGER fail BEFORE INSERT ON memories FOR EACH ROW EXECUTE FUNCTION fail()"
+        )
         assert store(FACTS[8], classify=False) == 500
         batch = [{"content": f"{FACTS[9]} {n}", "classify": False} for n in range(60)]
         assert client.post("/v1/memories/batch", json={"items": batch}).status_code == 500
         admin.execute("DROP TRIGGER fail ON memories")
-        admin.execute("ALTER TABLE memories ADD CONSTRAINT no_room CHECK (content NOT LIKE '%fact') NOT VALID")
+        admin.execute(
+            "ALTER TABLE memories ADD CONSTRAINT no_room CHECK (content NOT LIKE '%fact') NOT VALID"
+        )
         assert store(FACTS[10], classify=False) == 409
         admin.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -87,10 +109,18 @@ def live_through_everything(client: httpx.Client, model: ScriptedModel, database
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_no_key_and_no_fact_is_ever_written(tmp_path: Path, unchecked_database_url: str, form: str) -> None:
+def test_no_key_and_no_fact_is_ever_written(
+    tmp_path: Path, unchecked_database_url: str, form: str
+) -> None:
     with (
         ScriptedModel(*TROUBLES) as model,
-        service(tmp_path, unchecked_database_url, model, PALIMPSEST_LOG_LEVEL="debug", PALIMPSEST_LOG_FORMAT=form) as running,
+        service(
+            tmp_path,
+            unchecked_database_url,
+            model,
+            PALIMPSEST_LOG_LEVEL="debug",
+            PALIMPSEST_LOG_FORMAT=form,
+        ) as running,
         httpx.Client(base_url=running.address, headers=AGENT, timeout=60) as client,
     ):
         live_through_everything(client, model, unchecked_database_url)
@@ -101,29 +131,43 @@ def test_no_key_and_no_fact_is_ever_written(tmp_path: Path, unchecked_database_u
     assert "services/remember.py" in written
 
 
-def test_each_request_is_one_line_with_its_route_and_request_id(tmp_path: Path, database_url: str) -> None:
+def test_each_request_is_one_line_with_its_route_and_request_id(
+    tmp_path: Path, database_url: str
+) -> None:
     with ScriptedModel(says("")) as model, service(tmp_path, database_url, model) as running:
         with httpx.Client(base_url=running.address, headers=AGENT) as client:
-            memory = client.post("/v1/memories", json={"content": "Has a dog"}, headers={"X-Request-Id": "one"}).json()["memory"]["id"]
+            memory = client.post(
+                "/v1/memories", json={"content": "Has a dog"}, headers={"X-Request-Id": "one"}
+            ).json()["memory"]["id"]
             client.get(f"/v1/memories/{memory}?as_of=2026-01-01", headers={"X-Request-Id": "two"})
             client.get("/v1/search?q=dog", headers={"X-Request-Id": "three"})
         assert running.stop() == 0
     told = lines(running.log)
     requests = {line["request_id"]: line for line in told if line["event"] == "request"}
-    assert [requests[name]["route"] for name in ("one", "two", "three")] == ["/v1/memories", "/v1/memories/{memory_id}", "/v1/search"]
+    assert [requests[name]["route"] for name in ("one", "two", "three")] == [
+        "/v1/memories",
+        "/v1/memories/{memory_id}",
+        "/v1/search",
+    ]
     assert [requests[name]["status"] for name in ("one", "two", "three")] == [201, 200, 200]
     assert requests["one"]["method"] == "POST"
     assert requests["one"]["agent"] == "ann"
     assert requests["one"]["duration_ms"] > 0
     assert len(requests) == 3, "health checks are not told"
-    assert any(line["logger"] == "uvicorn.error" for line in told), "uvicorn writes in the same form"
+    assert any(line["logger"] == "uvicorn.error" for line in told), (
+        "uvicorn writes in the same form"
+    )
 
 
-def test_an_error_of_the_service_is_one_line_with_its_request_id(tmp_path: Path, database_url: str) -> None:
+def test_an_error_of_the_service_is_one_line_with_its_request_id(
+    tmp_path: Path, database_url: str
+) -> None:
     with ScriptedModel(says("")) as model, service(tmp_path, database_url, model) as running:
         with psycopg.connect(database_url, autocommit=True) as admin:
             admin.execute("ALTER TABLE memories RENAME TO gone")
-        answer = httpx.get(f"{running.address}/v1/memories", headers=AGENT | {"X-Request-Id": "broken"})
+        answer = httpx.get(
+            f"{running.address}/v1/memories", headers=AGENT | {"X-Request-Id": "broken"}
+        )
         assert answer.status_code == 500
         assert answer.headers["x-request-id"] == "broken"
         assert answer.json()["type"] == "urn:palimpsest:problem:unexpected"
@@ -133,7 +177,10 @@ def test_an_error_of_the_service_is_one_line_with_its_request_id(tmp_path: Path,
 
 
 def test_the_level_silences_what_is_less_important(tmp_path: Path, database_url: str) -> None:
-    with ScriptedModel(says("")) as model, service(tmp_path, database_url, model, PALIMPSEST_LOG_LEVEL="warning") as running:
+    with (
+        ScriptedModel(says("")) as model,
+        service(tmp_path, database_url, model, PALIMPSEST_LOG_LEVEL="warning") as running,
+    ):
         assert httpx.get(f"{running.address}/v1/memories", headers=AGENT).status_code == 200
     assert running.log.read_text() == ""
 
@@ -141,7 +188,9 @@ def test_the_level_silences_what_is_less_important(tmp_path: Path, database_url:
 # --- the renderer ------------------------------------------------------------------------------------------------------
 
 
-def rendered(message: str, *words: object, logger: str = "app", error: BaseException | None = None) -> dict[str, Any]:
+def rendered(
+    message: str, *words: object, logger: str = "app", error: BaseException | None = None
+) -> dict[str, Any]:
     told = (type(error), error, error.__traceback__) if error else None
     record = logging.LogRecord(logger, logging.ERROR, "", 1, message, words, told)
     line: dict[str, Any] = json.loads(logs.formatter(as_json=True, keys=[API_KEY]).format(record))
@@ -190,19 +239,29 @@ def test_a_traceback_tells_where_and_what_kind_through_all_causes_but_no_words()
 
 def test_what_the_system_says_is_told() -> None:
     assert (
-        "Connection refused" in rendered("failed", error=raised(ConnectionRefusedError(111, "Connection refused", "planted")))["exception"]
+        "Connection refused"
+        in rendered(
+            "failed", error=raised(ConnectionRefusedError(111, "Connection refused", "planted"))
+        )["exception"]
     )
 
 
 def test_a_forgotten_task_does_not_quote_its_error() -> None:
     message = "Task exception was never retrieved\nfuture: <Task finished exception=ValueError('planted')>"
-    assert rendered(message, logger="asyncio", error=raised(ValueError("planted")))["event"] == "Task exception was never retrieved"
+    assert (
+        rendered(message, logger="asyncio", error=raised(ValueError("planted")))["event"]
+        == "Task exception was never retrieved"
+    )
 
 
 def test_embedding_the_application_leaves_logging_alone(database_url: str) -> None:
     from app.main import create_app
 
-    before = (logging.getLogger().handlers[:], logging.getLogger().level, logging.getLogger("uvicorn").handlers[:])
+    before = (
+        logging.getLogger().handlers[:],
+        logging.getLogger().level,
+        logging.getLogger("uvicorn").handlers[:],
+    )
     app = create_app(load_settings(database_url=database_url))
 
     async def live() -> None:
@@ -210,4 +269,8 @@ def test_embedding_the_application_leaves_logging_alone(database_url: str) -> No
             pass
 
     asyncio.run(live())
-    assert before == (logging.getLogger().handlers[:], logging.getLogger().level, logging.getLogger("uvicorn").handlers[:])
+    assert before == (
+        logging.getLogger().handlers[:],
+        logging.getLogger().level,
+        logging.getLogger("uvicorn").handlers[:],
+    )

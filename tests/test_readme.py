@@ -18,17 +18,28 @@ def test_the_first_block_is_the_one_command() -> None:
     assert BLOCKS[0].strip() == "make serve"
 
 
-@pytest.mark.skipif(not (ROOT / ".venv" / ".dev").exists(), reason="`make serve` installs: run by `make test`, it finds all installed")
+@pytest.mark.skipif(
+    not (ROOT / ".venv" / ".dev").exists(),
+    reason="`make serve` installs: run by `make test`, it finds all installed",
+)
 def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     port = free_port()
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_")} | QUIET
     serve = {**environment, "PALIMPSEST_DATA_DIR": str(tmp_path), "PORT": str(port)}
     log = tmp_path / "service.log"
-    with open(log, "wb") as written, subprocess.Popen(["make", "serve"], cwd=ROOT, env=serve, stdout=written, stderr=written) as process:
+    with (
+        open(log, "wb") as written,
+        subprocess.Popen(
+            ["make", "serve"], cwd=ROOT, env=serve, stdout=written, stderr=written
+        ) as process,
+    ):
         make = psutil.Process(process.pid)
         try:
             await_ready(f"http://127.0.0.1:{port}", process, log)
-            printed = [run(block.replace("localhost:8000", f"127.0.0.1:{port}"), port, environment) for block in BLOCKS[1:]]
+            printed = [
+                run(block.replace("localhost:8000", f"127.0.0.1:{port}"), port, environment)
+                for block in BLOCKS[1:]
+            ]
         finally:
             for service in make.children() if make.is_running() else []:
                 service.terminate()
@@ -39,16 +50,29 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     assert change["superseded"] == [store["memory"]["id"]]
     assert [r["memory"]["content"] for r in now["results"]] == ["I moved to Lisbon last month"]
     assert [r["memory"]["content"] for r in before["results"]] == ["I live in Porto"]
-    assert [v["content"] for v in history["versions"]] == ["I live in Porto", "I moved to Lisbon last month"]
+    assert [v["content"] for v in history["versions"]] == [
+        "I live in Porto",
+        "I moved to Lisbon last month",
+    ]
     assert "Allergic to peanuts" in printed[1]
     assert "I live in Porto" in printed[1]
 
 
 def run(block: str, port: int, environment: dict[str, str]) -> str:
     """What a block prints, a line for each answer of curl."""
-    script = "set -euo pipefail\n" + re.sub(r"^(curl .*?)(?=\n(?:#|curl|\n|$)|\Z)", r"\1; echo", block, flags=re.MULTILINE | re.DOTALL)
+    script = "set -euo pipefail\n" + re.sub(
+        r"^(curl .*?)(?=\n(?:#|curl|\n|$)|\Z)", r"\1; echo", block, flags=re.MULTILINE | re.DOTALL
+    )
     shell = {**environment, "PALIMPSEST_URL": f"http://127.0.0.1:{port}"}
-    done = subprocess.run(["bash", "-c", script], cwd=ROOT, env=shell, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=ROOT,
+        env=shell,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr + script
     return "\n".join(line for line in done.stdout.splitlines() if line.strip())
 

@@ -34,7 +34,9 @@ def test_the_page_of_settings_is_the_codes() -> None:
         ("EMBEDDING_DIMENSIONS", "16001"),
     ],
 )
-def test_a_wrong_value_is_one_line_that_names_the_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_a_wrong_value_is_one_line_that_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
     monkeypatch.setenv(f"PALIMPSEST_{name}", value)
     with pytest.raises(InvalidSettings, match=f"PALIMPSEST_{name}: ") as refused:
         load_settings()
@@ -66,5 +68,10 @@ def test_every_setting_says_what_it_means() -> None:
 def test_half_lives_left_out_keep_their_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PALIMPSEST_HALF_LIFE_DAYS_SEMANTIC", '{"fact": 30}')
     settings = load_settings()
-    assert settings.half_life_days_semantic == {"fact": 30, "preference": 365, "decision": 365, "constraint": 3650}
+    assert settings.half_life_days_semantic == {
+        "fact": 30,
+        "preference": 365,
+        "decision": 365,
+        "constraint": 3650,
+    }
     assert settings.half_life_days_core["fact"] == 365

@@ -31,38 +31,71 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_what_is_under_way_ends_well_while_readiness_is_withdrawn(tmp_path: Path, workers: int) -> None:
+def test_what_is_under_way_ends_well_while_readiness_is_withdrawn(
+    tmp_path: Path, workers: int
+) -> None:
     with (
         ScriptedModel(SLOW) as model,
-        served(tmp_path, "--workers", str(workers), PALIMPSEST_LLM_BASE_URL=model.url, PALIMPSEST_SHUTDOWN_DELAY="2") as service,
+        served(
+            tmp_path,
+            "--workers",
+            str(workers),
+            PALIMPSEST_LLM_BASE_URL=model.url,
+            PALIMPSEST_SHUTDOWN_DELAY="2",
+        ) as service,
         httpx.Client(base_url=service.address, timeout=60) as client,
         ThreadPoolExecutor(1) as pool,
     ):
-        assert client.post("/v1/memories", json={"content": "Has a dog", "classify": False}).status_code == 201
-        slow = pool.submit(httpx.post, f"{service.address}/v1/memories", json={"content": "Has a pet", "classify": "model"}, timeout=60)
+        assert (
+            client.post(
+                "/v1/memories", json={"content": "Has a dog", "classify": False}
+            ).status_code
+            == 201
+        )
+        slow = pool.submit(
+            httpx.post,
+            f"{service.address}/v1/memories",
+            json={"content": "Has a pet", "classify": "model"},
+            timeout=60,
+        )
         until(lambda: bool(model.requests))
         assert (tmp_path / "postgres" / "postmaster.pid").exists()
         service.process.terminate()
         until(lambda: readiness(service) == 503)
         assert not slow.done()
-        answered = httpx.post(f"{service.address}/v1/memories", json={"content": "Has a cat", "classify": False})
-        assert answered.status_code == 201, "whoever comes before the balancer has noticed is served"
+        answered = httpx.post(
+            f"{service.address}/v1/memories", json={"content": "Has a cat", "classify": False}
+        )
+        assert answered.status_code == 201, (
+            "whoever comes before the balancer has noticed is served"
+        )
         assert slow.result(60).status_code == 201
         assert service.process.wait(60) == 0
         assert readiness(service) is None
-    assert not (tmp_path / "postgres" / "postmaster.pid").exists(), "the embedded Postgres has been stopped"
+    assert not (tmp_path / "postgres" / "postmaster.pid").exists(), (
+        "the embedded Postgres has been stopped"
+    )
     assert "exception" not in service.log.read_text()
 
 
 def test_what_takes_longer_than_it_may_is_given_up(tmp_path: Path) -> None:
     with (
         ScriptedModel(replace(SLOW, delay=60.0)) as model,
-        served(tmp_path, PALIMPSEST_LLM_BASE_URL=model.url, PALIMPSEST_LLM_TOTAL_TIMEOUT="60", PALIMPSEST_SHUTDOWN_TIMEOUT="1") as service,
+        served(
+            tmp_path,
+            PALIMPSEST_LLM_BASE_URL=model.url,
+            PALIMPSEST_LLM_TOTAL_TIMEOUT="60",
+            PALIMPSEST_SHUTDOWN_TIMEOUT="1",
+        ) as service,
         ThreadPoolExecutor(1) as pool,
     ):
         address = f"{service.address}/v1/memories"
         httpx.post(address, json={"content": "Has a dog", "classify": False})
-        slow = pool.submit(httpx.post, address, json={"content": "Has a pet", "classify": "model"}, timeout=60)
+        slow = pool.submit(
+            httpx.post, address, json={"content": "Has a pet", "classify": "model"}, timeout=60
+        )
         until(lambda: bool(model.requests))
         assert service.stop() == 0
-        assert isinstance(slow.exception(60), httpx.TransportError) or slow.result().status_code >= 500
+        assert (
+            isinstance(slow.exception(60), httpx.TransportError) or slow.result().status_code >= 500
+        )

@@ -30,11 +30,20 @@ class Collector:
 
     @property
     def spans(self) -> list[Span]:
-        return [span for sent in self.requests for part in sent.resource_spans for scope in part.scope_spans for span in scope.spans]
+        return [
+            span
+            for sent in self.requests
+            for part in sent.resource_spans
+            for scope in part.scope_spans
+            for span in scope.spans
+        ]
 
     @property
     def resource(self) -> dict[str, str]:
-        return {a.key: a.value.string_value for a in self.requests[0].resource_spans[0].resource.attributes}
+        return {
+            a.key: a.value.string_value
+            for a in self.requests[0].resource_spans[0].resource.attributes
+        }
 
 
 @contextmanager
@@ -45,7 +54,9 @@ def collecting() -> Iterator[tuple[Collector, str]]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             assert self.path == "/v1/traces"
-            collector.bodies.append(gzip.decompress(body) if self.headers["Content-Encoding"] == "gzip" else body)
+            collector.bodies.append(
+                gzip.decompress(body) if self.headers["Content-Encoding"] == "gzip" else body
+            )
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -67,7 +78,9 @@ def attributes(span: Span) -> dict[str, str]:
     return {a.key: a.value.string_value for a in span.attributes}
 
 
-def test_a_store_is_a_span_with_its_statements_and_model_calls_beneath_and_no_words(tmp_path: Path, database_url: str) -> None:
+def test_a_store_is_a_span_with_its_statements_and_model_calls_beneath_and_no_words(
+    tmp_path: Path, database_url: str
+) -> None:
     with (
         collecting() as (collector, endpoint),
         ScriptedModel(judges()) as model,
@@ -81,33 +94,57 @@ def test_a_store_is_a_span_with_its_statements_and_model_calls_beneath_and_no_wo
         ) as service,
         httpx.Client(base_url=service.address, timeout=60) as client,
     ):
-        assert client.post("/v1/memories", json={"content": f"Has a {FACTS[0]}", "classify": False}).status_code == 201
-        asked = client.post("/v1/memories", json={"content": f"Has a {FACTS[1]} as a pet", "classify": "model"})
+        assert (
+            client.post(
+                "/v1/memories", json={"content": f"Has a {FACTS[0]}", "classify": False}
+            ).status_code
+            == 201
+        )
+        asked = client.post(
+            "/v1/memories", json={"content": f"Has a {FACTS[1]} as a pet", "classify": "model"}
+        )
         assert asked.status_code == 201
         assert model.requests
         assert client.get("/v1/search", params={"q": FACTS[2]}).status_code == 200
         with psycopg.connect(database_url, autocommit=True) as admin:
             admin.execute("""CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
                 $$ BEGIN RAISE EXCEPTION 'no room for %', NEW.content; END $$""")
-            admin.execute("CREATE TRIGGER fail BEFORE INSERT ON memories FOR EACH ROW EXECUTE FUNCTION fail()")
-        assert client.post("/v1/memories", json={"content": FACTS[3], "classify": False}).status_code == 500
+            admin.execute(
+                "CREATE TRIGGER fail BEFORE INSERT ON memories FOR EACH ROW EXECUTE FUNCTION fail()"
+            )
+        assert (
+            client.post("/v1/memories", json={"content": FACTS[3], "classify": False}).status_code
+            == 500
+        )
         assert collector.bodies == [], "nothing is due before the end"
         assert service.stop() == 0
     spans = collector.spans
     assert collector.resource["service.name"] == "palimpsest"
     servers = [span for span in spans if span.kind == Span.SPAN_KIND_SERVER]
-    assert [span.name for span in servers] == ["POST /v1/memories", "POST /v1/memories", "GET /v1/search", "POST /v1/memories"]
+    assert [span.name for span in servers] == [
+        "POST /v1/memories",
+        "POST /v1/memories",
+        "GET /v1/search",
+        "POST /v1/memories",
+    ]
     beneath = [span for span in spans if span.parent_span_id == servers[1].span_id]
     assert any(attributes(span).get("db.system") == "postgresql" for span in beneath), "statements"
-    assert any(span.kind == Span.SPAN_KIND_CLIENT and "/chat/completions" in str(attributes(span)) for span in beneath), "the model"
+    assert any(
+        span.kind == Span.SPAN_KIND_CLIENT and "/chat/completions" in str(attributes(span))
+        for span in beneath
+    ), "the model"
     assert {span.trace_id for span in beneath} == {servers[1].trace_id}
     failed = [event for span in spans for event in span.events if event.name == "exception"]
-    assert "psycopg.errors.RaiseException" in {a.value.string_value for event in failed for a in event.attributes}
+    assert "psycopg.errors.RaiseException" in {
+        a.value.string_value for event in failed for a in event.attributes
+    }
     sent = b"".join(collector.bodies)
     assert [secret for secret in (*FACTS, KEY) if secret.encode() in sent] == []
 
 
-def test_the_name_of_the_service_and_the_callers_trace_are_taken(tmp_path: Path, database_url: str) -> None:
+def test_the_name_of_the_service_and_the_callers_trace_are_taken(
+    tmp_path: Path, database_url: str
+) -> None:
     trace_id, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
     with (
         collecting() as (collector, endpoint),
@@ -118,7 +155,9 @@ def test_the_name_of_the_service_and_the_callers_trace_are_taken(tmp_path: Path,
             OTEL_SERVICE_NAME="memory",
         ) as service,
     ):
-        httpx.get(f"{service.address}/v1/memories", headers={"traceparent": f"00-{trace_id}-{parent}-01"})
+        httpx.get(
+            f"{service.address}/v1/memories", headers={"traceparent": f"00-{trace_id}-{parent}-01"}
+        )
         assert service.stop() == 0
     assert collector.resource["service.name"] == "memory"
     [server] = [span for span in collector.spans if span.kind == Span.SPAN_KIND_SERVER]
@@ -126,10 +165,22 @@ def test_the_name_of_the_service_and_the_callers_trace_are_taken(tmp_path: Path,
     assert trace_id in service.log.read_text(), "log lines name their trace"
 
 
-def test_without_its_variables_nothing_of_the_sdk_is_even_imported(tmp_path: Path, database_url: str) -> None:
-    with served(tmp_path, python=("-X", "importtime"), PALIMPSEST_DATABASE_URL=database_url, OTEL_TRACES_EXPORTER="none") as service:
+def test_without_its_variables_nothing_of_the_sdk_is_even_imported(
+    tmp_path: Path, database_url: str
+) -> None:
+    with served(
+        tmp_path,
+        python=("-X", "importtime"),
+        PALIMPSEST_DATABASE_URL=database_url,
+        OTEL_TRACES_EXPORTER="none",
+    ) as service:
         assert httpx.get(f"{service.address}/v1/memories").status_code == 200
     imported = service.log.read_text()
     assert "app.main" in imported
-    for part in ("opentelemetry.sdk", "opentelemetry.exporter", "opentelemetry.instrumentation", "app.traces"):
+    for part in (
+        "opentelemetry.sdk",
+        "opentelemetry.exporter",
+        "opentelemetry.instrumentation",
+        "app.traces",
+    ):
         assert part not in imported

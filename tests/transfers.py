@@ -20,7 +20,17 @@ from store.test_replay import TEXTS, random_writes
 
 from app.settings import load_settings
 
-TYPES = ["memory", "belief", "usage", "operation", "checkpoint", "archive", "folded", "relationship", "review"]
+TYPES = [
+    "memory",
+    "belief",
+    "usage",
+    "operation",
+    "checkpoint",
+    "archive",
+    "folded",
+    "relationship",
+    "review",
+]
 
 
 ODD_TEXT = "Größe «10», \\u0000 as text, a line\nbreak, 日本 \U0001f600"
@@ -31,7 +41,9 @@ ODD_TEXT = "Größe «10», \\u0000 as text, a line\nbreak, 日本 \U0001f600"
 ODD_DETAILS = {"a": [1, 0.1, 1e300, -2.5e-7, 12345678901234567890, None, {"ä": "\u2028"}], "": ""}
 
 
-def rich_history(client: httpx.Client, model: ScriptedModel, seed: int, archive: Callable[[], object]) -> None:
+def rich_history(
+    client: httpx.Client, model: ScriptedModel, seed: int, archive: Callable[[], object]
+) -> None:
     """Stores, updates, retractions, amendments, merges, links, reviews, duplicates, backdated and scheduled facts; the first few operations
     are archived."""
     pick = random.Random(seed)
@@ -48,7 +60,14 @@ def rich_history(client: httpx.Client, model: ScriptedModel, seed: int, archive:
     model.then(every("NONE"))
     store(client, ODD_TEXT, details=ODD_DETAILS)
     store(client, "Lives in Porto", key="home", value="Porto", valid_from="2020-01-01")
-    store(client, "Lives in Faro", key="home", value="Faro", valid_from="2019-01-01", valid_until="2019-06-01")
+    store(
+        client,
+        "Lives in Faro",
+        key="home",
+        value="Faro",
+        valid_from="2019-01-01",
+        valid_until="2019-06-01",
+    )
     random_writes(client, pick, 60)
 
 
@@ -60,18 +79,30 @@ def telling(server_url: str, template_url: str) -> Iterator[tuple[httpx.Client, 
         fresh_database(server_url, template=template) as url,
         TemporaryDirectory(prefix="palimpsest-test-") as folder,
         ScriptedModel(every("NONE")) as model,
-        running(load_settings(database_url=url, llm_base_url=model.url, pool_size=4, use_flush_seconds=3600)) as address,
+        running(
+            load_settings(
+                database_url=url, llm_base_url=model.url, pool_size=4, use_flush_seconds=3600
+            )
+        ) as address,
     ):
         for seed in range(3):
-            with httpx.Client(base_url=address, headers={"X-Agent-Id": f"told-{seed}"}, timeout=60) as client:
-                rich_history(client, model, seed, partial(retain, url, Path(folder), f"told-{seed}"))
+            with httpx.Client(
+                base_url=address, headers={"X-Agent-Id": f"told-{seed}"}, timeout=60
+            ) as client:
+                rich_history(
+                    client, model, seed, partial(retain, url, Path(folder), f"told-{seed}")
+                )
         with httpx.Client(base_url=address, headers={"X-Agent-Id": "told-0"}, timeout=60) as client:
             yield client, url
 
 
 def other(client: httpx.Client, agent: str | None = None) -> httpx.Client:
     """A client of the same service as another agent, by default one that holds nothing."""
-    return httpx.Client(base_url=client.base_url, headers={"X-Agent-Id": agent or f"other-{uuid4().hex}"}, timeout=60)
+    return httpx.Client(
+        base_url=client.base_url,
+        headers={"X-Agent-Id": agent or f"other-{uuid4().hex}"},
+        timeout=60,
+    )
 
 
 def exported(client: httpx.Client, **params: Any) -> bytes:
@@ -86,7 +117,10 @@ def lines_of(export: bytes) -> list[dict[str, Any]]:
 
 
 def joined(lines: list[Any]) -> bytes:
-    return b"".join(line if isinstance(line, bytes) else json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
+    return b"".join(
+        line if isinstance(line, bytes) else json.dumps(line, ensure_ascii=False).encode() + b"\n"
+        for line in lines
+    )
 
 
 def brought_back(client: httpx.Client, export: bytes) -> dict[str, int]:
@@ -99,4 +133,7 @@ def brought_back(client: httpx.Client, export: bytes) -> dict[str, int]:
 
 
 def holds_nothing(client: httpx.Client) -> bool:
-    return contents(client, include_superseded=True) == set() and client.get("/v1/log").json()["items"] == []
+    return (
+        contents(client, include_superseded=True) == set()
+        and client.get("/v1/log").json()["items"] == []
+    )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from prometheus_client import Counter, Gauge
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.api.problems import overloaded
+from app.api.problems import respond_overloaded
 from app.services.metrics import REGISTRY
 
 logger = logging.getLogger(__name__)
@@ -16,9 +16,26 @@ logger = logging.getLogger(__name__)
 TELL_EVERY = 10.0  # seconds
 _TRANSFERS = frozenset({"/v1/import", "/v1/export"})
 _READ_BY_POST = frozenset({"/v1/search"})
-_UNDER_WAY = Gauge("palimpsest_in_flight", "Requests being worked on", ["kind"], registry=REGISTRY, multiprocess_mode="livesum")
-_QUEUED = Gauge("palimpsest_queued", "Requests waiting for their turn", ["kind"], registry=REGISTRY, multiprocess_mode="livesum")
-_SHED = Counter("palimpsest_shed", "Requests refused because of overload, by why", ["kind", "reason"], registry=REGISTRY)
+_UNDER_WAY = Gauge(
+    "palimpsest_in_flight",
+    "Requests being worked on",
+    ["kind"],
+    registry=REGISTRY,
+    multiprocess_mode="livesum",
+)
+_QUEUED = Gauge(
+    "palimpsest_queued",
+    "Requests waiting for their turn",
+    ["kind"],
+    registry=REGISTRY,
+    multiprocess_mode="livesum",
+)
+_SHED = Counter(
+    "palimpsest_shed",
+    "Requests refused because of overload, by why",
+    ["kind", "reason"],
+    registry=REGISTRY,
+)
 
 
 class Admission:
@@ -29,11 +46,13 @@ class Admission:
     searches out. Only /v1 is guarded: health and metrics answer always.
     """
 
-    def __init__(self, app: ASGIApp, places: Mapping[str, int], queue: int, patience: float) -> None:
+    def __init__(
+        self, app: ASGIApp, places: Mapping[str, int], queue: int, patience: float
+    ) -> None:
         self._app = app
         self._gates = {kind: Gate(kind, count, queue, patience) for kind, count in places.items()}
-        self._refusal = overloaded()
-        self._told = -TELL_EVERY
+        self._refusal = respond_overloaded()
+        self._logged_at = -TELL_EVERY
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
@@ -42,18 +61,18 @@ class Admission:
         gate = self._gates[kind]
         if not await gate.enter():
             scope["shed"] = True
-            self._tell(kind)
+            self._log_refusal(kind)
             return await self._refusal(scope, receive, send)
         try:
             await self._app(scope, receive, send)
         finally:
             gate.leave()
 
-    def _tell(self, kind: str) -> None:
+    def _log_refusal(self, kind: str) -> None:
         """A line every few seconds; one for each refusal would cost more than the refusal."""
         now = time.monotonic()
-        if now > self._told + TELL_EVERY:
-            self._told = now
+        if now > self._logged_at + TELL_EVERY:
+            self._logged_at = now
             logger.warning("overloaded: requests are refused", extra={"kind": kind})
 
 
@@ -81,7 +100,7 @@ class Gate:
             if self._waiting >= self._queue:
                 self._full.inc()
                 return False
-            if not await self._wait():
+            if not await self._wait_for_place():
                 self._late.inc()
                 return False
         else:
@@ -89,7 +108,7 @@ class Gate:
         self._under_way.inc()
         return True
 
-    async def _wait(self) -> bool:
+    async def _wait_for_place(self) -> bool:
         self._waiting += 1
         self._queued.inc()
         try:

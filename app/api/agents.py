@@ -10,9 +10,9 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import AnswerBase
 from app.api.deps import AgentDep, PartsDep
-from app.api.documented import BODY, problems
+from app.api.documented import BODY, document_problems
 from app.api.once import KeyedDep
-from app.api.reply import reply
+from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT
 from app.api.times import Time
 from app.domain.errors import UnknownAgent
@@ -31,7 +31,9 @@ class AgentsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
-    cursor: str | None = Field(None, pattern=AGENT_ID, description="`next_cursor` of the page before.")
+    cursor: str | None = Field(
+        None, pattern=AGENT_ID, description="`next_cursor` of the page before."
+    )
 
 
 class AgentOut(AnswerBase):
@@ -44,7 +46,7 @@ class AgentOut(AnswerBase):
     memories: int = Field(description="Versions stored, those that no longer hold included.")
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Self:
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
         return cls.model_construct(**row)
 
 
@@ -58,23 +60,34 @@ class AgentsAnswer(AnswerBase):
 @router.get("", responses={200: {"model": AgentsAnswer}}, response_model=None)
 async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -> Response:
     """Every agent that was ever written to, with how many memories it has and when it last learnt something."""
-    async with reads.reading(parts.engine) as connection:
+    async with reads.open_read_connection(parts.engine) as connection:
         rows = await agents.list_agents(connection, limit=query.limit + 1, after=query.cursor or "")
     shown = rows[: query.limit]
     next_cursor = shown[-1]["agent_id"] if len(rows) > query.limit else None
-    return reply(AgentsAnswer.model_construct(items=[AgentOut.of(row) for row in shown], next_cursor=next_cursor))
+    return respond_with_answer(
+        AgentsAnswer.model_construct(
+            items=[AgentOut.from_row(row) for row in shown], next_cursor=next_cursor
+        )
+    )
 
 
-@router.get("/{agent_id:path}", responses={200: {"model": AgentOut}, **problems(404)}, response_model=None)
+@router.get(
+    "/{agent_id:path}",
+    responses={200: {"model": AgentOut}, **document_problems(404)},
+    response_model=None,
+)
 async def get_agent(
-    parts: PartsDep, agent_id: Annotated[str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")]
+    parts: PartsDep,
+    agent_id: Annotated[
+        str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")
+    ],
 ) -> Response:
     """One agent."""
-    async with reads.reading(parts.engine) as connection:
+    async with reads.open_read_connection(parts.engine) as connection:
         row = await agents.find_agent(connection, AgentId(agent_id))
     if row is None:
         raise UnknownAgent(agent_id)
-    return reply(AgentOut.of(row))
+    return respond_with_answer(AgentOut.from_row(row))
 
 
 class AgentPatch(BaseModel):
@@ -85,24 +98,30 @@ class AgentPatch(BaseModel):
     mode: Mode | None = Field(description="live, shadow or frozen; null: as the settings say.")
 
 
-@router.patch("/{agent_id:path}", responses={200: {"model": AgentOut}, **problems(*BODY, 409, 410)}, response_model=None)
+@router.patch(
+    "/{agent_id:path}",
+    responses={200: {"model": AgentOut}, **document_problems(*BODY, 409, 410)},
+    response_model=None,
+)
 async def patch_agent(
     parts: PartsDep,
     agent: AgentDep,
     keyed: KeyedDep,
-    agent_id: Annotated[str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")],
+    agent_id: Annotated[
+        str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")
+    ],
     body: Annotated[AgentPatch, Body(openapi_examples=examples.MODE)],
 ) -> Response:
     """Choose what becomes of changes to this agent's memories. In shadow mode they become reviews; frozen, nothing is written."""
 
-    def answer(row: Mapping[str, Any]) -> Response:
-        return reply(AgentOut.of(row))
+    def render_answer(row: Mapping[str, Any]) -> Response:
+        return respond_with_answer(AgentOut.from_row(row))
 
-    once = keyed.keeping(answer)
+    once = keyed.plan_replay(render_answer)
     async with parts.engine.begin() as connection:
         if once.call:
             await writes.lock_agent(connection, agent, encoder=None)
-            await once.check(connection)
+            await once.check_replay(connection)
         row = await agents.set_mode(connection, AgentId(agent_id), body.mode)
-        await once.keep(connection, row)
-    return answer(row)
+        await once.keep_result(connection, row)
+    return render_answer(row)

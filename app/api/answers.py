@@ -17,12 +17,12 @@ from app.api.stale import EndedOut, StaleOut
 from app.api.times import Time
 from app.domain.hints import Hint, HintName
 from app.domain.memory import Belief, Kind, Lifespan, Memory, Operation, Status, Tier
-from app.domain.relation import Asked, Decision, Finding, Relation
-from app.domain.strength import HalfLives, strength
-from app.domain.time import standing
+from app.domain.relation import Decision, Finding, ModelCost, Relation
+from app.domain.strength import HalfLives, compute_strength
+from app.domain.time import compute_memory_status
 from app.services.erase import Receipt
-from app.services.remember import Candidate, Outcome
-from app.services.revert import Reverted
+from app.services.remember import ComparedMemory, Outcome
+from app.services.revert import RevertedOperation
 from app.store.search import Hit
 
 _BELIEF = tuple(f.name for f in fields(Belief))
@@ -66,16 +66,26 @@ class MemoryOut(AnswerBase):
     superseded_at: Time | None
     contradicted_by: UUID | None
     merged_from: list[UUID]
-    derived: DerivedSlotOut | None = Field(description="What the text was read to be about, where that is safe.")
+    derived: DerivedSlotOut | None = Field(
+        description="What the text was read to be about, where that is safe."
+    )
     tier: Tier
     importance: float
     strength: float = Field(
         description="0 to 1 at `as_of`: importance, halved once per half-life since it was last said; core keeps 0.60. It never hides."
     )
-    access_count: int = Field(description="How often it was said again. A counter of now, no part of the ETag.")
-    last_reinforced_at: Time | None = Field(description="When it was last said again, if that was known at `known_at`.")
-    use_count: int = Field(description="In how many minutes it was answered to a search, a context or by its id. A counter of now.")
-    last_accessed_at: Time | None = Field(description="When it was last used so, if no later than `known_at`.")
+    access_count: int = Field(
+        description="How often it was said again. A counter of now, no part of the ETag."
+    )
+    last_reinforced_at: Time | None = Field(
+        description="When it was last said again, if that was known at `known_at`."
+    )
+    use_count: int = Field(
+        description="In how many minutes it was answered to a search, a context or by its id. A counter of now."
+    )
+    last_accessed_at: Time | None = Field(
+        description="When it was last used so, if no later than `known_at`."
+    )
     stale_because: list[EndedOut] = Field(
         description="What it rests on and what has ended since: empty, or a reason to look whether it is still right. No part of the ETag."
     )
@@ -92,14 +102,14 @@ class MemoryOut(AnswerBase):
     etag: str = Field(description="For If-Match.")
 
     @classmethod
-    def of(cls, memory: Memory, as_of: datetime, half_lives: HalfLives) -> Self:
+    def from_memory(cls, memory: Memory, as_of: datetime, half_lives: HalfLives) -> Self:
         fact, belief = memory.fact, memory.belief
         believed = {name: getattr(belief, name) for name in _BELIEF}
         computed = {
             "id": memory.id,
             "chain_id": memory.chain_id,
-            "status": standing(memory, as_of),
-            "strength": round(strength(memory, as_of, half_lives), 6),
+            "status": compute_memory_status(memory, as_of),
+            "strength": round(compute_strength(memory, as_of, half_lives), 6),
             "access_count": memory.usage.access_count,
             "last_reinforced_at": memory.usage.last_reinforced_at,
             "use_count": memory.usage.use_count,
@@ -111,14 +121,18 @@ class MemoryOut(AnswerBase):
             "entities": list(fact.entities),
             "sources": list(fact.sources),
             "merged_from": list(fact.merged_from),
-            "derived": DerivedSlotOut.model_construct(**asdict(fact.derived)) if fact.derived else None,
-            "stale_because": [EndedOut.of(ended) for ended in memory.stale_because],
+            "derived": DerivedSlotOut.model_construct(**asdict(fact.derived))
+            if fact.derived
+            else None,
+            "stale_because": [EndedOut.from_ended_memory(ended) for ended in memory.stale_because],
             "etag": etag_of(memory.revision),
         }
-        return cls._from(vars(fact) | believed | computed | ({"content": None} if memory.erased_at else {}))
+        return cls._from_values(
+            vars(fact) | believed | computed | ({"content": None} if memory.erased_at else {})
+        )
 
     @classmethod
-    def _from(cls, values: Mapping[str, Any]) -> Self:
+    def _from_values(cls, values: Mapping[str, Any]) -> Self:
         """Built without validation: the values come from the database."""
         return cls.model_construct(**{name: values[name] for name in cls.model_fields})
 
@@ -136,7 +150,7 @@ class SignalOut(AnswerBase):
     explanation: str
 
     @classmethod
-    def of(cls, finding: Finding) -> Self:
+    def from_finding(cls, finding: Finding) -> Self:
         return cls.model_construct(**{name: getattr(finding, name) for name in cls.model_fields})
 
 
@@ -150,13 +164,13 @@ class DecisionOut(AnswerBase):
     signals: list[SignalOut]
 
     @classmethod
-    def of(cls, decision: Decision) -> Self:
+    def from_decision(cls, decision: Decision) -> Self:
         return cls.model_construct(
             relation=decision.relation,
             confidence=decision.confidence,
             decided_by=decision.decided_by,
             reasoning=decision.reasoning,
-            signals=[SignalOut.of(finding) for finding in decision.findings],
+            signals=[SignalOut.from_finding(finding) for finding in decision.findings],
         )
 
 
@@ -167,12 +181,14 @@ class UsageOut(AnswerBase):
     prompt_tokens: int
     completion_tokens: int
     ms: float
-    trouble: str | None = Field(description="Why the model's answer was not used, or what of it was ignored.")
+    trouble: str | None = Field(
+        description="Why the model's answer was not used, or what of it was ignored."
+    )
 
     @classmethod
-    def of(cls, asked: Asked | None) -> Self:
-        asked = asked or Asked("", "")
-        return cls.model_construct(**{name: getattr(asked, name) for name in cls.model_fields})
+    def from_model_cost(cls, cost: ModelCost | None) -> Self:
+        cost = cost or ModelCost("", "")
+        return cls.model_construct(**{name: getattr(cost, name) for name in cls.model_fields})
 
 
 class CandidateOut(AnswerBase):
@@ -188,7 +204,7 @@ class CandidateOut(AnswerBase):
     vetoes: list[str] = Field(description="Why the two cannot be about the same thing.")
 
     @classmethod
-    def of(cls, candidate: Candidate) -> Self:
+    def from_candidate(cls, candidate: ComparedMemory) -> Self:
         judgment = candidate.judgment
         return cls.model_construct(
             id=candidate.memory.id,
@@ -197,7 +213,9 @@ class CandidateOut(AnswerBase):
             relation=judgment.relation if judgment else None,
             confidence=judgment.confidence if judgment else None,
             reasoning=judgment.reasoning if judgment else None,
-            signals=[SignalOut.of(finding) for finding in judgment.findings] if judgment else [],
+            signals=[SignalOut.from_finding(finding) for finding in judgment.findings]
+            if judgment
+            else [],
             vetoes=list(judgment.vetoes) if judgment else [],
         )
 
@@ -210,14 +228,18 @@ class HintOut(AnswerBase):
     memory_ids: list[UUID]
 
     @classmethod
-    def of(cls, hint: Hint) -> Self:
-        return cls.model_construct(name=hint.name, sentence=hint.sentence, memory_ids=list(hint.memory_ids))
+    def from_hint(cls, hint: Hint) -> Self:
+        return cls.model_construct(
+            name=hint.name, sentence=hint.sentence, memory_ids=list(hint.memory_ids)
+        )
 
 
 class WriteAnswer(AnswerBase):
     """What a write did. On NOOP `memory` is the stored one that says it already; on DELETE it is null."""
 
-    operation: Operation | None = Field(description="Null where the agent is frozen and the fact waits as a review.")
+    operation: Operation | None = Field(
+        description="Null where the agent is frozen and the fact waits as a review."
+    )
     memory: MemoryOut | None
     superseded: list[UUID] = Field(description="What it ended.")
     decision: DecisionOut
@@ -225,29 +247,34 @@ class WriteAnswer(AnswerBase):
     adjusted: list[UUID] = Field(description="Others whose interval moved.")
     known_at: Time = Field(description="The known time of this write.")
     log_id: UUID | None = Field(description="Null on a dry run.")
-    review_id: UUID | None = Field(description="The review that waits for a person, if this write left one.")
+    review_id: UUID | None = Field(
+        description="The review that waits for a person, if this write left one."
+    )
     usage: UsageOut
     dry_run: bool
     hints: list[HintOut] = Field([], description="What should be known before acting on it.")
-    stale: list[StaleOut] = Field([], description="What rests on a memory that it ended, and holds on: look whether it is still right.")
+    stale: list[StaleOut] = Field(
+        [],
+        description="What rests on a memory that it ended, and holds on: look whether it is still right.",
+    )
 
     @classmethod
-    def of(cls, outcome: Outcome, half_lives: HalfLives) -> Self:
+    def from_outcome(cls, outcome: Outcome, half_lives: HalfLives) -> Self:
         plan, memory = outcome.plan, outcome.memory
         return cls.model_construct(
             operation=None if outcome.frozen else plan.operation,
-            memory=MemoryOut.of(memory, plan.now, half_lives) if memory else None,
+            memory=MemoryOut.from_memory(memory, plan.now, half_lives) if memory else None,
             superseded=[] if outcome.frozen else list(plan.superseded),
-            decision=DecisionOut.of(plan.decision),
-            candidates=[CandidateOut.of(c) for c in outcome.candidates],
+            decision=DecisionOut.from_decision(plan.decision),
+            candidates=[CandidateOut.from_candidate(c) for c in outcome.candidates],
             adjusted=[] if outcome.frozen else list(plan.adjusted),
             known_at=plan.now,
             log_id=outcome.written.log_id if outcome.written else None,
-            review_id=outcome.written.review_id if outcome.written else outcome.held_as,
-            usage=UsageOut.of(plan.asked),
-            dry_run=outcome.written is None and outcome.held_as is None,
-            hints=[HintOut.of(hint) for hint in outcome.hints],
-            stale=[StaleOut.of(stale) for stale in outcome.stale],
+            review_id=outcome.written.review_id if outcome.written else outcome.waiting_review_id,
+            usage=UsageOut.from_model_cost(plan.model_cost),
+            dry_run=outcome.written is None and outcome.waiting_review_id is None,
+            hints=[HintOut.from_hint(hint) for hint in outcome.hints],
+            stale=[StaleOut.from_stale_memory(stale) for stale in outcome.stale],
         )
 
 
@@ -286,12 +313,17 @@ class ResultOut(AnswerBase):
     why: str
 
     @classmethod
-    def of(cls, hit: Hit, as_of: datetime, half_lives: HalfLives) -> Self:
-        memory = MemoryOut.of(hit.memory, as_of, half_lives)
-        return cls.model_construct(memory=memory, score=hit.score, scores=hit.scores, why=_why(hit.memory, memory.status))
+    def from_hit(cls, hit: Hit, as_of: datetime, half_lives: HalfLives) -> Self:
+        memory = MemoryOut.from_memory(hit.memory, as_of, half_lives)
+        return cls.model_construct(
+            memory=memory,
+            score=hit.score,
+            scores=hit.scores,
+            why=_explain_hit(hit.memory, memory.status),
+        )
 
 
-def _why(memory: Memory, standing: Status) -> str:
+def _explain_hit(memory: Memory, standing: Status) -> str:
     """Since when it holds, until when, and what it replaced, in a sentence."""
     belief = memory.belief
     until = f" until {belief.valid_until:%Y-%m-%d %H:%M} UTC" if belief.valid_until else ""
@@ -322,7 +354,7 @@ class OperationOut(AnswerBase):
     created_at: Time
 
     @classmethod
-    def of(cls, row: RowMapping) -> Self:
+    def from_row(cls, row: RowMapping) -> Self:
         return cls.model_construct(**{name: row[name] for name in cls.model_fields})
 
 
@@ -341,7 +373,9 @@ class LogEntryOut(OperationOut):
     request_id: str | None
     reverts: UUID | None = Field(description="The operation that this one undid.")
     reverted_by: UUID | None = Field(description="The operation that undid this one.")
-    vetoed: list[dict[str, Any]] = Field(description="What the fact was kept apart from though it is alike, and why; ten at most.")
+    vetoed: list[dict[str, Any]] = Field(
+        description="What the fact was kept apart from though it is alike, and why; ten at most."
+    )
 
 
 class LogAnswer(AnswerBase):
@@ -369,7 +403,9 @@ class ReceiptOut(AnswerBase):
     """Proof of what was erased, for whoever kept the text: HMAC-SHA256 of it (UTF-8) under `key`, in hexadecimal."""
 
     algorithm: str
-    key: str | None = Field(description="Told once and kept nowhere: null where a retry gets this answer again.")
+    key: str | None = Field(
+        description="Told once and kept nowhere: null where a retry gets this answer again."
+    )
     digests: dict[UUID, str]
 
 
@@ -386,9 +422,11 @@ class ErasureAnswer(AnswerBase):
     )
 
     @classmethod
-    def of(cls, receipt: Receipt, *, tell_key: bool = True) -> Self:
+    def from_receipt(cls, receipt: Receipt, *, tell_key: bool = True) -> Self:
         proof = ReceiptOut.model_construct(
-            algorithm="HMAC-SHA256", key=receipt.key.hex() if tell_key else None, digests=dict(receipt.digests)
+            algorithm="HMAC-SHA256",
+            key=receipt.key.hex() if tell_key else None,
+            digests=dict(receipt.digests),
         )
         return cls.model_construct(
             operation=Operation.ERASE,
@@ -403,13 +441,17 @@ class ErasureAnswer(AnswerBase):
 class RevertAnswer(WriteAnswer):
     """What undoing did; `superseded` names what it withdrew."""
 
-    reverted: list[UUID] = Field(description="The operations undone, newest first: with cascade, those built on it too.")
+    reverted: list[UUID] = Field(
+        description="The operations undone, newest first: with cascade, those built on it too."
+    )
 
     @classmethod
-    def of_all(cls, undone: Sequence[Reverted], half_lives: HalfLives) -> Self:
-        last = WriteAnswer.of(undone[-1].outcome, half_lives)
-        stale = [StaleOut.of(stale) for r in undone for stale in r.outcome.stale]
-        return cls.model_construct(**dict(last) | {"stale": stale}, reverted=[r.log_id for r in undone])
+    def from_reverts(cls, undone: Sequence[RevertedOperation], half_lives: HalfLives) -> Self:
+        last = WriteAnswer.from_outcome(undone[-1].outcome, half_lives)
+        stale = [StaleOut.from_stale_memory(stale) for r in undone for stale in r.outcome.stale]
+        return cls.model_construct(
+            **dict(last) | {"stale": stale}, reverted=[r.log_id for r in undone]
+        )
 
 
 class RevertsAnswer(AnswerBase):
@@ -420,6 +462,15 @@ class RevertsAnswer(AnswerBase):
     dry_run: bool
 
     @classmethod
-    def of(cls, undone: Sequence[Reverted], half_lives: HalfLives, *, dry_run: bool) -> Self:
-        results = [WriteAnswer.of(replace(r.outcome, written=None) if dry_run else r.outcome, half_lives) for r in undone]
-        return cls.model_construct(reverted=[r.log_id for r in undone], results=results, dry_run=dry_run)
+    def from_reverts(
+        cls, undone: Sequence[RevertedOperation], half_lives: HalfLives, *, dry_run: bool
+    ) -> Self:
+        results = [
+            WriteAnswer.from_outcome(
+                replace(r.outcome, written=None) if dry_run else r.outcome, half_lives
+            )
+            for r in undone
+        ]
+        return cls.model_construct(
+            reverted=[r.log_id for r in undone], results=results, dry_run=dry_run
+        )

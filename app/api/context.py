@@ -9,13 +9,13 @@ from starlette.responses import PlainTextResponse, Response
 from app.api import examples
 from app.api.answers import HintOut, MemoryOut
 from app.api.deps import AgentDep, PartsDep, PointQuery
-from app.api.reply import reply
+from app.api.reply import respond_with_answer
 from app.api.schemas import Content, FilterFields
 from app.api.times import Time
-from app.domain.context import SECTIONS, Item
+from app.domain.context import SECTIONS, ContextItem
 from app.domain.memory import Kind
 from app.domain.strength import HalfLives
-from app.services.context import Composed
+from app.services.context import ComposedContext
 
 router = APIRouter(prefix="/v1", tags=["recall"])
 
@@ -26,10 +26,13 @@ class ContextQuery(PointQuery, FilterFields):
     """What the context is for, and how long it may be."""
 
     query: Content | None = Field(
-        None, description="What the prompt is about; without it, the strongest memories come first.", json_schema_extra=examples.QUESTION
+        None,
+        description="What the prompt is about; without it, the strongest memories come first.",
+        json_schema_extra=examples.QUESTION,
     )
     budget_tokens: Annotated[int, Field(ge=1, le=MAX_BUDGET)] = Field(
-        1000, description="Tokens that the text may take, headings included, by an estimate that is right to about a tenth."
+        1000,
+        description="Tokens that the text may take, headings included, by an estimate that is right to about a tenth.",
     )
 
 
@@ -39,13 +42,20 @@ class ContextItemOut(BaseModel):
     memory: MemoryOut
     line: str
     usefulness: float
-    hints: list[HintOut] = Field(description="`unstable_slot`, `flip_flop`: ask before acting on it.")
+    hints: list[HintOut] = Field(
+        description="`unstable_slot`, `flip_flop`: ask before acting on it."
+    )
 
     @classmethod
-    def of(cls, item: Item, composed: Composed, half_lives: HalfLives) -> Self:
-        memory = MemoryOut.of(item.memory, composed.moment.as_of, half_lives)
-        hints = [HintOut.of(hint) for hint in composed.hints.get(memory.id, ())]
-        return cls.model_construct(memory=memory, line=item.line.rstrip("\n"), usefulness=round(item.usefulness, 6), hints=hints)
+    def from_item(cls, item: ContextItem, composed: ComposedContext, half_lives: HalfLives) -> Self:
+        memory = MemoryOut.from_memory(item.memory, composed.moment.as_of, half_lives)
+        hints = [HintOut.from_hint(hint) for hint in composed.hints.get(memory.id, ())]
+        return cls.model_construct(
+            memory=memory,
+            line=item.line.rstrip("\n"),
+            usefulness=round(item.usefulness, 6),
+            hints=hints,
+        )
 
 
 class ContextAnswer(BaseModel):
@@ -56,16 +66,18 @@ class ContextAnswer(BaseModel):
     text: str
     tokens: int = Field(description="Tokens of the text, by the same estimate.")
     items: dict[Kind, list[ContextItemOut]]
-    left_out: int = Field(description="How many others hold that did not fit. Equal texts count once where both were read.")
+    left_out: int = Field(
+        description="How many others hold that did not fit. Equal texts count once where both were read."
+    )
     as_of: Time
     known_at: Time
 
     @classmethod
-    def of(cls, composed: Composed, half_lives: HalfLives) -> Self:
+    def from_context(cls, composed: ComposedContext, half_lives: HalfLives) -> Self:
         context, moment = composed.context, composed.moment
         items: dict[str, list[ContextItemOut]] = {kind.value: [] for kind in SECTIONS}
         for item in context.items:
-            items[item.kind.value].append(ContextItemOut.of(item, composed, half_lives))
+            items[item.kind.value].append(ContextItemOut.from_item(item, composed, half_lives))
         return cls.model_construct(
             text=context.text,
             tokens=context.tokens,
@@ -77,18 +89,31 @@ class ContextAnswer(BaseModel):
 
 
 _ANSWER: dict[int | str, dict[str, Any]] = {
-    200: {"model": ContextAnswer, "description": "The context", "content": {"text/plain": {"schema": {"type": "string"}}}}
+    200: {
+        "model": ContextAnswer,
+        "description": "The context",
+        "content": {"text/plain": {"schema": {"type": "string"}}},
+    }
 }
 
 
 @router.get("/context", responses=_ANSWER, response_model=None)
 async def context(
-    parts: PartsDep, agent: AgentDep, query: Annotated[ContextQuery, Query()], accept: Annotated[str, Header(include_in_schema=False)] = ""
+    parts: PartsDep,
+    agent: AgentDep,
+    query: Annotated[ContextQuery, Query()],
+    accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
     """What holds now, by kind, most useful first, within a budget: constraints before all others, never anything superseded.
     With `Accept: text/plain`, the text alone."""
-    composed = await parts.composing.compose(agent, query.query, budget=query.budget_tokens, filters=query.filters(), point=query.point())
-    parts.using.note(agent, (item.memory.id for item in composed.context.items))
+    composed = await parts.context.compose(
+        agent,
+        query.query,
+        budget=query.budget_tokens,
+        filters=query.to_filters(),
+        point=query.to_point(),
+    )
+    parts.usage.note_uses(agent, (item.memory.id for item in composed.context.items))
     if "text/plain" in accept and "application/json" not in accept:
         return PlainTextResponse(composed.context.text)
-    return reply(ContextAnswer.of(composed, parts.half_lives))
+    return respond_with_answer(ContextAnswer.from_context(composed, parts.half_lives))

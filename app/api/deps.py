@@ -20,25 +20,25 @@ from app.api.times import Time, format_time, parse_time
 from app.domain.errors import InvalidFact
 from app.domain.memory import AgentId, Moment
 from app.domain.strength import HalfLives
-from app.services.context import Composing
+from app.services.context import ContextComposer
 from app.services.doctor import Doctor
-from app.services.ending import Ending
-from app.services.erase import Erase
-from app.services.importing import Importing
-from app.services.linking import Linking
-from app.services.once import Turns
-from app.services.recall import Recall
+from app.services.ending import LifespanEnder
+from app.services.erase import Eraser
+from app.services.importing import HistoryImporter
+from app.services.linking import RelationshipWriter
+from app.services.once import KeyLocks
+from app.services.recall import Searcher
 from app.services.remember import Remember
-from app.services.restoring import Restoring
-from app.services.revert import Revert
-from app.services.review import Reviewing
-from app.services.supersede import Supersede
-from app.services.using import Using
-from app.services.waking import Waking
+from app.services.restoring import AgentImporter
+from app.services.revert import Reverter
+from app.services.review import ReviewDecider
+from app.services.supersede import ExplicitChanger
+from app.services.using import UsageCounter
+from app.services.waking import SweepWaker
 from app.settings import Settings
 from app.store.exports import Exports
 from app.store.reads import After, Filters, Point
-from app.store.rows import Request
+from app.store.rows import CallInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +49,22 @@ class Parts:
     engine: AsyncEngine
     encoder: str
     remember: Remember
-    supersede: Supersede
-    erase: Erase
-    revert: Revert
-    reviewing: Reviewing
-    recall: Recall
-    importing: Importing
-    turns: Turns
-    composing: Composing
+    explicit: ExplicitChanger
+    erase: Eraser
+    reverts: Reverter
+    reviews: ReviewDecider
+    search: Searcher
+    import_history: HistoryImporter
+    turns: KeyLocks
+    context: ContextComposer
     half_lives: HalfLives
-    restoring: Restoring
+    import_agent: AgentImporter
     exports: Exports
     doctor: Doctor
-    ending: Ending
-    using: Using
-    waking: Waking
-    linking: Linking
+    lifespans: LifespanEnder
+    usage: UsageCounter
+    sweeps: SweepWaker
+    relationships: RelationshipWriter
 
 
 async def get_parts(request: HttpRequest) -> Parts:
@@ -74,8 +74,12 @@ async def get_parts(request: HttpRequest) -> Parts:
 
 PartsDep = Annotated[Parts, Depends(get_parts)]
 
-_bearer = HTTPBearer(auto_error=False, description="The value of PALIMPSEST_API_KEY, where one is set.")
-_key_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key, as a header of its own.")
+_bearer = HTTPBearer(
+    auto_error=False, description="The value of PALIMPSEST_API_KEY, where one is set."
+)
+_key_header = APIKeyHeader(
+    name="X-API-Key", auto_error=False, description="The same key, as a header of its own."
+)
 
 
 async def require_key(
@@ -87,7 +91,9 @@ async def require_key(
     expected = parts.settings.api_key
     given = bearer.credentials if bearer else key
     if expected and not (given and secrets.compare_digest(given.encode(), expected.encode())):
-        help_text = "Send the key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
+        help_text = (
+            "Send the key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
+        )
         raise HTTPException(401, help_text, headers={"WWW-Authenticate": "Bearer"})
 
 
@@ -106,20 +112,27 @@ async def get_agent(
 
 AgentDep = Annotated[AgentId, Depends(get_agent)]
 
-MemoryPath = Annotated[UUID, Path(description="`id` of a memory: paste one from the answer to a store, a list or a search.")]
+MemoryPath = Annotated[
+    UUID,
+    Path(description="`id` of a memory: paste one from the answer to a store, a list or a search."),
+]
 
 
-async def get_origin(request: HttpRequest) -> Request:
+async def get_origin(request: HttpRequest) -> CallInfo:
     """What the log says about this call."""
-    return Request(request_id=request.scope["request_id"])
+    return CallInfo(request_id=request.scope["request_id"])
 
 
-OriginDep = Annotated[Request, Depends(get_origin)]
+OriginDep = Annotated[CallInfo, Depends(get_origin)]
 
 
 async def get_expected(
     if_match: Annotated[
-        str | None, Header(alias="If-Match", description="ETag of the version this call was decided on; 412 when it has changed.")
+        str | None,
+        Header(
+            alias="If-Match",
+            description="ETag of the version this call was decided on; 412 when it has changed.",
+        ),
     ] = None,
 ) -> int | None:
     """The revision in If-Match; None without one, or for `*`."""
@@ -138,47 +151,65 @@ class PointQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     as_of: Time | None = Field(None, description="What was true at that time. Default: now.")
-    known_at: Time | None = Field(None, description="As far as was known at that time. Default: all that is known.")
-    asOf: Time | None = Field(None, description="Another name for as_of.")  # noqa: N815 - a wire name
-    knownAt: Time | None = Field(None, description="Another name for known_at.")  # noqa: N815 - a wire name
+    known_at: Time | None = Field(
+        None, description="As far as was known at that time. Default: all that is known."
+    )
+    asOf: Time | None = Field(None, description="Another name for as_of.")
+    knownAt: Time | None = Field(None, description="Another name for known_at.")
 
     @model_validator(mode="after")
     def _one_name(self) -> Self:
-        for one, other, name in ((self.as_of, self.asOf, "as_of"), (self.known_at, self.knownAt, "known_at")):
+        for one, other, name in (
+            (self.as_of, self.asOf, "as_of"),
+            (self.known_at, self.knownAt, "known_at"),
+        ):
             if one is not None and other is not None and one != other:
                 raise ValueError(f"{name} is given twice, with different times; give it once")
         return self
 
-    def point(self, *, include_superseded: bool = False) -> Point:
+    def to_point(self, *, include_superseded: bool = False) -> Point:
         return Point(self.as_of or self.asOf, self.known_at or self.knownAt, include_superseded)
 
 
 class FilterQuery(PointQuery, FilterFields):
     """What a list or a search by GET asks."""
 
-    include_superseded: bool = Field(default=False, description="Every version, not only what holds.")
-    includeSuperseded: bool = Field(default=False, description="Another name for include_superseded.")  # noqa: N815 - a wire name
+    include_superseded: bool = Field(
+        default=False, description="Every version, not only what holds."
+    )
+    includeSuperseded: bool = Field(
+        default=False, description="Another name for include_superseded."
+    )
 
-    def everywhere(self) -> Point:
-        return self.point(include_superseded=self.include_superseded or self.includeSuperseded)
+    def to_requested_point(self) -> Point:
+        return self.to_point(include_superseded=self.include_superseded or self.includeSuperseded)
 
 
 class ListQuery(FilterQuery):
     """A page of a list."""
 
-    sort: Literal["created", "strength"] = Field("created", description="Newest known first, or strongest first.")
-    stale: bool | None = Field(None, description="true: only what rests on a memory that has ended (`stale_because`); false: the others.")
+    sort: Literal["created", "strength"] = Field(
+        "created", description="Newest known first, or strongest first."
+    )
+    stale: bool | None = Field(
+        None,
+        description="true: only what rests on a memory that has ended (`stale_because`); false: the others.",
+    )
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
-    cursor: str | None = Field(None, description="`next_cursor` of the page before; filters and `sort` must stay the same.")
+    cursor: str | None = Field(
+        None, description="`next_cursor` of the page before; filters and `sort` must stay the same."
+    )
 
-    def filters(self) -> Filters:
-        return replace(super().filters(), stale=self.stale)
+    def to_filters(self) -> Filters:
+        return replace(super().to_filters(), stale=self.stale)
 
 
 class SearchQuery(FilterQuery):
     """A search by GET."""
 
-    q: Annotated[Content, Field(description="What to search for.", json_schema_extra=examples.QUESTION)]
+    q: Annotated[
+        Content, Field(description="What to search for.", json_schema_extra=examples.QUESTION)
+    ]
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
@@ -192,21 +223,26 @@ class Cursor:
     after: After
     moment: Moment | None
 
-    def encoded(self) -> str:
-        times = [self.after.created_at, *([self.moment.as_of, self.moment.known_at] if self.moment else [])]
+    def encode(self) -> str:
+        times = [
+            self.after.created_at,
+            *([self.moment.as_of, self.moment.known_at] if self.moment else []),
+        ]
         raw = json.dumps([str(self.after.memory_id), self.after.strength, *map(format_time, times)])
         return base64.urlsafe_b64encode(raw.encode()).decode()
 
     @classmethod
-    def decoded(cls, given: str) -> "Cursor":
+    def decode(cls, text: str) -> "Cursor":
         try:
-            parts: list[Any] = json.loads(base64.urlsafe_b64decode(given.encode()))
+            parts: list[Any] = json.loads(base64.urlsafe_b64decode(text.encode()))
             memory_id, strength = UUID(parts[0]), None if parts[1] is None else float(parts[1])
             created_at, *moment = map(_cursor_time, parts[2:])
             return cls(After(created_at, memory_id, strength), Moment(*moment) if moment else None)
         except (ValueError, TypeError, IndexError, KeyError, AttributeError, RecursionError):
-            raise InvalidFact("cursor: use next_cursor of the page before as it is, or leave it out to start again.") from None
+            raise InvalidFact(
+                "cursor: use next_cursor of the page before as it is, or leave it out to start again."
+            ) from None
 
 
-def _cursor_time(given: Any) -> datetime:
-    return parse_time(given)
+def _cursor_time(value: Any) -> datetime:
+    return parse_time(value)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from app.api.deps import AgentDep, PartsDep
-from app.api.reply import reply
+from app.api.reply import respond_with_answer
 from app.domain.checks import Fault
 from app.domain.memory import AgentId
 
@@ -21,15 +21,21 @@ class HealthProblem(BaseModel):
     """A rule that something breaks."""
 
     agent_id: str
-    check: str = Field(description="Which rule: chains, beliefs, log, links, hashes, vectors, ...; docs/doctor.md lists them.")
+    check: str = Field(
+        description="Which rule: chains, beliefs, log, links, hashes, vectors, ...; docs/doctor.md lists them."
+    )
     ids: list[str] = Field(description="The memories, operations, reviews or keys that break it.")
     problem: str = Field(description="What is wrong, in plain words.")
     repairable: bool = Field(description="Whether `palimpsest doctor --repair` can put it right.")
 
     @classmethod
-    def of(cls, agent: AgentId, fault: Fault) -> Self:
+    def from_fault(cls, agent: AgentId, fault: Fault) -> Self:
         return cls.model_construct(
-            agent_id=agent, check=fault.check, ids=list(fault.ids), problem=fault.sentence, repairable=fault.remedy is not None
+            agent_id=agent,
+            check=fault.check,
+            ids=list(fault.ids),
+            problem=fault.sentence,
+            repairable=fault.remedy is not None,
         )
 
 
@@ -45,10 +51,10 @@ async def doctor(parts: PartsDep, agent: AgentDep) -> Response:
     """Check all that is stored of this agent: chains, beliefs, the log replayed, links, reviews, hashes, vectors, erasures."""
     problems: list[HealthProblem] = []
     left_out = 0
-    async with aclosing(parts.doctor.examine(agent)) as faults:
+    async with aclosing(parts.doctor.examine_agent(agent)) as faults:
         async for fault in faults:
             if len(problems) < MOST:
-                problems.append(HealthProblem.of(agent, fault))
+                problems.append(HealthProblem.from_fault(agent, fault))
             else:
                 left_out += 1
-    return reply(DoctorAnswer.model_construct(problems=problems, left_out=left_out))
+    return respond_with_answer(DoctorAnswer.model_construct(problems=problems, left_out=left_out))

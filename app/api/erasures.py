@@ -8,17 +8,21 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import ErasureAnswer
 from app.api.deps import AgentDep, OriginDep, PartsDep
-from app.api.documented import BODY, WRITE, problems
+from app.api.documented import BODY, WRITE, document_problems
 from app.api.once import KeyedDep
-from app.api.reply import reply
+from app.api.reply import respond_with_answer
 from app.api.schemas import ErasureRequest
 from app.domain.errors import InvalidFact
-from app.services.erase import Receipt, Scope
+from app.services.erase import ErasureScope, Receipt
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 
 
-@router.post("", responses={200: {"model": ErasureAnswer}, **problems(*BODY, 404, *WRITE)}, response_model=None)
+@router.post(
+    "",
+    responses={200: {"model": ErasureAnswer}, **document_problems(*BODY, 404, *WRITE)},
+    response_model=None,
+)
 async def erase(
     parts: PartsDep,
     agent: AgentDep,
@@ -31,16 +35,24 @@ async def erase(
     Intervals stay, so that reads over the hole say `erased`. This cannot be undone.
     """
     if body.agent_id is not None and body.agent_id != agent:
-        raise InvalidFact(f"agent_id ({body.agent_id}) is not the agent of this call ({agent}); repeat it to confirm.")
-    scope = Scope(chain_id=body.chain_id, session_id=body.session_id, whole_agent=body.agent_id is not None)
-    once = keyed.keeping(erased_before)
-    return erased(await parts.erase.run(agent, scope, cascade=body.cascade, expected=None, request=origin, once=once))
+        raise InvalidFact(
+            f"agent_id ({body.agent_id}) is not the agent of this call ({agent}); repeat it to confirm."
+        )
+    scope = ErasureScope(
+        chain_id=body.chain_id, session_id=body.session_id, whole_agent=body.agent_id is not None
+    )
+    once = keyed.plan_replay(render_erasure_retry)
+    return render_erasure(
+        await parts.erase.erase_scope(
+            agent, scope, cascade=body.cascade, expected=None, request=origin, idempotency=once
+        )
+    )
 
 
-def erased(receipt: Receipt) -> Response:
-    return reply(ErasureAnswer.of(receipt))
+def render_erasure(receipt: Receipt) -> Response:
+    return respond_with_answer(ErasureAnswer.from_receipt(receipt))
 
 
-def erased_before(receipt: Receipt) -> Response:
+def render_erasure_retry(receipt: Receipt) -> Response:
     """What a retry gets: the key of the receipt is told once."""
-    return reply(ErasureAnswer.of(receipt, tell_key=False))
+    return respond_with_answer(ErasureAnswer.from_receipt(receipt, tell_key=False))

@@ -7,62 +7,115 @@ from fastapi.openapi.models import Example
 Examples = dict[str, Example]
 
 
-def _example(summary: str, value: Any) -> Example:
+def _make_example(summary: str, value: Any) -> Example:
     return Example(summary=summary, value=value)
 
 
 STORE: Examples = {
-    "preference": _example(
+    "preference": _make_example(
         "A preference with a key",
-        {"content": "Uses Vim as editor", "kind": "preference", "category": "tooling", "key": "editor", "value": "Vim"},
+        {
+            "content": "Uses Vim as editor",
+            "kind": "preference",
+            "category": "tooling",
+            "key": "editor",
+            "value": "Vim",
+        },
     ),
-    "change": _example(
+    "change": _make_example(
         "Its change, a moment later",
-        {"content": "Switched to Emacs", "kind": "preference", "category": "tooling", "key": "editor", "value": "Emacs"},
+        {
+            "content": "Switched to Emacs",
+            "kind": "preference",
+            "category": "tooling",
+            "key": "editor",
+            "value": "Emacs",
+        },
     ),
-    "bare": _example(
-        "A preference without a category", {"content": "Prefers short answers", "kind": "preference", "key": "answers", "value": "short"}
+    "bare": _make_example(
+        "A preference without a category",
+        {
+            "content": "Prefers short answers",
+            "kind": "preference",
+            "key": "answers",
+            "value": "short",
+        },
     ),
-    "dated": _example("A fact with a date", {"content": "Moved to Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2026-01-05"}),
-    "decision": _example(
+    "dated": _make_example(
+        "A fact with a date",
+        {
+            "content": "Moved to Lisbon",
+            "key": "home",
+            "value": "Lisbon",
+            "valid_from": "2026-01-05",
+        },
+    ),
+    "decision": _make_example(
         "A decision",
         {
             "content": "We store times in UTC",
             "kind": "decision",
             "project": "almanac",
             "lifespan": "project",
-            "details": {"rationale": "One zone, no doubt", "alternatives": ["local time"], "related_files": ["clock.py"]},
+            "details": {
+                "rationale": "One zone, no doubt",
+                "alternatives": ["local time"],
+                "related_files": ["clock.py"],
+            },
         },
     ),
-    "session": _example("Said in a session", {"content": "Will be away on Friday", "session_id": "first-session", "lifespan": "session"}),
-    "dry_run": _example(
+    "session": _make_example(
+        "Said in a session",
+        {"content": "Will be away on Friday", "session_id": "first-session", "lifespan": "session"},
+    ),
+    "dry_run": _make_example(
         "What would happen",
-        {"content": "Uses Nano as editor", "kind": "preference", "category": "tooling", "key": "editor", "dry_run": True},
+        {
+            "content": "Uses Nano as editor",
+            "kind": "preference",
+            "category": "tooling",
+            "key": "editor",
+            "dry_run": True,
+        },
     ),
 }
 
 BATCH: Examples = {
-    "three": _example(
+    "three": _make_example(
         "Three facts",
-        {"items": [{"content": "Has a dog called Rex"}, {"content": "Drinks tea"}, {"content": "Works from home on Fridays"}]},
+        {
+            "items": [
+                {"content": "Has a dog called Rex"},
+                {"content": "Drinks tea"},
+                {"content": "Works from home on Fridays"},
+            ]
+        },
     )
 }
 
-PATCH: Examples = {"importance": _example("More important than thought", {"importance": 0.9, "tags": ["pets"]})}
+PATCH: Examples = {
+    "importance": _make_example(
+        "More important than thought", {"importance": 0.9, "tags": ["pets"]}
+    )
+}
 
-SUPERSEDE: Examples = {"content": _example("New content", {"content": "Has a cat called Tom"})}
+SUPERSEDE: Examples = {"content": _make_example("New content", {"content": "Has a cat called Tom"})}
 
-RETRACT: Examples = {"now": _example("No longer true", {"reason": "Said so"}), "never": _example("Was never true", {"never_true": True})}
+RETRACT: Examples = {
+    "now": _make_example("No longer true", {"reason": "Said so"}),
+    "never": _make_example("Was never true", {"never_true": True}),
+}
 
 LINK: Examples = {
-    "causes": _example(
-        "It is the reason for another; paste the id of that one", {"type": "causes", "target_id": "01990000-0000-7000-8000-000000000000"}
+    "causes": _make_example(
+        "It is the reason for another; paste the id of that one",
+        {"type": "causes", "target_id": "01990000-0000-7000-8000-000000000000"},
     )
 }
 
 SEARCH: Examples = {
-    "now": _example("What holds now", {"query": "which editor?"}),
-    "before": _example("What held before", {"query": "which editor?", "as_of": "2026-01-01"}),
+    "now": _make_example("What holds now", {"query": "which editor?"}),
+    "before": _make_example("What held before", {"query": "which editor?", "as_of": "2026-01-01"}),
 }
 
 IMPORT = (
@@ -70,41 +123,51 @@ IMPORT = (
     '{"content": "Lives in Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2024-06-01", "created_at": "2024-06-03"}\n'
 )
 
-ERASE: Examples = {"session": _example("All that was said in a session", {"session_id": "first-session"})}
+ERASE: Examples = {
+    "session": _make_example("All that was said in a session", {"session_id": "first-session"})
+}
 
-CATEGORY: Examples = {"tooling": _example("That of the stored example", "tooling")}
+CATEGORY: Examples = {"tooling": _make_example("That of the stored example", "tooling")}
 
-KEY: Examples = {"editor": _example("That of the stored example", "editor")}
+KEY: Examples = {"editor": _make_example("That of the stored example", "editor")}
 
-LONE_KEY: Examples = {"answers": _example("That of the stored example", "answers")}
+LONE_KEY: Examples = {"answers": _make_example("That of the stored example", "answers")}
 
 # Of a query parameter; Swagger UI fills the field with it.
 QUESTION: dict[str, Any] = {"example": "which editor?"}
 
-REVERT: Examples = {"one": _example("This operation alone", {"cascade": False})}
+REVERT: Examples = {"one": _make_example("This operation alone", {"cascade": False})}
 
-REVERTS: Examples = {"session": _example("A session, shown first", {"session_id": "first-session", "dry_run": True})}
-
-DECISION: Examples = {"note": _example("With a reason", {"note": "Checked with the user"})}
-
-DECIDE: Examples = {
-    "shadow": _example(
-        "The sure ones of shadow mode", {"decision": "accept", "filter": {"source": "shadow", "min_confidence": 0.9}, "limit": 50}
+REVERTS: Examples = {
+    "session": _make_example(
+        "A session, shown first", {"session_id": "first-session", "dry_run": True}
     )
 }
 
-MODE: Examples = {"shadow": _example("See before it happens", {"mode": "shadow"}), "live": _example("As usual", {"mode": "live"})}
+DECISION: Examples = {"note": _make_example("With a reason", {"note": "Checked with the user"})}
 
-SESSION: Examples = {"first": _example("That of the stored example", "first-session")}
+DECIDE: Examples = {
+    "shadow": _make_example(
+        "The sure ones of shadow mode",
+        {"decision": "accept", "filter": {"source": "shadow", "min_confidence": 0.9}, "limit": 50},
+    )
+}
 
-PROJECT: Examples = {"almanac": _example("That of the stored example", "almanac")}
+MODE: Examples = {
+    "shadow": _make_example("See before it happens", {"mode": "shadow"}),
+    "live": _make_example("As usual", {"mode": "live"}),
+}
+
+SESSION: Examples = {"first": _make_example("That of the stored example", "first-session")}
+
+PROJECT: Examples = {"almanac": _make_example("That of the stored example", "almanac")}
 
 END: Examples = {
-    "now": _example("It ended now", {"reason": "The conversation is over"}),
-    "then": _example("It ended then", {"at": "2026-01-05"}),
+    "now": _make_example("It ended now", {"reason": "The conversation is over"}),
+    "then": _make_example("It ended then", {"at": "2026-01-05"}),
 }
 
 SWEEP: Examples = {
-    "dry_run": _example("What would change", {"dry_run": True}),
-    "slot": _example("One slot", {"slot": {"category": "tooling", "key": "editor"}}),
+    "dry_run": _make_example("What would change", {"dry_run": True}),
+    "slot": _make_example("One slot", {"slot": {"category": "tooling", "key": "editor"}}),
 }

@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from app import __version__
 from app.api.deps import PartsDep
-from app.api.documented import problems
-from app.api.problems import draining
-from app.services.metrics import exposition, look_at_pool
+from app.api.documented import document_problems
+from app.api.problems import respond_draining
+from app.services.metrics import render_metrics, update_pool_gauges
 from app.store import reads, search
 
 router = APIRouter(tags=["operations"])
@@ -39,26 +39,29 @@ async def livez() -> Health:
 
 
 @router.head("/readyz", include_in_schema=False, response_model=None)
-@router.get("/readyz", response_model=Health, responses=problems(500, 503))
+@router.get("/readyz", response_model=Health, responses=document_problems(500, 503))
 async def readyz(request: Request, parts: PartsDep) -> Health | Response:
     """The database answers too, its vectors are of this service's model, and the process is not about to end."""
     if request.app.state.draining:
-        return draining()
-    async with reads.reading(parts.engine) as connection:
+        return respond_draining()
+    async with reads.open_read_connection(parts.engine) as connection:
         await search.check_encoder(connection, parts.encoder)
     return Health(status="ready")
 
 
 _METRICS: dict[int | str, dict[str, Any]] = {
-    200: {"description": "Prometheus text format", "content": {"text/plain": {"schema": {"type": "string"}}}}
+    200: {
+        "description": "Prometheus text format",
+        "content": {"text/plain": {"schema": {"type": "string"}}},
+    }
 }
 
 
 @router.get("/metrics", responses=_METRICS, response_class=Response)
 async def metrics(parts: PartsDep) -> Response:
     """What all workers counted: requests, operations by relation and judge, calls to the model and their tokens, the pool, the queue."""
-    look_at_pool(parts.engine)
-    return Response(exposition(), media_type=CONTENT_TYPE_LATEST)
+    update_pool_gauges(parts.engine)
+    return Response(render_metrics(), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/version")

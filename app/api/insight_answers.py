@@ -8,7 +8,7 @@ from pydantic import Field
 
 from app.api.answers import AnswerBase
 from app.api.times import Time
-from app.domain.insights import reasons_to_doubt, reliability
+from app.domain.insights import compute_reliability, list_reasons_to_doubt
 from app.domain.memory import Kind
 from app.domain.signals.lexicon import CONFIDENCE
 from app.store.insights import BANDS, MOST_IDS
@@ -21,16 +21,18 @@ class _Entry(AnswerBase):
     """An entry made of a row of the database, as it is or with what `_computed` makes of it."""
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Self:
-        computed = cls._computed(row)
-        return cls.model_construct(**{name: computed[name] if name in computed else row[name] for name in cls.model_fields})
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        computed = cls._compute_values(row)
+        return cls.model_construct(
+            **{name: computed[name] if name in computed else row[name] for name in cls.model_fields}
+        )
 
     @classmethod
-    def of_all(cls, rows: Sequence[Mapping[str, Any]]) -> list[Self]:
-        return [cls.of(row) for row in rows]
+    def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> list[Self]:
+        return [cls.from_row(row) for row in rows]
 
     @classmethod
-    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+    def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
         return {}
 
 
@@ -42,7 +44,7 @@ class SlotOut(AnswerBase):
     key: str
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Self | None:
+    def from_row(cls, row: Mapping[str, Any]) -> Self | None:
         """None where no key was given."""
         if row["key"] is None:
             return None
@@ -53,19 +55,23 @@ class _LineEntry(_Entry):
     """An entry about the values of one slot that holds one value at a time, else about those of one chain."""
 
     slot: SlotOut | None = Field(description="Null where no key was given.")
-    chain_id: UUID | None = Field(description="Null where the slot holds one value at a time: then all its chains are one line of values.")
+    chain_id: UUID | None = Field(
+        description="Null where the slot holds one value at a time: then all its chains are one line of values."
+    )
     content: str | None = Field(description="Text of the newest value; null where it was erased.")
     current: UUID | None = Field(description="The value that holds now.")
 
     @classmethod
-    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        return {"slot": SlotOut.of(row)}
+    def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {"slot": SlotOut.from_row(row)}
 
 
 class ChurnOut(_LineEntry):
     """How often another value followed."""
 
-    kind: Kind = Field(description="Of what came. A slot whose values are of several kinds has an entry for each.")
+    kind: Kind = Field(
+        description="Of what came. A slot whose values are of several kinds has an entry for each."
+    )
     changes: int
     first_changed_at: Time = Field(description="In valid time.")
     last_changed_at: Time = Field(description="In valid time.")
@@ -85,14 +91,23 @@ class FlipFlopOut(_LineEntry):
 
     kind: Kind = Field(description="Of the value that came back last.")
     returns: int = Field(description="How often a value came back.")
-    latest: list[ValueOut] = Field(description="The latest return: A, B, and A again.", min_length=3, max_length=3)
+    latest: list[ValueOut] = Field(
+        description="The latest return: A, B, and A again.", min_length=3, max_length=3
+    )
     memory_ids: list[UUID] = Field(description=f"The values that came back, newest first; {_UP_TO}")
 
     @classmethod
-    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        named = {"first": row["first_id"], "between": row["between_id"], "again": row["memory_ids"][0]}
-        latest = [ValueOut.model_construct(memory_id=named[step], valid_from=row[f"{step}_from"]) for step in named]
-        return super()._computed(row) | {"latest": latest}
+    def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        named = {
+            "first": row["first_id"],
+            "between": row["between_id"],
+            "again": row["memory_ids"][0],
+        }
+        latest = [
+            ValueOut.model_construct(memory_id=named[step], valid_from=row[f"{step}_from"])
+            for step in named
+        ]
+        return super()._compute_values(row) | {"latest": latest}
 
 
 class _Lives(AnswerBase):
@@ -105,7 +120,7 @@ class _Lives(AnswerBase):
     memory_ids: list[UUID] = Field(description=f"Values that have ended, newest first; {_UP_TO}")
 
 
-def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
+def _round_days(row: Mapping[str, Any]) -> dict[str, Any]:
     days = {name: row[name] for name in ("mean_days", "median_days")}
     return {name: None if value is None else round(value, _DIGITS) for name, value in days.items()}
 
@@ -116,29 +131,33 @@ class KindLivesOut(_Lives, _Entry):
     kind: Kind
 
     @classmethod
-    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        return _rounded(row) | {"memory_ids": row["memory_ids"] or []}
+    def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return _round_days(row) | {"memory_ids": row["memory_ids"] or []}
 
 
 class SlotLivesOut(_Lives, _LineEntry):
     """Lives of the values of one slot or chain."""
 
     @classmethod
-    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        return super()._computed(row) | _rounded(row)
+    def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return super()._compute_values(row) | _round_days(row)
 
 
 class LifetimesOut(AnswerBase):
     """How long values hold."""
 
     by_kind: list[KindLivesOut]
-    by_slot: list[SlotLivesOut] = Field(description="Of slots and chains in which a value has ended; the shortest mean first.")
+    by_slot: list[SlotLivesOut] = Field(
+        description="Of slots and chains in which a value has ended; the shortest mean first."
+    )
 
     @classmethod
-    def of(cls, rows: Sequence[Mapping[str, Any]]) -> Self:
+    def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Self:
         kinds = [row for row in rows if row["kind"] is not None]
         slots = [row for row in rows if row["kind"] is None]
-        return cls.model_construct(by_kind=KindLivesOut.of_all(kinds), by_slot=SlotLivesOut.of_all(slots))
+        return cls.model_construct(
+            by_kind=KindLivesOut.from_rows(kinds), by_slot=SlotLivesOut.from_rows(slots)
+        )
 
 
 class RetireRateOut(_Entry):
@@ -148,13 +167,17 @@ class RetireRateOut(_Entry):
     confidence_from: float = Field(description="The band begins with it.")
     confidence_to: float = Field(description="The band ends before it; the last one with it.")
     decided: int = Field(description="Stores that were decided so, and what sweeps changed.")
-    retired: int = Field(description="Those of them that ended something: UPDATE, DELETE, SUPERSEDE.")
+    retired: int = Field(
+        description="Those of them that ended something: UPDATE, DELETE, SUPERSEDE."
+    )
     rate: float = Field(description="Retired among the decided.")
     reverted: int = Field(description="Of the retired, those undone since.")
-    log_ids: list[UUID] = Field(description=f"Of the retired: those undone first, newest first; {_UP_TO}")
+    log_ids: list[UUID] = Field(
+        description=f"Of the retired: those undone first, newest first; {_UP_TO}"
+    )
 
     @classmethod
-    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+    def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
         band = row["band"]
         rate = round(row["retired"] / row["decided"], _DIGITS)
         return {"confidence_from": BANDS[band], "confidence_to": BANDS[band + 1], "rate": rate}
@@ -164,7 +187,9 @@ class SignalRecordOut(_Entry):
     """How what one signal led to fared, and how people decided what it proposed. Compare `confidence_here` with `confidence`."""
 
     name: str
-    stand: int = Field(description="Operations that it led to, alone or with others, and that stand.")
+    stand: int = Field(
+        description="Operations that it led to, alone or with others, and that stand."
+    )
     reverted: int = Field(description="Operations that it led to and that were undone.")
     accepted: int = Field(description="Reviews of its proposals that a person accepted.")
     rejected: int = Field(description="Reviews of its proposals that a person rejected.")
@@ -173,20 +198,32 @@ class SignalRecordOut(_Entry):
     error_rate: float | None = Field(
         description="(reverted + rejected) / (stand + reverted + accepted + rejected); null where nothing was decided."
     )
-    confidence: float | None = Field(description="What the table of confidences says; null where it does not know the signal.")
+    confidence: float | None = Field(
+        description="What the table of confidences says; null where it does not know the signal."
+    )
     confidence_here: float | None = Field(
         description="What these figures say by the table's formula, (right + 1) / (right + wrong + 2); null where nothing was decided."
     )
-    log_ids: list[UUID] = Field(description=f"The operations: those undone first, newest first; {_UP_TO}")
-    review_ids: list[UUID] = Field(description=f"The reviews: those rejected first, newest first; {_UP_TO}")
+    log_ids: list[UUID] = Field(
+        description=f"The operations: those undone first, newest first; {_UP_TO}"
+    )
+    review_ids: list[UUID] = Field(
+        description=f"The reviews: those rejected first, newest first; {_UP_TO}"
+    )
 
     @classmethod
-    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        rate, right, wrong = row["error_rate"], row["stand"] + row["accepted"], row["reverted"] + row["rejected"]
+    def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        rate, right, wrong = (
+            row["error_rate"],
+            row["stand"] + row["accepted"],
+            row["reverted"] + row["rejected"],
+        )
         return {
             "error_rate": None if rate is None else round(rate, _DIGITS),
             "confidence": CONFIDENCE.get(row["name"]),
-            "confidence_here": None if rate is None else round(reliability(right, wrong), _DIGITS),
+            "confidence_here": None
+            if rate is None
+            else round(compute_reliability(right, wrong), _DIGITS),
         }
 
 
@@ -207,10 +244,17 @@ class StaleConstraintOut(_Entry):
     review_ids: list[UUID] = Field(description=f"Those reviews, newest first; {_UP_TO}")
 
     @classmethod
-    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+    def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
         counted = {name: row[name] for name in ("contradictions", "pending", "rejected")}
-        reasons = reasons_to_doubt(unaffirmed_days=row["days"] if row["is_old"] else None, **counted)
-        return {"memory_id": row["id"], "slot": SlotOut.of(row), "last_affirmed_at": row["affirmed_at"], "reasons": reasons}
+        reasons = list_reasons_to_doubt(
+            unaffirmed_days=row["days"] if row["is_old"] else None, **counted
+        )
+        return {
+            "memory_id": row["id"],
+            "slot": SlotOut.from_row(row),
+            "last_affirmed_at": row["affirmed_at"],
+            "reasons": reasons,
+        }
 
 
 class LengthOut(_Entry):
@@ -231,8 +275,8 @@ class LongChainOut(_Entry):
     memory_ids: list[UUID] = Field(description=f"Its versions, newest first; {_UP_TO}")
 
     @classmethod
-    def _computed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        return {"slot": SlotOut.of(row)}
+    def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {"slot": SlotOut.from_row(row)}
 
 
 class ChainLengthsOut(AnswerBase):
@@ -242,19 +286,27 @@ class ChainLengthsOut(AnswerBase):
     longest: list[LongChainOut] = Field(description="The longest first.")
 
     @classmethod
-    def of(cls, rows: Sequence[Mapping[str, Any]]) -> Self:
+    def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Self:
         lengths = [row for row in rows if row["chains"] is not None]
         longest = [row for row in rows if row["chains"] is None]
-        return cls.model_construct(histogram=LengthOut.of_all(lengths), longest=LongChainOut.of_all(longest))
+        return cls.model_construct(
+            histogram=LengthOut.from_rows(lengths), longest=LongChainOut.from_rows(longest)
+        )
 
 
 class InsightsAnswer(AnswerBase):
     """What a history tells of itself, as believed now. A section that was not asked for is null."""
 
-    churn: list[ChurnOut] | None = Field(description="By slot or chain, and kind; the most changes first.")
-    flip_flops: list[FlipFlopOut] | None = Field(description="By slot or chain; the most returns first.")
+    churn: list[ChurnOut] | None = Field(
+        description="By slot or chain, and kind; the most changes first."
+    )
+    flip_flops: list[FlipFlopOut] | None = Field(
+        description="By slot or chain; the most returns first."
+    )
     lifetimes: LifetimesOut | None
-    retire_rates: list[RetireRateOut] | None = Field(description="By judge and confidence; the most undone first.")
+    retire_rates: list[RetireRateOut] | None = Field(
+        description="By judge and confidence; the most undone first."
+    )
     signals: list[SignalRecordOut] | None = Field(description="The one that errs most first.")
     stale_constraints: list[StaleConstraintOut] | None = Field(
         description="Those with most against them first, then those affirmed longest ago."

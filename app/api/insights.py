@@ -20,13 +20,13 @@ from app.api.insight_answers import (
     SignalRecordOut,
     StaleConstraintOut,
 )
-from app.api.reply import reply
+from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT
 from app.api.times import Time
 from app.domain.insights import Section
 from app.domain.memory import AgentId
 from app.store import archived, insights, reads
-from app.store.insights import Asked
+from app.store.insights import InsightsScope
 
 router = APIRouter(prefix="/v1", tags=["insights"])
 
@@ -44,43 +44,57 @@ class InsightsQuery(BaseModel):
     until: Time | None = Field(None, description="Count what became known before that time.")
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Entries per section.")] = 20
     stale_days: Annotated[
-        int, Field(ge=1, le=_LONGEST_DAYS, description="After how many days without a word a constraint counts as stale.")
+        int,
+        Field(
+            ge=1,
+            le=_LONGEST_DAYS,
+            description="After how many days without a word a constraint counts as stale.",
+        ),
     ] = 180
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.since and self.until and self.since >= self.until:
-            raise ValueError("since must lie before until: what became known from since on and before until is counted")
+            raise ValueError(
+                "since must lie before until: what became known from since on and before until is counted"
+            )
         return self
 
-    def asked(self, agent: AgentId, as_of: datetime) -> Asked:
-        return Asked(agent, as_of, self.since, self.until, self.limit, self.stale_days)
+    def to_store_query(self, agent: AgentId, as_of: datetime) -> InsightsScope:
+        return InsightsScope(agent, as_of, self.since, self.until, self.limit, self.stale_days)
 
 
 Rows = list[dict[str, Any]]
-_SECTIONS: dict[Section, tuple[Callable[[AsyncConnection, Asked], Awaitable[Rows]], Callable[[Rows], Any]]] = {
-    Section.CHURN: (insights.churn, ChurnOut.of_all),
-    Section.FLIP_FLOPS: (insights.flip_flops, FlipFlopOut.of_all),
-    Section.LIFETIMES: (insights.lifetimes, LifetimesOut.of),
-    Section.RETIRE_RATES: (insights.retire_rates, RetireRateOut.of_all),
-    Section.SIGNALS: (insights.signals, SignalRecordOut.of_all),
-    Section.STALE_CONSTRAINTS: (insights.stale_constraints, StaleConstraintOut.of_all),
-    Section.CHAIN_LENGTHS: (insights.chain_lengths, ChainLengthsOut.of),
+_SECTIONS: dict[
+    Section,
+    tuple[Callable[[AsyncConnection, InsightsScope], Awaitable[Rows]], Callable[[Rows], Any]],
+] = {
+    Section.CHURN: (insights.read_churn, ChurnOut.from_rows),
+    Section.FLIP_FLOPS: (insights.read_flip_flops, FlipFlopOut.from_rows),
+    Section.LIFETIMES: (insights.read_lifetimes, LifetimesOut.from_rows),
+    Section.RETIRE_RATES: (insights.read_retire_rates, RetireRateOut.from_rows),
+    Section.SIGNALS: (insights.read_signal_outcomes, SignalRecordOut.from_rows),
+    Section.STALE_CONSTRAINTS: (insights.read_stale_constraints, StaleConstraintOut.from_rows),
+    Section.CHAIN_LENGTHS: (insights.read_chain_lengths, ChainLengthsOut.from_rows),
 }
 
 
 @router.get("/insights", responses={200: {"model": InsightsAnswer}}, response_model=None)
-async def get_insights(parts: PartsDep, agent: AgentDep, query: Annotated[InsightsQuery, Query()]) -> Response:
+async def get_insights(
+    parts: PartsDep, agent: AgentDep, query: Annotated[InsightsQuery, Query()]
+) -> Response:
     """What keeps changing and who errs: churn, flip-flops, lives of values, retired and given back, signals, stale constraints, lengths of
     chains; each entry with ids to look at. A report: it changes nothing."""
     answers: dict[str, Any] = dict.fromkeys(Section)
-    async with insights.looking_back(parts.engine) as connection:
-        moment = await reads.moment(connection, agent)
-        asked = query.asked(agent, moment.as_of)
+    async with insights.open_insights_snapshot(parts.engine) as connection:
+        moment = await reads.read_moment(connection, agent)
+        asked = query.to_store_query(agent, moment.as_of)
         for section in query.section or Section:
             find, told = _SECTIONS[section]
             answers[section] = told(await find(connection, asked))
         known_at = min(query.until or moment.known_at, moment.known_at)
-        until = await archived.archived_until(connection, agent, since=query.since or _EVER, known_at=known_at)
+        until = await archived.find_archived_until(
+            connection, agent, since=query.since or _EVER, known_at=known_at
+        )
     answers |= {"log_archived_until": until, "as_of": moment.as_of, "known_at": moment.known_at}
-    return reply(InsightsAnswer.model_construct(**answers))
+    return respond_with_answer(InsightsAnswer.model_construct(**answers))

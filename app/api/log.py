@@ -10,20 +10,25 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import LogAnswer, LogEntryOut, RevertAnswer, RevertsAnswer
 from app.api.deps import AgentDep, Cursor, OriginDep, PartsDep
-from app.api.documented import BODY, WRITE, problems
+from app.api.documented import BODY, WRITE, document_problems
 from app.api.once import KeyedDep
-from app.api.reply import reply
+from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT, RevertRequest, RevertsRequest, Word
 from app.api.times import Time
 from app.domain.errors import UnknownLogEntry
 from app.domain.memory import Operation
 from app.domain.relation import Judge
-from app.services.revert import Reverted
+from app.services.revert import RevertedOperation
 from app.store import archived, operations, reads
 from app.store.operations import LogFilters
 from app.store.reads import After
 
-LogPath = Annotated[UUID, Path(description="`id` of an operation: paste `log_id` from the answer to a write, or an `id` from the list.")]
+LogPath = Annotated[
+    UUID,
+    Path(
+        description="`id` of an operation: paste `log_id` from the answer to a write, or an `id` from the list."
+    ),
+]
 
 router = APIRouter(prefix="/v1/log", tags=["log"])
 
@@ -34,7 +39,9 @@ class LogQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     operation: Operation | None = None
-    memory_id: UUID | None = Field(None, description="Operations that wrote or changed this memory.")
+    memory_id: UUID | None = Field(
+        None, description="Operations that wrote or changed this memory."
+    )
     decided_by: Judge | None = None
     session_id: Word | None = None
     since: Time | None = None
@@ -42,33 +49,55 @@ class LogQuery(BaseModel):
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
     cursor: str | None = None
 
-    def filters(self) -> LogFilters:
-        return LogFilters(self.operation, self.memory_id, self.decided_by, self.session_id, self.since, self.until)
+    def to_log_filters(self) -> LogFilters:
+        return LogFilters(
+            self.operation, self.memory_id, self.decided_by, self.session_id, self.since, self.until
+        )
 
 
 @router.get("", responses={200: {"model": LogAnswer}}, response_model=None)
-async def list_log(parts: PartsDep, agent: AgentDep, query: Annotated[LogQuery, Query()]) -> Response:
+async def list_log(
+    parts: PartsDep, agent: AgentDep, query: Annotated[LogQuery, Query()]
+) -> Response:
     """Every operation with what it read and wrote, newest first."""
-    after = Cursor.decoded(query.cursor).after if query.cursor else None
-    async with reads.reading(parts.engine) as connection:
-        rows = await operations.list_log(connection, agent, query.filters(), limit=query.limit + 1, after=after)
+    after = Cursor.decode(query.cursor).after if query.cursor else None
+    async with reads.open_read_connection(parts.engine) as connection:
+        rows = await operations.list_log(
+            connection, agent, query.to_log_filters(), limit=query.limit + 1, after=after
+        )
     shown = rows[: query.limit]
-    next_cursor = Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encoded() if len(rows) > query.limit else None
-    return reply(LogAnswer.model_construct(items=[LogEntryOut.of(row) for row in shown], next_cursor=next_cursor))
+    next_cursor = (
+        Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encode()
+        if len(rows) > query.limit
+        else None
+    )
+    return respond_with_answer(
+        LogAnswer.model_construct(
+            items=[LogEntryOut.from_row(row) for row in shown], next_cursor=next_cursor
+        )
+    )
 
 
-@router.get("/{log_id}", responses={200: {"model": LogEntryOut}, **problems(404, 410)}, response_model=None)
+@router.get(
+    "/{log_id}",
+    responses={200: {"model": LogEntryOut}, **document_problems(404, 410)},
+    response_model=None,
+)
 async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: LogPath) -> Response:
     """One operation. 410 names the archive to which it was moved."""
-    async with reads.reading(parts.engine) as connection:
+    async with reads.open_read_connection(parts.engine) as connection:
         row = await operations.find_log_entry(connection, agent, log_id)
         if row is None:
             await archived.refuse_archived(connection, agent, [log_id])
             raise UnknownLogEntry(log_id)
-    return reply(LogEntryOut.of(row))
+    return respond_with_answer(LogEntryOut.from_row(row))
 
 
-@router.post("/{log_id}/revert", responses={200: {"model": RevertAnswer}, **problems(*BODY, 404, *WRITE)}, response_model=None)
+@router.post(
+    "/{log_id}/revert",
+    responses={200: {"model": RevertAnswer}, **document_problems(*BODY, 404, *WRITE)},
+    response_model=None,
+)
 async def revert(
     parts: PartsDep,
     agent: AgentDep,
@@ -80,17 +109,25 @@ async def revert(
     """Undo an operation, a revert included. Reads at an earlier `known_at` stay as they were. 409 lists what was built on it."""
     body = body or RevertRequest()
 
-    def answer(undone: list[Reverted]) -> Response:
-        return reply(RevertAnswer.of_all(undone, parts.half_lives))
+    def render_answer(undone: list[RevertedOperation]) -> Response:
+        return respond_with_answer(RevertAnswer.from_reverts(undone, parts.half_lives))
 
-    once = keyed.keeping(answer)
-    return answer(await parts.revert.one(agent, log_id, cascade=body.cascade, store=body.store, request=origin, once=once))
+    once = keyed.plan_replay(render_answer)
+    return render_answer(
+        await parts.reverts.revert_one(
+            agent, log_id, cascade=body.cascade, store=body.store, request=origin, idempotency=once
+        )
+    )
 
 
 reverts = APIRouter(prefix="/v1/reverts", tags=["log"])
 
 
-@reverts.post("", responses={200: {"model": RevertsAnswer}, **problems(*BODY, *WRITE)}, response_model=None)
+@reverts.post(
+    "",
+    responses={200: {"model": RevertsAnswer}, **document_problems(*BODY, *WRITE)},
+    response_model=None,
+)
 async def revert_many(
     parts: PartsDep,
     agent: AgentDep,
@@ -100,8 +137,19 @@ async def revert_many(
 ) -> Response:
     """Undo every operation of a batch, an import, a session, a source, a judge or a time, newest first, all or none."""
 
-    def answer(undone: list[Reverted]) -> Response:
-        return reply(RevertsAnswer.of(undone, parts.half_lives, dry_run=body.dry_run))
+    def render_answer(undone: list[RevertedOperation]) -> Response:
+        return respond_with_answer(
+            RevertsAnswer.from_reverts(undone, parts.half_lives, dry_run=body.dry_run)
+        )
 
-    selection, once = body.selection(), keyed.keeping(answer)
-    return answer(await parts.revert.many(agent, selection, cascade=body.cascade, dry_run=body.dry_run, request=origin, once=once))
+    selection, once = body.to_selection(), keyed.plan_replay(render_answer)
+    return render_answer(
+        await parts.reverts.revert_selection(
+            agent,
+            selection,
+            cascade=body.cascade,
+            dry_run=body.dry_run,
+            request=origin,
+            idempotency=once,
+        )
+    )

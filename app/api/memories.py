@@ -9,19 +9,46 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers import BatchAnswer, ErasureAnswer, HistoryAnswer, ListAnswer, MemoryOut, OperationOut, Problem, WriteAnswer, etag_of
-from app.api.deps import AgentDep, Cursor, ExpectedDep, ListQuery, MemoryPath, OriginDep, Parts, PartsDep, PointQuery
-from app.api.documented import BODY, WRITE, links, problems
-from app.api.erasures import erased, erased_before
+from app.api.answers import (
+    BatchAnswer,
+    ErasureAnswer,
+    HistoryAnswer,
+    ListAnswer,
+    MemoryOut,
+    OperationOut,
+    Problem,
+    WriteAnswer,
+    etag_of,
+)
+from app.api.deps import (
+    AgentDep,
+    Cursor,
+    ExpectedDep,
+    ListQuery,
+    MemoryPath,
+    OriginDep,
+    Parts,
+    PartsDep,
+    PointQuery,
+)
+from app.api.documented import BODY, WRITE, document_links, document_problems
+from app.api.erasures import render_erasure, render_erasure_retry
 from app.api.once import KeyedDep
 from app.api.problems import invalid_input, problem_of
-from app.api.reply import reply
-from app.api.schemas import BatchRequest, DeleteQuery, PatchRequest, RetractRequest, StoreRequest, SupersedeRequest
+from app.api.reply import respond_with_answer
+from app.api.schemas import (
+    BatchRequest,
+    DeleteQuery,
+    PatchRequest,
+    RetractRequest,
+    StoreRequest,
+    SupersedeRequest,
+)
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
 from app.domain.memory import AgentId, Status
 from app.domain.strength import HalfLives
-from app.services.erase import Scope
-from app.services.judging import Command
+from app.services.erase import ErasureScope
+from app.services.judging import StoreCommand
 from app.services.remember import BatchRefused, Outcome, Outcomes
 from app.store import archived, operations, reads
 from app.store.reads import After, Page, Point, Ranked
@@ -29,31 +56,47 @@ from app.store.reads import After, Page, Point, Ranked
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
 
-def written(outcome: Outcome, half_lives: HalfLives) -> Response:
+def render_outcome(outcome: Outcome, half_lives: HalfLives) -> Response:
     """201 when something was inserted, 202 when it was held back, else 200; the ETag is that of the memory answered with."""
     inserted = bool(outcome.plan.inserted) and outcome.written is not None
-    status = 202 if outcome.held_as else 201 if inserted else 200
+    status = 202 if outcome.waiting_review_id else 201 if inserted else 200
     headers = {"ETag": etag_of(outcome.memory.revision)} if outcome.memory else None
-    return reply(WriteAnswer.of(outcome, half_lives), status, headers)
+    return respond_with_answer(WriteAnswer.from_outcome(outcome, half_lives), status, headers)
 
 
-def writing(parts: Parts) -> Callable[[Outcome], Response]:
+def make_outcome_renderer(parts: Parts) -> Callable[[Outcome], Response]:
     """How outcomes are answered with the half-lives of the settings."""
-    return partial(written, half_lives=parts.half_lives)
+    return partial(render_outcome, half_lives=parts.half_lives)
 
 
-_LEADS_TO = links("memory/id", "memory_id", "get_memory", "history", "relationships", "amend", "supersede", "retract", "delete") | links(
-    "log_id", "log_id", "get_log_entry", "revert"
-)
+_LEADS_TO = document_links(
+    "memory/id",
+    "memory_id",
+    "get_memory",
+    "history",
+    "relationships",
+    "amend",
+    "supersede",
+    "retract",
+    "delete",
+) | document_links("log_id", "log_id", "get_log_entry", "revert")
 
 WRITTEN: dict[int | str, dict[str, Any]] = {
     200: {"model": WriteAnswer, "description": "Nothing was inserted", "links": _LEADS_TO},
     201: {"model": WriteAnswer, "description": "Something was inserted", "links": _LEADS_TO},
 }
-STORED = WRITTEN | {202: {"model": WriteAnswer, "description": "The agent is frozen: the fact waits as a review"}}
+STORED = WRITTEN | {
+    202: {"model": WriteAnswer, "description": "The agent is frozen: the fact waits as a review"}
+}
 
 
-@router.post("", responses=STORED | problems(*BODY, 404, *WRITE), status_code=201, response_model=None, openapi_extra={"x-order": 1})
+@router.post(
+    "",
+    responses=STORED | document_problems(*BODY, 404, *WRITE),
+    status_code=201,
+    response_model=None,
+    openapi_extra={"x-order": 1},
+)
 async def store(
     parts: PartsDep,
     agent: AgentDep,
@@ -62,15 +105,27 @@ async def store(
     body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)],
 ) -> Response:
     """Store one fact. What it says already is a NOOP; another value of the same key supersedes the old one."""
-    answer = writing(parts)
-    return answer(await parts.remember.store(agent, _command(body), request=origin, dry_run=body.dry_run, once=keyed.keeping(answer)))
+    answer = make_outcome_renderer(parts)
+    return answer(
+        await parts.remember.store(
+            agent,
+            _command_from_request(body),
+            request=origin,
+            dry_run=body.dry_run,
+            idempotency=keyed.plan_replay(answer),
+        )
+    )
 
 
-def _command(body: StoreRequest) -> Command:
-    return Command(body.fact(), body.superseded_ids, classify=body.judges)
+def _command_from_request(body: StoreRequest) -> StoreCommand:
+    return StoreCommand(body.to_fact(), body.superseded_ids, classify=body.judges)
 
 
-@router.post("/batch", responses={200: {"model": BatchAnswer}, **problems(*BODY, *WRITE)}, response_model=None)
+@router.post(
+    "/batch",
+    responses={200: {"model": BatchAnswer}, **document_problems(*BODY, *WRITE)},
+    response_model=None,
+)
 async def store_batch(
     parts: PartsDep,
     agent: AgentDep,
@@ -79,19 +134,30 @@ async def store_batch(
     body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)],
 ) -> Response:
     """Store up to 1,000 facts in order, in one transaction. A bad item fails alone, or all do with `atomic`."""
-    parsed = [_parsed(item) for item in body.items]
+    parsed = [_parse_item(item) for item in body.items]
     refused = {i: p for i, p in enumerate(parsed) if isinstance(p, _BadItem)}
     if refused and body.atomic:
         raise BatchRefused(refused)
 
-    def answered(outcomes: Outcomes) -> Response:
+    def render_answer(outcomes: Outcomes) -> Response:
         stored = iter(outcomes)
-        results = [p.problem if isinstance(p, _BadItem) else _result(next(stored), parts.half_lives) for p in parsed]
-        return reply(BatchAnswer.model_construct(results=results))
+        results = [
+            p.problem
+            if isinstance(p, _BadItem)
+            else _result_from_outcome(next(stored), parts.half_lives)
+            for p in parsed
+        ]
+        return respond_with_answer(BatchAnswer.model_construct(results=results))
 
-    commands = [p for p in parsed if isinstance(p, Command)]
-    once = keyed.keeping(answered)
-    return answered(await parts.remember.store_all(agent, commands, request=origin, atomic=body.atomic, once=once) if commands else [])
+    commands = [p for p in parsed if isinstance(p, StoreCommand)]
+    once = keyed.plan_replay(render_answer)
+    return render_answer(
+        await parts.remember.store_all(
+            agent, commands, request=origin, atomic=body.atomic, idempotency=once
+        )
+        if commands
+        else []
+    )
 
 
 @router.api_route("/batch", methods=["GET", "PATCH", "DELETE"], include_in_schema=False)
@@ -108,7 +174,7 @@ class _BadItem(InvalidFact):
         self.problem = problem
 
 
-def _parsed(item: Any) -> Command | _BadItem:
+def _parse_item(item: Any) -> StoreCommand | _BadItem:
     try:
         body = StoreRequest.model_validate(item)
     except ValidationError as error:
@@ -116,90 +182,154 @@ def _parsed(item: Any) -> Command | _BadItem:
     if body.dry_run:
         return _BadItem(
             invalid_input(
-                [{"type": "value_error", "loc": ("dry_run",), "msg": "not in a batch; try the fact alone with POST /v1/memories"}]
+                [
+                    {
+                        "type": "value_error",
+                        "loc": ("dry_run",),
+                        "msg": "not in a batch; try the fact alone with POST /v1/memories",
+                    }
+                ]
             )
         )
-    return _command(body)
+    return _command_from_request(body)
 
 
-def _result(outcome: Outcome | PalimpsestError, half_lives: HalfLives) -> WriteAnswer | Problem:
-    return problem_of(outcome) if isinstance(outcome, PalimpsestError) else WriteAnswer.of(outcome, half_lives)
+def _result_from_outcome(
+    outcome: Outcome | PalimpsestError, half_lives: HalfLives
+) -> WriteAnswer | Problem:
+    return (
+        problem_of(outcome)
+        if isinstance(outcome, PalimpsestError)
+        else WriteAnswer.from_outcome(outcome, half_lives)
+    )
 
 
 @router.get("", responses={200: {"model": ListAnswer}}, response_model=None)
-async def list_memories(parts: PartsDep, agent: AgentDep, query: Annotated[ListQuery, Query()]) -> Response:
+async def list_memories(
+    parts: PartsDep, agent: AgentDep, query: Annotated[ListQuery, Query()]
+) -> Response:
     """What holds, newest known or strongest first; by kind, slot, tags or session, at any point on both axes."""
-    point, after = _place(query)
-    page = await _page(parts, agent, query, point, after)
+    point, after = _locate_page(query)
+    page = await _read_page(parts, agent, query, point, after)
     half_lives, moment = parts.half_lives, page.moment
-    items = [MemoryOut.of(memory, moment.as_of, half_lives) for memory in page.memories[: query.limit]]
+    items = [
+        MemoryOut.from_memory(memory, moment.as_of, half_lives)
+        for memory in page.memories[: query.limit]
+    ]
     more = len(page.memories) > query.limit
-    next_cursor = Cursor(_end(page, query.limit - 1), moment).encoded() if more else None
-    return reply(ListAnswer.model_construct(items=items, next_cursor=next_cursor, as_of=moment.as_of, known_at=moment.known_at))
+    next_cursor = Cursor(_position_after(page, query.limit - 1), moment).encode() if more else None
+    return respond_with_answer(
+        ListAnswer.model_construct(
+            items=items, next_cursor=next_cursor, as_of=moment.as_of, known_at=moment.known_at
+        )
+    )
 
 
-def _place(query: ListQuery) -> tuple[Point, After | None]:
+def _locate_page(query: ListQuery) -> tuple[Point, After | None]:
     """Which picture to list from, and where to go on."""
-    point = query.everywhere()
+    point = query.to_requested_point()
     if not query.cursor:
         return point, None
-    cursor = Cursor.decoded(query.cursor)
+    cursor = Cursor.decode(query.cursor)
     if (cursor.after.strength is None) != (query.sort == "created"):
-        raise InvalidFact("cursor: it is of a list in another order. Give the same `sort` on every page, or leave it out to start again.")
+        raise InvalidFact(
+            "cursor: it is of a list in another order. Give the same `sort` on every page, or leave it out to start again."
+        )
     if cursor.moment:
-        point = Point(cursor.moment.as_of, cursor.moment.known_at, point.include_superseded, all_uses=point.known_at is None)
+        point = Point(
+            cursor.moment.as_of,
+            cursor.moment.known_at,
+            point.include_superseded,
+            all_uses=point.known_at is None,
+        )
     return point, cursor.after
 
 
-async def _page(parts: Parts, agent: AgentId, query: ListQuery, point: Point, after: After | None) -> Page:
+async def _read_page(
+    parts: Parts, agent: AgentId, query: ListQuery, point: Point, after: After | None
+) -> Page:
     """A page and one memory more, which says that there is a next."""
-    filters, limit = query.filters(), query.limit + 1
-    async with reads.reading(parts.engine) as connection:
+    filters, limit = query.to_filters(), query.limit + 1
+    async with reads.open_read_connection(parts.engine) as connection:
         if query.sort == "strength":
-            return await reads.strongest(connection, agent, filters, point, parts.half_lives, limit=limit, after=after)
-        return await reads.list_memories(connection, agent, filters, point, limit=limit, after=after)
+            return await reads.list_strongest(
+                connection, agent, filters, point, parts.half_lives, limit=limit, after=after
+            )
+        return await reads.list_memories(
+            connection, agent, filters, point, limit=limit, after=after
+        )
 
 
-def _end(page: Page, last: int) -> After:
+def _position_after(page: Page, last: int) -> After:
     memory = page.memories[last]
-    return After(memory.created_at, memory.id, page.strengths[last] if isinstance(page, Ranked) else None)
+    return After(
+        memory.created_at, memory.id, page.strengths[last] if isinstance(page, Ranked) else None
+    )
 
 
-@router.get("/{memory_id}", responses={200: {"model": MemoryOut}, **problems(404)}, response_model=None)
-async def get_memory(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
+@router.get(
+    "/{memory_id}",
+    responses={200: {"model": MemoryOut}, **document_problems(404)},
+    response_model=None,
+)
+async def get_memory(
+    parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
+) -> Response:
     """One version with its status at that moment. 404 where it was not known yet."""
-    async with reads.reading(parts.engine) as connection:
-        moment, memory = await reads.find_memory(connection, agent, memory_id, query.point())
+    async with reads.open_read_connection(parts.engine) as connection:
+        moment, memory = await reads.find_memory(connection, agent, memory_id, query.to_point())
     if memory is None:
         raise UnknownMemory(memory_id)
-    parts.using.note(agent, [memory_id])
-    return reply(MemoryOut.of(memory, moment.as_of, parts.half_lives), headers={"ETag": etag_of(memory.revision)})
+    parts.usage.note_uses(agent, [memory_id])
+    return respond_with_answer(
+        MemoryOut.from_memory(memory, moment.as_of, parts.half_lives),
+        headers={"ETag": etag_of(memory.revision)},
+    )
 
 
-@router.get("/{memory_id}/history", responses={200: {"model": HistoryAnswer}, **problems(404)}, response_model=None)
-async def history(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
+@router.get(
+    "/{memory_id}/history",
+    responses={200: {"model": HistoryAnswer}, **document_problems(404)},
+    response_model=None,
+)
+async def history(
+    parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
+) -> Response:
     """The whole chain of a memory, from any of its versions: oldest first, which one is current, and the operations."""
-    async with reads.reading(parts.engine) as connection:
-        page = await reads.chain_of(connection, agent, memory_id, query.point())
+    async with reads.open_read_connection(parts.engine) as connection:
+        page = await reads.list_chain(connection, agent, memory_id, query.to_point())
         if not any(memory.id == memory_id for memory in page.memories):
             raise UnknownMemory(memory_id)
-        done = await operations.operations_on(connection, agent, [memory.id for memory in page.memories], page.moment.known_at)
+        done = await operations.list_operations_on(
+            connection, agent, [memory.id for memory in page.memories], page.moment.known_at
+        )
         since = min(memory.created_at for memory in page.memories)
-        until = await archived.archived_until(connection, agent, since=since, known_at=page.moment.known_at)
-    versions = [MemoryOut.of(memory, page.moment.as_of, parts.half_lives) for memory in page.memories]
+        until = await archived.find_archived_until(
+            connection, agent, since=since, known_at=page.moment.known_at
+        )
+    versions = [
+        MemoryOut.from_memory(memory, page.moment.as_of, parts.half_lives)
+        for memory in page.memories
+    ]
     answer = HistoryAnswer.model_construct(
         chain_id=versions[0].chain_id,
-        current=next((version.id for version in versions if version.status is Status.CURRENT), None),
+        current=next(
+            (version.id for version in versions if version.status is Status.CURRENT), None
+        ),
         versions=versions,
-        operations=[OperationOut.of(row) for row in done],
+        operations=[OperationOut.from_row(row) for row in done],
         log_archived_until=until,
         as_of=page.moment.as_of,
         known_at=page.moment.known_at,
     )
-    return reply(answer)
+    return respond_with_answer(answer)
 
 
-@router.patch("/{memory_id}", responses={200: {"model": WriteAnswer}, **problems(*BODY, 404, *WRITE, 412)}, response_model=None)
+@router.patch(
+    "/{memory_id}",
+    responses={200: {"model": WriteAnswer}, **document_problems(*BODY, 404, *WRITE, 412)},
+    response_model=None,
+)
 async def amend(
     parts: PartsDep,
     agent: AgentDep,
@@ -210,20 +340,25 @@ async def amend(
     body: Annotated[PatchRequest, Body(openapi_examples=examples.PATCH)],
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
-    answer = writing(parts)
-    outcome = await parts.supersede.amend(
+    answer = make_outcome_renderer(parts)
+    outcome = await parts.explicit.amend(
         agent,
         memory_id,
-        said=body.said(),
-        metadata=body.metadata(),
+        belief_changes=body.to_corrections(),
+        metadata=body.to_metadata(),
         expected=expected,
         request=origin,
-        once=keyed.keeping(answer),
+        idempotency=keyed.plan_replay(answer),
     )
     return answer(outcome)
 
 
-@router.post("/{memory_id}/supersede", responses=WRITTEN | problems(*BODY, 404, *WRITE, 412), status_code=201, response_model=None)
+@router.post(
+    "/{memory_id}/supersede",
+    responses=WRITTEN | document_problems(*BODY, 404, *WRITE, 412),
+    status_code=201,
+    response_model=None,
+)
 async def supersede(
     parts: PartsDep,
     agent: AgentDep,
@@ -234,14 +369,26 @@ async def supersede(
     body: Annotated[SupersedeRequest, Body(openapi_examples=examples.SUPERSEDE)],
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
-    answer = writing(parts)
-    once = keyed.keeping(answer)
+    answer = make_outcome_renderer(parts)
+    once = keyed.plan_replay(answer)
     if body.by is not None:
-        return answer(await parts.supersede.by_stored(agent, memory_id, body.by, expected=expected, request=origin, once=once))
-    return answer(await parts.supersede.by_content(agent, memory_id, body.fact(), expected=expected, request=origin, once=once))
+        return answer(
+            await parts.explicit.supersede_by_stored(
+                agent, memory_id, body.by, expected=expected, request=origin, idempotency=once
+            )
+        )
+    return answer(
+        await parts.explicit.supersede_by_content(
+            agent, memory_id, body.to_fact(), expected=expected, request=origin, idempotency=once
+        )
+    )
 
 
-@router.post("/{memory_id}/retract", responses={200: {"model": WriteAnswer}, **problems(*BODY, 404, *WRITE, 412)}, response_model=None)
+@router.post(
+    "/{memory_id}/retract",
+    responses={200: {"model": WriteAnswer}, **document_problems(*BODY, 404, *WRITE, 412)},
+    response_model=None,
+)
 async def retract(
     parts: PartsDep,
     agent: AgentDep,
@@ -252,8 +399,8 @@ async def retract(
     body: Annotated[RetractRequest | None, Body(openapi_examples=examples.RETRACT)] = None,
 ) -> Response:
     """End a memory without a successor: at a moment (default now), or as never true. Its history stays."""
-    body, answer = body or RetractRequest(), writing(parts)
-    outcome = await parts.supersede.retract(
+    body, answer = body or RetractRequest(), make_outcome_renderer(parts)
+    outcome = await parts.explicit.retract(
         agent,
         memory_id,
         at=body.at,
@@ -261,12 +408,16 @@ async def retract(
         reason=body.reason,
         expected=expected,
         request=origin,
-        once=keyed.keeping(answer),
+        idempotency=keyed.plan_replay(answer),
     )
     return answer(outcome)
 
 
-@router.delete("/{memory_id}", responses={200: {"model": WriteAnswer | ErasureAnswer}, **problems(404, *WRITE, 412)}, response_model=None)
+@router.delete(
+    "/{memory_id}",
+    responses={200: {"model": WriteAnswer | ErasureAnswer}, **document_problems(404, *WRITE, 412)},
+    response_model=None,
+)
 async def delete(
     parts: PartsDep,
     agent: AgentDep,
@@ -278,10 +429,26 @@ async def delete(
 ) -> Response:
     """The same as retract, as of now: history and as-of reads still show it. With `erase=true` its bytes go, and a receipt answers."""
     if query.erase:
-        scope, once = Scope(memory_id=memory_id), keyed.keeping(erased_before)
-        return erased(await parts.erase.run(agent, scope, cascade=query.cascade, expected=expected, request=origin, once=once))
-    answer = writing(parts)
-    outcome = await parts.supersede.retract(
-        agent, memory_id, at=None, never_true=False, reason=None, expected=expected, request=origin, once=keyed.keeping(answer)
+        scope, once = ErasureScope(memory_id=memory_id), keyed.plan_replay(render_erasure_retry)
+        return render_erasure(
+            await parts.erase.erase_scope(
+                agent,
+                scope,
+                cascade=query.cascade,
+                expected=expected,
+                request=origin,
+                idempotency=once,
+            )
+        )
+    answer = make_outcome_renderer(parts)
+    outcome = await parts.explicit.retract(
+        agent,
+        memory_id,
+        at=None,
+        never_true=False,
+        reason=None,
+        expected=expected,
+        request=origin,
+        idempotency=keyed.plan_replay(answer),
     )
     return answer(outcome)

@@ -42,12 +42,15 @@ class BoundedBody:
             return await self._app(scope, receive, send)
         arrived = 0
 
-        async def bounded() -> Message:
+        async def receive_bounded() -> Message:
             nonlocal arrived
             message = await receive()
             arrived += len(message.get("body", b""))
             if arrived > self._limit:
-                raise HTTPException(413, f"The body is larger than {self._limit} bytes. Send less at a time, or use POST /v1/import.")
+                raise HTTPException(
+                    413,
+                    f"The body is larger than {self._limit} bytes. Send less at a time, or use POST /v1/import.",
+                )
             return message
 
-        await self._app(scope, bounded, send)
+        await self._app(scope, receive_bounded, send)

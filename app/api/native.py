@@ -13,13 +13,22 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REGCONFIG, TIMESTAMP
 
 from app.api.problems import invalid_input
 from app.domain.errors import BadImportLine
-from app.services.restoring import Header, Row
-from app.store.native import AGENT_COLUMNS, FORMAT, SECTIONS, UNSAID, Section, is_vector
+from app.services.restoring import ExportHeader, ExportRow
+from app.store.native import AGENT_COLUMNS, FORMAT, SECTIONS, UNSAID, TableSection, is_vector
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -43,19 +52,19 @@ def _json_text(value: Any) -> Jsonb:
     return Jsonb(json.dumps(value, ensure_ascii=False, allow_nan=False), dumps=str)
 
 
-def _required(value: Any) -> Any:
+def _refuse_null(value: Any) -> Any:
     if value is None:
         raise ValueError("must not be null")
     return value
 
 
-def _object(value: Any) -> Any:
+def _require_object(value: Any) -> Any:
     if not isinstance(value, dict):
         raise ValueError("must be an object")  # noqa: TRY004 - pydantic tells a ValueError to the caller
     return value
 
 
-def _vector(text: str) -> NDArray[np.float32]:
+def _vector_from_base64(text: str) -> NDArray[np.float32]:
     try:
         vector = np.frombuffer(base64.b64decode(text, validate=True), "<f4").astype(np.float32)
     except (binascii.Error, ValueError):
@@ -68,13 +77,15 @@ def _vector(text: str) -> NDArray[np.float32]:
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Time = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Json = Annotated[Any, BeforeValidator(_required), AfterValidator(_json_text)]
-Object = Annotated[Json, BeforeValidator(_object)]
-Hash = Annotated[str, Field(max_length=LONGEST_HASH, pattern="^([0-9a-f]{2})*$"), AfterValidator(bytes.fromhex)]
-Vector = Annotated[str, AfterValidator(_vector)]
+Json = Annotated[Any, BeforeValidator(_refuse_null), AfterValidator(_json_text)]
+Object = Annotated[Json, BeforeValidator(_require_object)]
+Hash = Annotated[
+    str, Field(max_length=LONGEST_HASH, pattern="^([0-9a-f]{2})*$"), AfterValidator(bytes.fromhex)
+]
+Vector = Annotated[str, AfterValidator(_vector_from_base64)]
 
 
-def _whole(bits: int) -> Any:
+def _integer_type(bits: int) -> Any:
     return Annotated[int, Field(ge=-(2 ** (bits - 1)), lt=2 ** (bits - 1))]
 
 
@@ -96,33 +107,42 @@ def _wire_type(kind: Any) -> Any:
         case sa.Boolean():
             return bool
         case sa.SmallInteger():
-            return _whole(16)
+            return _integer_type(16)
         case sa.BigInteger():
-            return _whole(64)
+            return _integer_type(64)
         case sa.Integer():
-            return _whole(32)
+            return _integer_type(32)
         case sa.Double():
             return Number
     raise NotImplementedError(f"{kind!r} has no place in the native format")
 
 
-def _fields(columns: Mapping[str, sa.Column[object]]) -> dict[str, Any]:
+def _fields_from_columns(columns: Mapping[str, sa.Column[object]]) -> dict[str, Any]:
     """A column that may be NULL may be left out; so may a vector, which can be made again, and what earlier versions did not have."""
     fields: dict[str, Any] = {}
     for name, column in columns.items():
-        kind = Vector if is_vector(column) else Object if name == "details" else _wire_type(column.type)
+        kind = (
+            Vector
+            if is_vector(column)
+            else Object
+            if name == "details"
+            else _wire_type(column.type)
+        )
         optional = column.nullable or is_vector(column)
         fields[name] = (kind | None, None) if optional else (kind, UNSAID.get(name, ...))
     return fields
 
 
-def _line_model(section: Section) -> type[BaseModel]:
-    fields: dict[str, Any] = {"type": (Literal[section.type], ...), **_fields(section.columns)}
+def _line_model(section: TableSection) -> type[BaseModel]:
+    fields: dict[str, Any] = {
+        "type": (Literal[section.type], ...),
+        **_fields_from_columns(section.columns),
+    }
     return create_model(f"{section.type.capitalize()}Line", __config__=_CONFIG, **fields)
 
 
 _LINES = {section.type: _line_model(section) for section in SECTIONS}
-_Agent = create_model("Agent", __config__=_CONFIG, **_fields(AGENT_COLUMNS))
+_Agent = create_model("Agent", __config__=_CONFIG, **_fields_from_columns(AGENT_COLUMNS))
 
 
 class HeaderLine(BaseModel):
@@ -158,26 +178,32 @@ def type_of(raw: bytes) -> str:
         return ""
 
 
-def header(number: int, raw: bytes) -> Header:
+def parse_header(number: int, raw: bytes) -> ExportHeader:
     """Raises BadImportLine."""
-    line = _read(HeaderLine, number, raw)
-    return Header(number, line.encoder, line.dimensions, vars(line.agent) if line.agent else None)
+    line = _parse_line(HeaderLine, number, raw)
+    return ExportHeader(
+        number, line.encoder, line.dimensions, vars(line.agent) if line.agent else None
+    )
 
 
-async def rows(lines: AsyncIterator[tuple[int, bytes]], *, after: int) -> AsyncIterator[Row]:
+async def read_rows(
+    lines: AsyncIterator[tuple[int, bytes]], *, after: int
+) -> AsyncIterator[ExportRow]:
     """The rows of an export, whose header is on line `after`. Raises BadImportLine where a line is not good, or not in its place."""
     counts = dict.fromkeys(_LINES, 0)
     async for number, raw in lines:
-        kind = type_of(raw) or _read(_Type, number, raw).type  # a line that is cut off is told as that
+        kind = (
+            type_of(raw) or _parse_line(_Type, number, raw).type
+        )  # a line that is cut off is told as that
         if number != after + 1:
             raise BadImportLine(after + 1, "It is blank.")
         if kind == "end":
-            await _check_end(_read(EndLine, number, raw), number, counts, lines)
+            await _check_end(_parse_line(EndLine, number, raw), number, counts, lines)
             return
         _check_place(number, kind, counts)
         counts[kind] += 1
         after = number
-        yield Row(number, kind, vars(_read(_LINES[kind], number, raw)), len(raw))
+        yield ExportRow(number, kind, vars(_parse_line(_LINES[kind], number, raw)), len(raw))
     raise BadImportLine(after + 1, "The `end` line is missing: the export was cut off.")
 
 
@@ -189,14 +215,19 @@ def _check_place(number: int, kind: str, counts: Mapping[str, int]) -> None:
         raise BadImportLine(number, f"A line of type {kind} may not follow one of type {begun[0]}.")
 
 
-async def _check_end(line: EndLine, number: int, counts: dict[str, int], rest: AsyncIterator[tuple[int, bytes]]) -> None:
+async def _check_end(
+    line: EndLine, number: int, counts: dict[str, int], rest: AsyncIterator[tuple[int, bytes]]
+) -> None:
     if dict.fromkeys(counts, 0) | line.counts != counts:  # an older export does not know every type
-        raise BadImportLine(number, f"It counts {line.counts}, but before it stand {counts}: lines are missing or doubled.")
+        raise BadImportLine(
+            number,
+            f"It counts {line.counts}, but before it stand {counts}: lines are missing or doubled.",
+        )
     async for after, _ in rest:
         raise BadImportLine(after, "Nothing may follow the `end` line.")
 
 
-def _read(model: type[_Model], number: int, raw: bytes) -> _Model:
+def _parse_line(model: type[_Model], number: int, raw: bytes) -> _Model:
     if rb"\u0000" in raw and _NUL.search(raw):  # the search alone took half of the time of a line
         raise BadImportLine(number, "It holds a NUL character.")
     try:

@@ -10,21 +10,27 @@ from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problems import unexpected
+from app.api.problems import respond_unexpected
 from app.services.metrics import REGISTRY
 
 logger = logging.getLogger(__name__)
 
-_REQUESTS = Counter("palimpsest_requests", "Requests answered", ["method", "route", "status"], registry=REGISTRY)
+_REQUESTS = Counter(
+    "palimpsest_requests", "Requests answered", ["method", "route", "status"], registry=REGISTRY
+)
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _SECONDS = Histogram(
-    "palimpsest_request_seconds", "Seconds from a request to the end of its answer", ["route"], registry=REGISTRY, buckets=_BUCKETS
+    "palimpsest_request_seconds",
+    "Seconds from a request to the end of its answer",
+    ["route"],
+    registry=REGISTRY,
+    buckets=_BUCKETS,
 )
 _QUIET = frozenset({"/livez", "/readyz", "/metrics"})
 _AGENT = re.compile(r"[\x21-\x7e]{1,128}")
 
 
-class Observed:
+class RequestMonitor:
     """Counts and logs what the application within answers, by route and never by path: paths and queries hold what people wrote."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -35,7 +41,7 @@ class Observed:
             return await self._app(scope, receive, send)
         started, status = time.perf_counter(), 0
 
-        async def watched(message: Message) -> None:
+        async def send_noting_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -43,17 +49,17 @@ class Observed:
 
         with structlog.contextvars.bound_contextvars(request_id=scope["request_id"]):
             try:
-                await self._app(scope, receive, watched)
+                await self._app(scope, receive, send_noting_status)
             except Exception:
                 logger.exception("unexpected error")
                 if status:
                     raise  # half an answer is out; the server cuts the connection, so that nobody takes it for a whole one
-                await unexpected()(scope, receive, watched)
+                await respond_unexpected()(scope, receive, send_noting_status)
             finally:
-                _note(scope, status or 500, time.perf_counter() - started)
+                _record_request(scope, status or 500, time.perf_counter() - started)
 
 
-def _note(scope: Scope, status: int, seconds: float) -> None:
+def _record_request(scope: Scope, status: int, seconds: float) -> None:
     method = scope["method"] if scope["method"] in HTTPMethod.__members__ else "other"
     route = "shed" if "shed" in scope else getattr(scope.get("route"), "path", "unmatched")
     _REQUESTS.labels(method, route, str(status)).inc()
@@ -62,10 +68,16 @@ def _note(scope: Scope, status: int, seconds: float) -> None:
     _SECONDS.labels(route).observe(seconds)
     level = logging.DEBUG if route in _QUIET and status < 400 else logging.INFO
     if logger.isEnabledFor(level):
-        said = {"method": method, "route": route, "status": status, "duration_ms": round(seconds * 1e3, 2), "agent": _agent(scope)}
+        said = {
+            "method": method,
+            "route": route,
+            "status": status,
+            "duration_ms": round(seconds * 1e3, 2),
+            "agent": _find_agent_id(scope),
+        }
         logger.log(level, "request", extra=said)
 
 
-def _agent(scope: Scope) -> str | None:
+def _find_agent_id(scope: Scope) -> str | None:
     given = Headers(scope=scope).get("x-agent-id", "default")
     return given if _AGENT.fullmatch(given) else None

@@ -11,9 +11,9 @@ from pydantic import AfterValidator
 from starlette.responses import Response
 
 from app.api.deps import AgentDep, PartsDep
-from app.services.once import Call, Once, Replayed
+from app.services.once import Call, Idempotency, Replayed
 from app.store import reads
-from app.store.once import Answer
+from app.store.once import RecordedAnswer
 
 Result = TypeVar("Result")
 
@@ -26,30 +26,34 @@ refused (422), and so is a retry whose answer was erased since (410). Calls that
 that of a dry run does."""
 
 
-def _bare(key: str) -> str:
+def _unquote_key(key: str) -> str:
     """The key without the quotes that the draft asks for and few clients send."""
     if not re.fullmatch(_PATTERN, key):
-        raise ValueError("give 1 to 255 printable ASCII characters, new for every call and the same for its retries, such as a UUID")
+        raise ValueError(
+            "give 1 to 255 printable ASCII characters, new for every call and the same for its retries, such as a UUID"
+        )
     return key[1:-1] if len(key) > 2 and key[0] == key[-1] == '"' else key
 
 
 KeyHeader = Annotated[
-    Annotated[str, AfterValidator(_bare)] | None,
-    Header(alias="Idempotency-Key", description=DESCRIPTION, json_schema_extra={"pattern": _PATTERN}),
+    Annotated[str, AfterValidator(_unquote_key)] | None,
+    Header(
+        alias="Idempotency-Key", description=DESCRIPTION, json_schema_extra={"pattern": _PATTERN}
+    ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
+class IdempotentCall:
     """The call under its key; without one nothing of this costs anything."""
 
     call: Call | None
 
-    def keeping(self, render: Callable[[Result], Response]) -> Once[Result]:
+    def plan_replay(self, render: Callable[[Result], Response]) -> Idempotency[Result]:
         """For the service: its result is kept as `render` answers it."""
-        return Once(self.call, lambda result: _answer(render(result)))
+        return Idempotency(self.call, lambda result: _answer_from_response(render(result)))
 
-    async def reading(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def fingerprint_stream(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         """A body on its way; it belongs to what must be the same in a retry."""
         async for chunk in stream:
             if self.call:
@@ -57,52 +61,62 @@ class Keyed:
             yield chunk
 
 
-def _answer(response: Response) -> Answer:
+def _answer_from_response(response: Response) -> RecordedAnswer:
     headers = {name: value for name, value in response.headers.items() if name != "content-length"}
-    return Answer(response.status_code, headers, bytes(response.body))
+    return RecordedAnswer(response.status_code, headers, bytes(response.body))
 
 
-async def get_keyed_stream(request: HttpRequest, parts: PartsDep, agent: AgentDep, key: KeyHeader = None) -> AsyncIterator[Keyed]:
+async def get_keyed_stream(
+    request: HttpRequest, parts: PartsDep, agent: AgentDep, key: KeyHeader = None
+) -> AsyncIterator[IdempotentCall]:
     """Waits for its turn and answers a retry at once; else the route runs, and reads the body with `Keyed.reading`."""
     if key is None:
-        yield Keyed(None)
+        yield IdempotentCall(None)
         return
-    async with parts.turns.turn(agent, key):
-        call = Call(agent, key, _head(request))
-        async with reads.reading(parts.engine) as connection:
-            kept = await call.find(connection)
+    async with parts.turns.lock_key(agent, key):
+        call = Call(agent, key, _build_fingerprint_head(request))
+        async with reads.open_read_connection(parts.engine) as connection:
+            kept = await call.find_record(connection)
         if kept:
             async for chunk in request.stream():
                 call.feed(chunk)
-            call.repeat(kept)
-        yield Keyed(call)
+            call.replay_answer(kept)
+        yield IdempotentCall(call)
 
 
-def _head(request: HttpRequest) -> str:
+def _build_fingerprint_head(request: HttpRequest) -> str:
     """What a retry must repeat, beside the body."""
-    return "\n".join([request.method, request.url.path, request.url.query, request.headers.get("if-match", ""), ""])
+    return "\n".join(
+        [
+            request.method,
+            request.url.path,
+            request.url.query,
+            request.headers.get("if-match", ""),
+            "",
+        ]
+    )
 
 
 # "function": the turn ends when the route has returned, not when a slow client has read the answer.
-KeyedStreamDep = Annotated[Keyed, Depends(get_keyed_stream, scope="function")]
+KeyedStreamDep = Annotated[IdempotentCall, Depends(get_keyed_stream, scope="function")]
 
 
-async def get_keyed(request: HttpRequest, keyed: KeyedStreamDep) -> Keyed:
+async def get_keyed(request: HttpRequest, keyed: KeyedStreamDep) -> IdempotentCall:
     """The same for a route whose body is read as a whole."""
     if keyed.call:
         keyed.call.feed(await request.body())
     return keyed
 
 
-KeyedDep = Annotated[Keyed, Depends(get_keyed)]
+KeyedDep = Annotated[IdempotentCall, Depends(get_keyed)]
 
 
-def install(app: FastAPI) -> None:
+def install_replay_handler(app: FastAPI) -> None:
     """A call that was executed before gets its answer from wherever that is found."""
-    app.add_exception_handler(Replayed, _replay)
+    app.add_exception_handler(Replayed, _replay_answer)
 
 
-async def _replay(_request: HttpRequest, found: Exception) -> Response:
-    assert isinstance(found, Replayed)
-    answer = found.answer
+async def _replay_answer(_request: HttpRequest, error: Exception) -> Response:
+    assert isinstance(error, Replayed)
+    answer = error.answer
     return Response(answer.body, answer.status, {**answer.headers, "Idempotency-Replayed": "true"})

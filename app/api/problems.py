@@ -24,7 +24,7 @@ MEDIA_TYPE = "application/problem+json"
 _STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
     (errors.UnknownMemory, 404, "unknown-memory", "No such memory"),
     (errors.UnknownLogEntry, 404, "unknown-operation", "No such operation"),
-    (errors.Archived, 410, "archived", "The operation is archived"),
+    (errors.OperationArchived, 410, "archived", "The operation is archived"),
     (errors.SelectionArchived, 410, "archived", "Operations are archived"),
     (errors.ArchivesUnavailable, 503, "archives-unavailable", "The archives cannot be reached"),
     (errors.UnknownSweep, 404, "unknown-sweep", "No such sweep"),
@@ -64,15 +64,15 @@ def problem_of(error: errors.PalimpsestError) -> Problem:
     """The problem that a domain error is told as, with the ids it carries."""
     for kind, status, slug, title in _STATUS:
         if isinstance(error, kind):
-            return problem(status, slug, title, str(error), **_members(error))
+            return build_problem(status, slug, title, str(error), **_collect_members(error))
     raise error
 
 
-def _members(error: errors.PalimpsestError) -> dict[str, Any]:
+def _collect_members(error: errors.PalimpsestError) -> dict[str, Any]:
     match error:
         case errors.BuiltOn() | errors.GroundMoved() | errors.AlreadyReverted():
             return {"log_ids": [str(i) for i in error.log_ids]}
-        case errors.Archived():
+        case errors.OperationArchived():
             return {"archive": error.file, "known_at": format_time(error.at)}
         case errors.SelectionArchived():
             return {"archived_until": format_time(error.until)}
@@ -81,25 +81,35 @@ def _members(error: errors.PalimpsestError) -> dict[str, Any]:
         case errors.BadImportLine():
             return {"line": error.line}
         case BatchRefused():
-            return {"items": {str(i): problem_of(inner).model_dump() for i, inner in error.problems.items()}}
+            return {
+                "items": {
+                    str(i): problem_of(inner).model_dump() for i, inner in error.problems.items()
+                }
+            }
         case _:
             return {}
 
 
 def invalid_input(details: Sequence[Mapping[str, Any]]) -> Problem:
     """What is wrong with a payload: every place with what to do about it."""
-    places = [{"at": _place(error["loc"]), "reason": _reason(error)} for error in details]
+    places = [
+        {"at": _name_place(error["loc"]), "reason": _explain_error(error)} for error in details
+    ]
     detail = "; ".join(f"{p['at']}: {p['reason']}" if p["at"] else p["reason"] for p in places[:5])
-    return problem(422, "invalid", "The request is not valid", detail, errors=places[:50])
+    return build_problem(422, "invalid", "The request is not valid", detail, errors=places[:50])
 
 
-def _place(location: Sequence[int | str]) -> str:
-    inner = location[1:] if location and location[0] in ("body", "query", "path", "header") else location
+def _name_place(location: Sequence[int | str]) -> str:
+    inner = (
+        location[1:]
+        if location and location[0] in ("body", "query", "path", "header")
+        else location
+    )
     named = [str(part) for part in inner]
     return ".".join(named).encode("utf-8", "replace").decode()
 
 
-def _reason(error: Mapping[str, Any]) -> str:
+def _explain_error(error: Mapping[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
         return "unknown field; leave it out or check its spelling"
     if tuple(error["loc"]) == ("body",) and error["type"] in ("missing", "model_attributes_type"):
@@ -107,77 +117,115 @@ def _reason(error: Mapping[str, Any]) -> str:
     return str(error["msg"]).removeprefix("Value error, ")
 
 
-def problem(status: int, slug: str, title: str, detail: str, **members: Any) -> Problem:
+def build_problem(status: int, slug: str, title: str, detail: str, **members: Any) -> Problem:
     """A problem of our own types; further members carry ids."""
-    return Problem(type=f"urn:palimpsest:problem:{slug}", title=title, status=status, detail=detail, **members)
+    return Problem(
+        type=f"urn:palimpsest:problem:{slug}", title=title, status=status, detail=detail, **members
+    )
 
 
-def respond(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
-    return JSONResponse(problem.model_dump(), status_code=problem.status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+def respond_with_problem(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse(
+        problem.model_dump(),
+        status_code=problem.status,
+        media_type=MEDIA_TYPE,
+        headers=dict(headers or {}),
+    )
 
 
-def install(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     """Every error leaves as a problem; what is not listed here, `observed.Observed` answers."""
-    app.add_exception_handler(errors.PalimpsestError, _domain_error)
-    app.add_exception_handler(RequestValidationError, _validation_error)
-    app.add_exception_handler(ValidationError, _validation_error)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(sa.exc.TimeoutError, _busy)
-    app.add_exception_handler(sa.exc.DBAPIError, _database_error)
-    app.add_exception_handler(psycopg.Error, _database_error)
+    app.add_exception_handler(errors.PalimpsestError, _answer_domain_error)
+    app.add_exception_handler(RequestValidationError, _answer_validation_error)
+    app.add_exception_handler(ValidationError, _answer_validation_error)
+    app.add_exception_handler(HTTPException, _answer_http_error)
+    app.add_exception_handler(sa.exc.TimeoutError, _answer_pool_timeout)
+    app.add_exception_handler(sa.exc.DBAPIError, _answer_database_error)
+    app.add_exception_handler(psycopg.Error, _answer_database_error)
 
 
-async def _domain_error(_request: Request, error: Exception) -> Response:
+async def _answer_domain_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, errors.PalimpsestError)
-    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, errors.Unavailable) else None
-    return respond(problem_of(error), headers)
+    headers = (
+        {"Retry-After": str(error.retry_after)} if isinstance(error, errors.Unavailable) else None
+    )
+    return respond_with_problem(problem_of(error), headers)
 
 
-async def _validation_error(_request: Request, error: Exception) -> Response:
+async def _answer_validation_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError | ValidationError)
-    return respond(invalid_input(error.errors()))
+    return respond_with_problem(invalid_input(error.errors()))
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
+async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     match error.status_code:
         case 404:
-            detail = f"There is nothing at {_shown(request)}. /docs shows every route."
-            return respond(problem(404, "not-found", "No such path", detail), error.headers)
+            detail = f"There is nothing at {_printable_path(request)}. /docs shows every route."
+            return respond_with_problem(
+                build_problem(404, "not-found", "No such path", detail), error.headers
+            )
         case 405:
-            allowed = _methods_beside(request) or (error.headers or {}).get("Allow", "")
-            detail = f"At {_shown(request)}, {allowed} is taken, not {request.method}. /docs shows every route."
-            return respond(problem(405, "method-not-allowed", "Another method is needed", detail), {"Allow": allowed})
+            allowed = _list_allowed_methods(request) or (error.headers or {}).get("Allow", "")
+            detail = f"At {_printable_path(request)}, {allowed} is taken, not {request.method}. /docs shows every route."
+            return respond_with_problem(
+                build_problem(405, "method-not-allowed", "Another method is needed", detail),
+                {"Allow": allowed},
+            )
         case status:
-            return respond(problem(status, "refused", "The request was refused", str(error.detail)), error.headers)
+            return respond_with_problem(
+                build_problem(status, "refused", "The request was refused", str(error.detail)),
+                error.headers,
+            )
 
 
-def _shown(request: Request) -> str:
+def _printable_path(request: Request) -> str:
     return request.url.path.encode("utf-8", "replace").decode()[:200]
 
 
-def _methods_beside(request: Request) -> str:
+def _list_allowed_methods(request: Request) -> str:
     """Every method that the document has for the path of the route found. The framework names those of one route only."""
     path = getattr(request.scope.get("route"), "path_format", None)
-    return ", ".join(sorted(method.upper() for method in request.app.openapi()["paths"].get(path, ())))
+    return ", ".join(
+        sorted(method.upper() for method in request.app.openapi()["paths"].get(path, ()))
+    )
 
 
-async def _busy(_request: Request, _error: Exception) -> Response:
-    return respond(problem(503, "busy", "Too busy", "No database connection came free in time. Try again."), {"Retry-After": "1"})
+async def _answer_pool_timeout(_request: Request, _error: Exception) -> Response:
+    return respond_with_problem(
+        build_problem(
+            503, "busy", "Too busy", "No database connection came free in time. Try again."
+        ),
+        {"Retry-After": "1"},
+    )
 
 
-async def _database_error(_request: Request, error: Exception) -> Response:
+async def _answer_database_error(_request: Request, error: Exception) -> Response:
     """A broken rule of the schema is a conflict by its name; trouble that passes is told with when to try again."""
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     rule = cause.diag.constraint_name if isinstance(cause, psycopg.IntegrityError) else None
     if rule:
-        return respond(problem(409, "rule-broken", "The write breaks a rule", f"The write breaks the rule {rule}; nothing was stored."))
+        return respond_with_problem(
+            build_problem(
+                409,
+                "rule-broken",
+                "The write breaks a rule",
+                f"The write breaks the rule {rule}; nothing was stored.",
+            )
+        )
     for kind, slug, title, detail, wait in _PASSING:
         if isinstance(cause, kind):
             logger.error(
-                "database trouble", extra={"trouble": slug, "error": type(cause).__name__, "sqlstate": getattr(cause, "sqlstate", None)}
+                "database trouble",
+                extra={
+                    "trouble": slug,
+                    "error": type(cause).__name__,
+                    "sqlstate": getattr(cause, "sqlstate", None),
+                },
             )
-            return respond(problem(503, slug, title, detail), {"Retry-After": str(wait)})
+            return respond_with_problem(
+                build_problem(503, slug, title, detail), {"Retry-After": str(wait)}
+            )
     raise error
 
 
@@ -197,28 +245,53 @@ _PASSING: list[tuple[type[psycopg.Error], str, str, str, int]] = [
         "Another write of this agent took longer than PALIMPSEST_LOCK_TIMEOUT; nothing was stored. Try again when it has ended.",
         5,
     ),
-    (psycopg.errors.TransactionRollback, "collision", "Two writes collided", "The database chose to undo this one. Try again.", 1),
-    (psycopg.OperationalError, "database-unavailable", "The database cannot be reached", "Try again.", 2),
-    (psycopg.InterfaceError, "database-unavailable", "The database cannot be reached", "Try again.", 2),
+    (
+        psycopg.errors.TransactionRollback,
+        "collision",
+        "Two writes collided",
+        "The database chose to undo this one. Try again.",
+        1,
+    ),
+    (
+        psycopg.OperationalError,
+        "database-unavailable",
+        "The database cannot be reached",
+        "Try again.",
+        2,
+    ),
+    (
+        psycopg.InterfaceError,
+        "database-unavailable",
+        "The database cannot be reached",
+        "Try again.",
+        2,
+    ),
 ]
 
 
-def unexpected() -> Response:
+def respond_unexpected() -> Response:
     """The answer to an error nobody foresaw."""
-    return respond(
-        problem(500, "unexpected", "Something went wrong here", "The fault is the service's; its log says more. Nothing was stored.")
+    return respond_with_problem(
+        build_problem(
+            500,
+            "unexpected",
+            "Something went wrong here",
+            "The fault is the service's; its log says more. Nothing was stored.",
+        )
     )
 
 
-def overloaded() -> Response:
+def respond_overloaded() -> Response:
     """The answer at the door when all places and the queue before them are taken."""
-    detail = (
-        "More requests arrive than can be worked on; this one was not begun. Try again after Retry-After seconds, and then more slowly."
+    detail = "More requests arrive than can be worked on; this one was not begun. Try again after Retry-After seconds, and then more slowly."
+    return respond_with_problem(
+        build_problem(503, "overloaded", "Overloaded", detail), {"Retry-After": "1"}
     )
-    return respond(problem(503, "overloaded", "Overloaded", detail), {"Retry-After": "1"})
 
 
-def draining() -> Response:
+def respond_draining() -> Response:
     """The answer of /readyz while the process ends."""
     detail = "Send requests to another process; this one is about to end."
-    return respond(problem(503, "draining", "Shutting down", detail), {"Retry-After": "1"})
+    return respond_with_problem(
+        build_problem(503, "draining", "Shutting down", detail), {"Retry-After": "1"}
+    )

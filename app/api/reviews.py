@@ -12,10 +12,10 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import AnswerBase, MemoryOut, Problem, SignalOut, WriteAnswer
 from app.api.deps import AgentDep, Cursor, OriginDep, PartsDep
-from app.api.documented import BODY, WRITE, links, problems
+from app.api.documented import BODY, WRITE, document_links, document_problems
 from app.api.once import KeyedDep
-from app.api.problems import problem, problem_of, respond
-from app.api.reply import reply
+from app.api.problems import build_problem, problem_of, respond_with_problem
+from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT, Content
 from app.api.times import Time
 from app.domain.errors import PalimpsestError, UnknownReview
@@ -23,15 +23,20 @@ from app.domain.plan import ReviewSource, ReviewStatus
 from app.domain.relation import Judgment, Relation
 from app.domain.strength import HalfLives
 from app.services.remember import Outcome
-from app.services.review import Decided, Moved, Preview
+from app.services.review import Decided, OutdatedReview, Preview
 from app.store import reads, reviews
 from app.store.reads import After
-from app.store.reviews import ReviewFilters, proposal_of
+from app.store.reviews import ReviewFilters, proposal_from_row
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
 shadow = APIRouter(prefix="/v1/shadow", tags=["reviews"])
 
-ReviewPath = Annotated[UUID, Path(description="`id` of a review: paste `review_id` from the answer to a store, or an `id` from the list.")]
+ReviewPath = Annotated[
+    UUID,
+    Path(
+        description="`id` of a review: paste `review_id` from the answer to a store, or an `id` from the list."
+    ),
+]
 
 
 class JudgmentOut(AnswerBase):
@@ -45,10 +50,12 @@ class JudgmentOut(AnswerBase):
     signals: list[SignalOut]
 
     @classmethod
-    def of(cls, judgment: Judgment) -> Self:
-        signals = [SignalOut.of(finding) for finding in judgment.findings]
+    def from_judgment(cls, judgment: Judgment) -> Self:
+        signals = [SignalOut.from_finding(finding) for finding in judgment.findings]
         names = ("memory_id", "relation", "confidence", "reasoning", "decided_by")
-        return cls.model_construct(**{name: getattr(judgment, name) for name in names}, signals=signals)
+        return cls.model_construct(
+            **{name: getattr(judgment, name) for name in names}, signals=signals
+        )
 
 
 class ReviewOut(AnswerBase):
@@ -69,14 +76,17 @@ class ReviewOut(AnswerBase):
     decided_at: Time | None
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Self:
-        return cls.model_construct(**cls._values(row))
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls.model_construct(**cls._values_from_row(row))
 
     @classmethod
-    def _values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        judgments = [JudgmentOut.of(j) for j in proposal_of(row).judgments]
+    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        judgments = [JudgmentOut.from_judgment(j) for j in proposal_from_row(row).judgments]
         computed = {"judgments": judgments, "held": row["incoming"]}
-        return {name: computed[name] if name in computed else row[name] for name in ReviewOut.model_fields}
+        return {
+            name: computed[name] if name in computed else row[name]
+            for name in ReviewOut.model_fields
+        }
 
 
 class ReviewDetailOut(ReviewOut):
@@ -87,12 +97,17 @@ class ReviewDetailOut(ReviewOut):
     obstacle: str | None = Field(description="Why it cannot be accepted as things are.")
 
     @classmethod
-    def showing(cls, row: Mapping[str, Any], preview: Preview, half_lives: HalfLives) -> Self:
-        return cls.model_construct(**cls._values(row), **_shown(preview, half_lives))
+    def from_preview(cls, row: Mapping[str, Any], preview: Preview, half_lives: HalfLives) -> Self:
+        return cls.model_construct(
+            **cls._values_from_row(row), **_values_from_preview(preview, half_lives)
+        )
 
 
-def _shown(preview: Preview, half_lives: HalfLives) -> dict[str, Any]:
-    before, after = ([MemoryOut.of(m, preview.at, half_lives) for m in memories] for memories in (preview.before, preview.after))
+def _values_from_preview(preview: Preview, half_lives: HalfLives) -> dict[str, Any]:
+    before, after = (
+        [MemoryOut.from_memory(m, preview.at, half_lives) for m in memories]
+        for memories in (preview.before, preview.after)
+    )
     return {"before": before, "after": after, "obstacle": preview.obstacle}
 
 
@@ -110,11 +125,15 @@ class ReviewFilterFields(BaseModel):
 
     source: ReviewSource | None = None
     relation: Relation | None = None
-    memory_id: UUID | None = Field(default=None, description="The fact stored beside, or a memory that the proposal is about.")
+    memory_id: UUID | None = Field(
+        default=None, description="The fact stored beside, or a memory that the proposal is about."
+    )
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
 
-    def filters(self, status: str | None) -> ReviewFilters:
-        return ReviewFilters(status, self.source, self.relation, self.memory_id, self.min_confidence)
+    def to_review_filters(self, status: str | None) -> ReviewFilters:
+        return ReviewFilters(
+            status, self.source, self.relation, self.memory_id, self.min_confidence
+        )
 
 
 class ReviewsQuery(ReviewFilterFields):
@@ -125,19 +144,35 @@ class ReviewsQuery(ReviewFilterFields):
     cursor: str | None = None
 
 
-_LEADS_TO = links("items/0/id", "review_id", "get_review", "accept", "reject")
+_LEADS_TO = document_links("items/0/id", "review_id", "get_review", "accept", "reject")
 
 
 @router.get("", responses={200: {"model": ReviewsAnswer, "links": _LEADS_TO}}, response_model=None)
-async def list_reviews(parts: PartsDep, agent: AgentDep, query: Annotated[ReviewsQuery, Query()]) -> Response:
+async def list_reviews(
+    parts: PartsDep, agent: AgentDep, query: Annotated[ReviewsQuery, Query()]
+) -> Response:
     """What waits for a person, and what was decided, newest first. Reviews that waited too long are closed, and logged, first."""
-    await parts.reviewing.expire(agent)
-    after = Cursor.decoded(query.cursor).after if query.cursor else None
-    async with reads.reading(parts.engine) as connection:
-        rows = await reviews.list_reviews(connection, agent, query.filters(query.status), limit=query.limit + 1, after=after)
+    await parts.reviews.expire_overdue(agent)
+    after = Cursor.decode(query.cursor).after if query.cursor else None
+    async with reads.open_read_connection(parts.engine) as connection:
+        rows = await reviews.list_reviews(
+            connection,
+            agent,
+            query.to_review_filters(query.status),
+            limit=query.limit + 1,
+            after=after,
+        )
     shown = rows[: query.limit]
-    next_cursor = Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encoded() if len(rows) > query.limit else None
-    return reply(ReviewsAnswer.model_construct(items=[ReviewOut.of(row) for row in shown], next_cursor=next_cursor))
+    next_cursor = (
+        Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encode()
+        if len(rows) > query.limit
+        else None
+    )
+    return respond_with_answer(
+        ReviewsAnswer.model_construct(
+            items=[ReviewOut.from_row(row) for row in shown], next_cursor=next_cursor
+        )
+    )
 
 
 @router.get("/decide", include_in_schema=False)
@@ -146,15 +181,19 @@ async def not_a_review() -> Response:
     raise HTTPException(405)
 
 
-@router.get("/{review_id}", responses={200: {"model": ReviewDetailOut}, **problems(404)}, response_model=None)
+@router.get(
+    "/{review_id}",
+    responses={200: {"model": ReviewDetailOut}, **document_problems(404)},
+    response_model=None,
+)
 async def get_review(parts: PartsDep, agent: AgentDep, review_id: ReviewPath) -> Response:
     """One review, with the memories it is about before and after accepting it now."""
-    async with reads.reading(parts.engine) as connection:
-        row = await reviews.find_review(connection, agent, review_id)
+    async with reads.open_read_connection(parts.engine) as connection:
+        row = await reviews.find_review_row(connection, agent, review_id)
     if row is None:
         raise UnknownReview(review_id)
-    preview = await parts.reviewing.preview(agent, review_id)
-    return reply(ReviewDetailOut.showing(row, preview, parts.half_lives))
+    preview = await parts.reviews.preview_accept(agent, review_id)
+    return respond_with_answer(ReviewDetailOut.from_preview(row, preview, parts.half_lives))
 
 
 class DecisionRequest(BaseModel):
@@ -165,28 +204,32 @@ class DecisionRequest(BaseModel):
     note: Content | None = None
 
 
-def _result(outcome: Outcome | Moved | PalimpsestError, half_lives: HalfLives) -> WriteAnswer | Problem:
+def _result_from_decision(
+    outcome: Outcome | OutdatedReview | PalimpsestError, half_lives: HalfLives
+) -> WriteAnswer | Problem:
     match outcome:
         case Outcome():
-            return WriteAnswer.of(outcome, half_lives)
-        case Moved():
-            return _moved(outcome, half_lives)
+            return WriteAnswer.from_outcome(outcome, half_lives)
+        case OutdatedReview():
+            return _problem_from_moved(outcome, half_lives)
         case _:
             return problem_of(outcome)
 
 
-def _moved(found: Moved, half_lives: HalfLives) -> Problem:
-    shown = _shown(found.preview, half_lives)
-    memories = {name: [m.model_dump(mode="json") for m in shown[name]] for name in ("before", "after")}
+def _problem_from_moved(moved: OutdatedReview, half_lives: HalfLives) -> Problem:
+    shown = _values_from_preview(moved.preview, half_lives)
+    memories = {
+        name: [m.model_dump(mode="json") for m in shown[name]] for name in ("before", "after")
+    }
     detail = "What the review is about has changed since it was made. Look at the fresh proposal, and accept again if it is right."
-    return problem(
+    return build_problem(
         409,
         "moved",
         "The memories have changed",
         detail,
-        review_id=str(found.review_id),
-        changed=[str(i) for i in found.changed],
-        proposal={**memories, "obstacle": found.preview.obstacle},
+        review_id=str(moved.review_id),
+        changed=[str(i) for i in moved.changed],
+        proposal={**memories, "obstacle": moved.preview.obstacle},
     )
 
 
@@ -201,31 +244,39 @@ class Decider:
     review_id: ReviewPath
     body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None
 
-    async def answered(self, *, accept: bool) -> Response:
-        reviewing, note = self.parts.reviewing, self.body.note if self.body else None
+    async def decide_review(self, *, accept: bool) -> Response:
+        reviewing, note = self.parts.reviews, self.body.note if self.body else None
         decide = reviewing.accept if accept else reviewing.reject
-        once = self.keyed.keeping(self._answer)
-        return self._answer(await decide(self.agent, self.review_id, note=note, request=self.origin, once=once))
+        once = self.keyed.plan_replay(self._render_answer)
+        return self._render_answer(
+            await decide(
+                self.agent, self.review_id, note=note, request=self.origin, idempotency=once
+            )
+        )
 
-    def _answer(self, outcome: Outcome | Moved) -> Response:
-        result = _result(outcome, self.parts.half_lives)
-        return respond(result) if isinstance(result, Problem) else reply(result)
+    def _render_answer(self, outcome: Outcome | OutdatedReview) -> Response:
+        result = _result_from_decision(outcome, self.parts.half_lives)
+        return (
+            respond_with_problem(result)
+            if isinstance(result, Problem)
+            else respond_with_answer(result)
+        )
 
 
 DeciderDep = Annotated[Decider, Depends()]
-_DECISION = {200: {"model": WriteAnswer}, **problems(*BODY, 404, *WRITE)}
+_DECISION = {200: {"model": WriteAnswer}, **document_problems(*BODY, 404, *WRITE)}
 
 
 @router.post("/{review_id}/accept", responses=_DECISION, response_model=None)
 async def accept(decider: DeciderDep) -> Response:
     """Do what the review proposes. Where its memories changed since, 409 shows a fresh proposal. Accepting again is the same as once."""
-    return await decider.answered(accept=True)
+    return await decider.decide_review(accept=True)
 
 
 @router.post("/{review_id}/reject", responses=_DECISION, response_model=None)
 async def reject(decider: DeciderDep) -> Response:
     """Leave everything as it is. The decision is logged; rejecting again is the same as once."""
-    return await decider.answered(accept=False)
+    return await decider.decide_review(accept=False)
 
 
 class DecideRequest(BaseModel):
@@ -236,7 +287,9 @@ class DecideRequest(BaseModel):
     decision: Literal["accept", "reject"]
     ids: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIMIT)] | None = None
     filter: ReviewFilterFields | None = None
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] | None = Field(None, description="With filter: how many at most.")
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] | None = Field(
+        None, description="With filter: how many at most."
+    )
     note: Content | None = None
 
     @model_validator(mode="after")
@@ -244,7 +297,9 @@ class DecideRequest(BaseModel):
         if (self.ids is None) == (self.filter is None):
             raise ValueError("give either ids, or a filter with a limit")
         if (self.filter is None) != (self.limit is None):
-            raise ValueError("give limit together with filter: how many reviews may be decided at most")
+            raise ValueError(
+                "give limit together with filter: how many reviews may be decided at most"
+            )
         return self
 
 
@@ -261,7 +316,11 @@ class DecideAnswer(AnswerBase):
     results: list[DecidedOut]
 
 
-@router.post("/decide", responses={200: {"model": DecideAnswer}, **problems(*BODY, *WRITE)}, response_model=None)
+@router.post(
+    "/decide",
+    responses={200: {"model": DecideAnswer}, **document_problems(*BODY, *WRITE)},
+    response_model=None,
+)
 async def decide(
     parts: PartsDep,
     agent: AgentDep,
@@ -271,13 +330,24 @@ async def decide(
 ) -> Response:
     """Accept or reject several reviews, each for itself: one that cannot be decided leaves the others alone."""
 
-    def answer(decided: list[Decided]) -> Response:
-        results = [DecidedOut.model_construct(review_id=i, result=_result(outcome, parts.half_lives)) for i, outcome in decided]
-        return reply(DecideAnswer.model_construct(results=results))
+    def render_answer(decided: list[Decided]) -> Response:
+        results = [
+            DecidedOut.model_construct(
+                review_id=i, result=_result_from_decision(outcome, parts.half_lives)
+            )
+            for i, outcome in decided
+        ]
+        return respond_with_answer(DecideAnswer.model_construct(results=results))
 
-    ids = body.ids or await parts.reviewing.matching(agent, (body.filter or ReviewFilterFields()).filters("pending"), body.limit or 0)
-    accepts, once = body.decision == "accept", keyed.keeping(answer)
-    return answer(await parts.reviewing.decide(agent, ids, accept=accepts, note=body.note, request=origin, once=once))
+    ids = body.ids or await parts.reviews.list_matching(
+        agent, (body.filter or ReviewFilterFields()).to_review_filters("pending"), body.limit or 0
+    )
+    accepts, once = body.decision == "accept", keyed.plan_replay(render_answer)
+    return render_answer(
+        await parts.reviews.decide_all(
+            agent, ids, accept=accepts, note=body.note, request=origin, idempotency=once
+        )
+    )
 
 
 # --- shadow ------------------------------------------------------------------------------------------------------------
@@ -298,7 +368,7 @@ class BandOut(AnswerBase):
     examples: list[UUID] = Field(description="The latest reviews of the band.")
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Self:
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
         decided = row["accepted"] + row["rejected"]
         precision = round(row["accepted"] / decided, 4) if decided else None
         same = {name: row[name] for name in cls.model_fields if name in row}
@@ -320,8 +390,12 @@ class ReportQuery(BaseModel):
 
 
 @shadow.get("/report", responses={200: {"model": ShadowReport}}, response_model=None)
-async def report(parts: PartsDep, agent: AgentDep, query: Annotated[ReportQuery, Query()]) -> Response:
+async def report(
+    parts: PartsDep, agent: AgentDep, query: Annotated[ReportQuery, Query()]
+) -> Response:
     """What would have changed, by relation, judge and confidence, with examples and how people decided so far."""
-    async with reads.reading(parts.engine) as connection:
-        rows = await reviews.shadow_report(connection, agent, query.since)
-    return reply(ShadowReport.model_construct(bands=[BandOut.of(row) for row in rows]))
+    async with reads.open_read_connection(parts.engine) as connection:
+        rows = await reviews.read_shadow_report(connection, agent, query.since)
+    return respond_with_answer(
+        ShadowReport.model_construct(bands=[BandOut.from_row(row) for row in rows])
+    )

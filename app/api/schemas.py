@@ -22,7 +22,7 @@ from pydantic import (
 from app.api.times import Time
 from app.domain.memory import Fact, Kind, Lifespan, Operation, Tier
 from app.domain.relation import Classify, Judge
-from app.domain.text import storable
+from app.domain.text import is_storable
 from app.store.reads import Filters, Point
 from app.store.undoing import Selection
 
@@ -35,7 +35,7 @@ MAX_LIMIT = 1_000
 
 
 def _check_text(text: str) -> str:
-    if not storable(text):
+    if not is_storable(text):
         raise ValueError("must not contain NUL characters or lone surrogates")
     return text
 
@@ -48,7 +48,9 @@ def _check_details(details: dict[str, Any]) -> dict[str, Any]:
         depth, value = layer.pop()
         remaining -= 1
         if depth > MAX_DETAILS_DEPTH or remaining < 0:
-            raise ValueError(f"must hold at most {MAX_DETAILS_SIZE} values, nested at most {MAX_DETAILS_DEPTH} deep")
+            raise ValueError(
+                f"must hold at most {MAX_DETAILS_SIZE} values, nested at most {MAX_DETAILS_DEPTH} deep"
+            )
         if isinstance(value, str):
             _check_detail_text(value)
         elif isinstance(value, float) and not math.isfinite(value):
@@ -64,10 +66,10 @@ def _check_details(details: dict[str, Any]) -> dict[str, Any]:
     return details
 
 
-def _check_number(given: Any) -> Any:
-    if isinstance(given, bool | str):
+def _check_number(value: Any) -> Any:
+    if isinstance(value, bool | str):
         raise ValueError("must be a number")  # noqa: TRY004 - pydantic tells a ValueError to the caller
-    return given
+    return value
 
 
 def _check_detail_text(text: str) -> None:
@@ -93,7 +95,10 @@ Word = Annotated[
     Field(json_schema_extra=_SAYING),
 ]
 OptionalWord = Annotated[
-    str, StringConstraints(strip_whitespace=True, max_length=500), AfterValidator(_check_text), Field(json_schema_extra=_TEXT)
+    str,
+    StringConstraints(strip_whitespace=True, max_length=500),
+    AfterValidator(_check_text),
+    Field(json_schema_extra=_TEXT),
 ]
 Words = Annotated[list[Word], Field(max_length=MAX_LIST)]
 Details = Annotated[dict[str, Any], AfterValidator(_check_details)]
@@ -110,7 +115,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def _given(name: str) -> dict[str, Any]:
+def _schema_requiring(name: str) -> dict[str, Any]:
     """In the document: an object in which that field says something."""
     return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
 
@@ -118,13 +123,13 @@ def _given(name: str) -> dict[str, Any]:
 def _no_null_but_in(*nullable: str) -> Callable[[dict[str, Any]], None]:
     """In the document: at least one field is needed, and only these may be null."""
 
-    def change(schema: dict[str, Any]) -> None:
+    def restrict_nulls(schema: dict[str, Any]) -> None:
         schema["minProperties"] = 1
         for name, field in schema["properties"].items():
             if name not in nullable:
                 field["anyOf"].remove({"type": "null"})
 
-    return change
+    return restrict_nulls
 
 
 class _FactFields(_Strict):
@@ -134,10 +139,16 @@ class _FactFields(_Strict):
     kind: Kind | None = Field(None, description="Default `fact`.")
     entity: Word | None = Field(None, description="Who or what it is about. Default `user`.")
     category: OptionalWord | None = None
-    key: Word | None = Field(None, description="Which attribute. A key holds one value at a time unless `single_valued` is false.")
+    key: Word | None = Field(
+        None,
+        description="Which attribute. A key holds one value at a time unless `single_valued` is false.",
+    )
     value: Content | None = None
     single_valued: StrictBool | None = None
-    details: Details = Field(default_factory=dict, description=f"{DETAILS} Of a decision: rationale, alternatives, related_files.")
+    details: Details = Field(
+        default_factory=dict,
+        description=f"{DETAILS} Of a decision: rationale, alternatives, related_files.",
+    )
     tier: Tier | None = None
     importance: Annotated[Fraction, Number] | None = Field(None, description="0 to 1. Default 0.5.")
     confidence: Annotated[Fraction, Number] | None = Field(None, description="0 to 1. Default 1.")
@@ -147,24 +158,33 @@ class _FactFields(_Strict):
     source: Word | None = None
     session_id: Word | None = None
     project: Word | None = Field(None, description="The project it belongs to, by name.")
-    trust: Annotated[int, Field(ge=0, le=100), Number] | None = Field(None, description="0 to 100. Default 50.")
-    lifespan: Lifespan | None = Field(
-        None, description="Whether it ends with its session or with its project. Default `permanent`: with neither."
+    trust: Annotated[int, Field(ge=0, le=100), Number] | None = Field(
+        None, description="0 to 100. Default 50."
     )
-    valid_from: Time | None = Field(None, description="When it became true in the world. Default: now.")
+    lifespan: Lifespan | None = Field(
+        None,
+        description="Whether it ends with its session or with its project. Default `permanent`: with neither.",
+    )
+    valid_from: Time | None = Field(
+        None, description="When it became true in the world. Default: now."
+    )
     source_date: Time | None = Field(None, description="Another name for `valid_from`.")
     valid_until: Time | None = Field(None, description="A stated end.")
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if self.valid_from is not None and self.source_date is not None and self.valid_from != self.source_date:
+    def _check_times(self) -> Self:
+        if (
+            self.valid_from is not None
+            and self.source_date is not None
+            and self.valid_from != self.source_date
+        ):
             raise ValueError("valid_from and source_date say the same thing; give one of them")
         start = self.valid_from or self.source_date
         if start is not None and self.valid_until is not None and self.valid_until <= start:
             raise ValueError("valid_until must lie after valid_from")
         return self
 
-    def fact(self) -> Fact:
+    def to_fact(self) -> Fact:
         return Fact(
             content=self.content,
             kind=self.kind,
@@ -193,13 +213,16 @@ class _FactFields(_Strict):
 class StoreRequest(_FactFields):
     """A fact to store."""
 
-    supersedes: UUID | Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIST)] | None = Field(
-        None, description="The memory, or memories, that it replaces."
+    supersedes: UUID | Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIST)] | None = (
+        Field(None, description="The memory, or memories, that it replaces.")
     )
     classify: StrictBool | Classify | None = Field(
-        None, description="Which judges are asked; false: none but exact-duplicate detection; true or left out: as configured."
+        None,
+        description="Which judges are asked; false: none but exact-duplicate detection; true or left out: as configured.",
     )
-    dry_run: StrictBool = Field(False, description="true: answer with what would be done and write nothing.")
+    dry_run: StrictBool = Field(
+        False, description="true: answer with what would be done and write nothing."
+    )
 
     @property
     def judges(self) -> Classify | None:
@@ -219,16 +242,28 @@ class ImportLine(_FactFields):
 
     type: Literal["memory"] = "memory"
     created_at: Time | None = Field(None, description="When it became known. Default: now.")
-    client_ref: Annotated[str, StringConstraints(max_length=500), AfterValidator(_check_text)] | StrictInt | None = Field(
-        None, description="Echoed beside the new id."
-    )
+    client_ref: (
+        Annotated[str, StringConstraints(max_length=500), AfterValidator(_check_text)]
+        | StrictInt
+        | None
+    ) = Field(None, description="Echoed beside the new id.")
 
 
 class BatchRequest(_Strict):
     """Facts to store in order. Each item is a store request; one that cannot be stored fails alone unless `atomic`."""
 
     items: Annotated[
-        list[Annotated[Any, WithJsonSchema({"$ref": "#/components/schemas/StoreRequest", "properties": {"dry_run": {"const": False}}})]],
+        list[
+            Annotated[
+                Any,
+                WithJsonSchema(
+                    {
+                        "$ref": "#/components/schemas/StoreRequest",
+                        "properties": {"dry_run": {"const": False}},
+                    }
+                ),
+            ]
+        ],
         Field(min_length=1, max_length=MAX_ITEMS),
     ]
     atomic: StrictBool = False
@@ -237,7 +272,11 @@ class BatchRequest(_Strict):
 class SupersedeRequest(_FactFields):
     """What takes a memory's place: new `content`, or `by` the id of a stored memory."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [_given("content"), _given("by") | {"maxProperties": 1}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [_schema_requiring("content"), _schema_requiring("by") | {"maxProperties": 1}]
+        }
+    )
 
     content: Content | None = None  # type: ignore[assignment]  # here it may be left out, for `by`
     by: UUID | None = None
@@ -255,12 +294,19 @@ class RetractRequest(_Strict):
     """How a memory ends without a successor."""
 
     model_config = ConfigDict(
-        json_schema_extra={"anyOf": [{"properties": {"at": {"type": "null"}}}, {"properties": {"never_true": {"const": False}}}]}
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"at": {"type": "null"}}},
+                {"properties": {"never_true": {"const": False}}},
+            ]
+        }
     )
 
     at: Time | None = Field(default=None, description="When it stopped being true. Default: now.")
     reason: Content | None = None
-    never_true: StrictBool = Field(default=False, description="true: it was never true; what it replaced holds again.")
+    never_true: StrictBool = Field(
+        default=False, description="true: it was never true; what it replaced holds again."
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -272,18 +318,35 @@ class RetractRequest(_Strict):
 class DeleteQuery(_Strict):
     """How DELETE ends a memory."""
 
-    erase: bool = Field(default=False, description="true: erase its text, vector and hashes everywhere. This cannot be undone.")
-    cascade: bool = Field(default=False, description="With erase: erase also what its text was merged into.")
+    erase: bool = Field(
+        default=False,
+        description="true: erase its text, vector and hashes everywhere. This cannot be undone.",
+    )
+    cascade: bool = Field(
+        default=False, description="With erase: erase also what its text was merged into."
+    )
 
 
 class ErasureRequest(_Strict):
     """What to erase: exactly one of a chain, a session, the agent."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [_given("chain_id"), _given("session_id"), _given("agent_id")]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                _schema_requiring("chain_id"),
+                _schema_requiring("session_id"),
+                _schema_requiring("agent_id"),
+            ]
+        }
+    )
 
-    chain_id: UUID | None = Field(None, description="A fact with all its versions: the id of its chain, or of any version.")
+    chain_id: UUID | None = Field(
+        None, description="A fact with all its versions: the id of its chain, or of any version."
+    )
     session_id: Word | None = Field(None, description="All that was said in a session.")
-    agent_id: Word | None = Field(None, description="Everything of this agent: repeat its id to confirm.")
+    agent_id: Word | None = Field(
+        None, description="Everything of this agent: repeat its id to confirm."
+    )
     cascade: StrictBool = Field(False, description="Erase also what the texts were merged into.")
 
     @model_validator(mode="after")
@@ -296,37 +359,56 @@ class ErasureRequest(_Strict):
 class RevertRequest(_Strict):
     """How an operation is undone."""
 
-    cascade: StrictBool = Field(default=False, description="Undo first what was built on it; without this, 409 lists that.")
-    store: StrictBool = Field(default=False, description="Of a NOOP or DELETE: store what was said as a memory of its own too.")
+    cascade: StrictBool = Field(
+        default=False, description="Undo first what was built on it; without this, 409 lists that."
+    )
+    store: StrictBool = Field(
+        default=False,
+        description="Of a NOOP or DELETE: store what was said as a memory of its own too.",
+    )
 
 
 class RevertsRequest(_Strict):
     """Which operations to undo, all criteria together; those that were undone before are left out."""
 
     model_config = ConfigDict(
-        json_schema_extra=lambda schema: schema.update(anyOf=[_given(name) for name in (*Selection.__dataclass_fields__, "sweep_id")])
+        json_schema_extra=lambda schema: schema.update(
+            anyOf=[
+                _schema_requiring(name) for name in (*Selection.__dataclass_fields__, "sweep_id")
+            ]
+        )
     )
 
     operation: Operation | None = None
     sweep_id: UUID | None = Field(None, description="What a sweep did.")
-    request_id: Word | None = Field(None, description="X-Request-Id of the call that did them: a batch, an import.")
+    request_id: Word | None = Field(
+        None, description="X-Request-Id of the call that did them: a batch, an import."
+    )
     session_id: Word | None = None
     source: Word | None = Field(None, description="`source` of the facts that were sent.")
     decided_by: Judge | None = Field(None, description="Which judge decided.")
     since: Time | None = None
     until: Time | None = None
-    cascade: StrictBool = Field(False, description="Undo also what was built on them; without this, 409 lists that.")
-    dry_run: StrictBool = Field(False, description="true: answer with what would be undone and write nothing.")
+    cascade: StrictBool = Field(
+        False, description="Undo also what was built on them; without this, 409 lists that."
+    )
+    dry_run: StrictBool = Field(
+        False, description="true: answer with what would be undone and write nothing."
+    )
 
     @model_validator(mode="after")
-    def _narrowed(self) -> Self:
-        if all(getattr(self, name) is None for name in (*Selection.__dataclass_fields__, "sweep_id")):  # null says nothing
+    def _require_criterion(self) -> Self:
+        if all(
+            getattr(self, name) is None for name in (*Selection.__dataclass_fields__, "sweep_id")
+        ):  # null says nothing
             raise ValueError("name at least one criterion, such as request_id or since")
         if self.sweep_id and self.request_id:
-            raise ValueError("give request_id or sweep_id: operations of a sweep carry its id as their request_id")
+            raise ValueError(
+                "give request_id or sweep_id: operations of a sweep carry its id as their request_id"
+            )
         return self
 
-    def selection(self) -> Selection:
+    def to_selection(self) -> Selection:
         given = {name: getattr(self, name) for name in Selection.__dataclass_fields__}
         return Selection(**given | ({"request_id": str(self.sweep_id)} if self.sweep_id else {}))
 
@@ -334,7 +416,9 @@ class RevertsRequest(_Strict):
 class PatchRequest(_Strict):
     """Corrections. What is left out stays; `valid_until: null` opens the stated end. Content is never changed: supersede it."""
 
-    model_config = ConfigDict(json_schema_extra=_no_null_but_in("valid_until", "source", "session_id", "project"))
+    model_config = ConfigDict(
+        json_schema_extra=_no_null_but_in("valid_until", "source", "session_id", "project")
+    )
 
     valid_from: Time | None = None
     valid_until: Time | None = None
@@ -352,22 +436,27 @@ class PatchRequest(_Strict):
     details: Details | None = Field(None, description=DETAILS)
 
     @model_validator(mode="after")
-    def _something(self) -> Self:
+    def _require_correction(self) -> Self:
         if not self.model_fields_set:
             raise ValueError("name at least one field to correct")
         nullable = {"valid_until", "source", "session_id", "project"}
-        if empty := [name for name in self.model_fields_set - nullable if getattr(self, name) is None]:
+        if empty := [
+            name for name in self.model_fields_set - nullable if getattr(self, name) is None
+        ]:
             raise ValueError(f"{empty[0]} cannot be null")
         return self
 
-    def said(self) -> dict[str, Any]:
+    def to_corrections(self) -> dict[str, Any]:
         """What it corrects of the belief."""
         names = {"valid_from": "valid_from", "valid_until": "said_until", "tier": "tier"}
         return {names[name]: getattr(self, name) for name in names.keys() & self.model_fields_set}
 
-    def metadata(self) -> dict[str, Any]:
+    def to_metadata(self) -> dict[str, Any]:
         """What it corrects beside the belief."""
-        return {name: getattr(self, name) for name in self.model_fields_set - {"valid_from", "valid_until", "tier"}}
+        return {
+            name: getattr(self, name)
+            for name in self.model_fields_set - {"valid_from", "valid_until", "tier"}
+        }
 
 
 class FilterFields(_Strict):
@@ -383,7 +472,7 @@ class FilterFields(_Strict):
     tags_all: Words = Field(default_factory=list)
     min_importance: Fraction | None = None
 
-    def filters(self) -> Filters:
+    def to_filters(self) -> Filters:
         return Filters(
             kind=self.kind,
             entity=self.entity,
@@ -399,7 +488,9 @@ class FilterFields(_Strict):
 
 Sort = Annotated[
     Literal["score", "strength"],
-    Field(description="Order of the memories found: best match first, or strongest first. It never hides one."),
+    Field(
+        description="Order of the memories found: best match first, or strongest first. It never hides one."
+    ),
 ]
 
 
@@ -410,11 +501,19 @@ class SearchRequest(FilterFields):
     min_importance: Annotated[Fraction, Number] | None = None
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), Number] = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
-    min_score: Annotated[float, Field(allow_inf_nan=False), Number] | None = Field(None, description="Leave out results that score lower.")
+    min_score: Annotated[float, Field(allow_inf_nan=False), Number] | None = Field(
+        None, description="Leave out results that score lower."
+    )
     sort: Sort = "score"
-    as_of: Time | None = Field(None, validation_alias=AliasChoices("as_of", "asOf"), description="What was true at that time.")
+    as_of: Time | None = Field(
+        None,
+        validation_alias=AliasChoices("as_of", "asOf"),
+        description="What was true at that time.",
+    )
     known_at: Time | None = Field(
-        None, validation_alias=AliasChoices("known_at", "knownAt"), description="As far as was known at that time."
+        None,
+        validation_alias=AliasChoices("known_at", "knownAt"),
+        description="As far as was known at that time.",
     )
     include_superseded: StrictBool = Field(
         default=False,
@@ -422,5 +521,5 @@ class SearchRequest(FilterFields):
         description="Search every version, not only what holds.",
     )
 
-    def point(self) -> Point:
+    def to_point(self) -> Point:
         return Point(self.as_of, self.known_at, self.include_superseded)

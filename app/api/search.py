@@ -8,8 +8,8 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers import MemoryOut, ResultOut, SearchAnswer, etag_of
 from app.api.deps import AgentDep, Parts, PartsDep, PointQuery, SearchQuery
-from app.api.documented import BODY, problems
-from app.api.reply import reply
+from app.api.documented import BODY, document_problems
+from app.api.reply import respond_with_answer
 from app.api.schemas import SearchRequest, Sort, Word
 from app.domain.errors import NoPreference
 from app.domain.memory import AgentId, Kind, Slot
@@ -19,31 +19,55 @@ from app.store.search import Hits
 router = APIRouter(prefix="/v1", tags=["recall"])
 
 
-@router.post("/search", responses={200: {"model": SearchAnswer}, **problems(*BODY)}, response_model=None)
-async def search(parts: PartsDep, agent: AgentDep, body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)]) -> Response:
+@router.post(
+    "/search",
+    responses={200: {"model": SearchAnswer}, **document_problems(*BODY)},
+    response_model=None,
+)
+async def search(
+    parts: PartsDep,
+    agent: AgentDep,
+    body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)],
+) -> Response:
     """The memories nearest to the query, best first: min(limit, live) of them, always, unless `min_score` cuts some off."""
-    hits = await parts.recall.search(
-        agent, body.query, mode=body.mode, limit=body.limit, min_score=body.min_score, filters=body.filters(), point=body.point()
+    hits = await parts.search.search(
+        agent,
+        body.query,
+        mode=body.mode,
+        limit=body.limit,
+        min_score=body.min_score,
+        filters=body.to_filters(),
+        point=body.to_point(),
     )
-    return _found(parts, agent, hits, body.sort)
+    return _render_hits(parts, agent, hits, body.sort)
 
 
 @router.get("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
-async def search_by_get(parts: PartsDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]) -> Response:
+async def search_by_get(
+    parts: PartsDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
+) -> Response:
     """The same by GET."""
-    hits = await parts.recall.search(
-        agent, query.q, mode=query.mode, limit=query.limit, min_score=query.min_score, filters=query.filters(), point=query.everywhere()
+    hits = await parts.search.search(
+        agent,
+        query.q,
+        mode=query.mode,
+        limit=query.limit,
+        min_score=query.min_score,
+        filters=query.to_filters(),
+        point=query.to_requested_point(),
     )
-    return _found(parts, agent, hits, query.sort)
+    return _render_hits(parts, agent, hits, query.sort)
 
 
-def _found(parts: Parts, agent: AgentId, hits: Hits, sort: Sort) -> Response:
+def _render_hits(parts: Parts, agent: AgentId, hits: Hits, sort: Sort) -> Response:
     moment = hits.moment
-    parts.using.note(agent, (hit.memory.id for hit in hits.hits))
-    results = [ResultOut.of(hit, moment.as_of, parts.half_lives) for hit in hits.hits]
+    parts.usage.note_uses(agent, (hit.memory.id for hit in hits.hits))
+    results = [ResultOut.from_hit(hit, moment.as_of, parts.half_lives) for hit in hits.hits]
     if sort == "strength":
         results.sort(key=lambda result: result.memory.strength, reverse=True)
-    return reply(SearchAnswer.model_construct(results=results, as_of=moment.as_of, known_at=moment.known_at))
+    return respond_with_answer(
+        SearchAnswer.model_construct(results=results, as_of=moment.as_of, known_at=moment.known_at)
+    )
 
 
 class PreferenceQuery(PointQuery):
@@ -55,7 +79,11 @@ class PreferenceQuery(PointQuery):
 PreferenceDep = Annotated[PreferenceQuery, Query()]
 
 
-@router.get("/preferences/{category}/{key:path}", responses={200: {"model": MemoryOut}, **problems(404)}, response_model=None)
+@router.get(
+    "/preferences/{category}/{key:path}",
+    responses={200: {"model": MemoryOut}, **document_problems(404)},
+    response_model=None,
+)
 async def preference(
     parts: PartsDep,
     agent: AgentDep,
@@ -64,23 +92,37 @@ async def preference(
     query: PreferenceDep,
 ) -> Response:
     """The value of a preference that holds at that moment."""
-    return await _preference(parts, agent, category, key, query)
+    return await _read_preference(parts, agent, category, key, query)
 
 
-@router.get("/preferences/{key}", responses={200: {"model": MemoryOut}, **problems(404)}, response_model=None)
+@router.get(
+    "/preferences/{key}",
+    responses={200: {"model": MemoryOut}, **document_problems(404)},
+    response_model=None,
+)
 async def preference_without_category(
-    parts: PartsDep, agent: AgentDep, key: Annotated[Word, Path(openapi_examples=examples.LONE_KEY)], query: PreferenceDep
+    parts: PartsDep,
+    agent: AgentDep,
+    key: Annotated[Word, Path(openapi_examples=examples.LONE_KEY)],
+    query: PreferenceDep,
 ) -> Response:
     """The same of a preference that was stored without a category."""
-    return await _preference(parts, agent, "", key, query)
+    return await _read_preference(parts, agent, "", key, query)
 
 
-async def _preference(parts: Parts, agent: AgentId, category: str, key: str, query: PreferenceQuery) -> Response:
-    slot = Slot.of(query.entity, category, key)
-    async with reads.reading(parts.engine) as connection:
-        page = await reads.holding_in_slot(connection, agent, slot, query.point(), kind=Kind.PREFERENCE)
+async def _read_preference(
+    parts: Parts, agent: AgentId, category: str, key: str, query: PreferenceQuery
+) -> Response:
+    slot = Slot.from_words(query.entity, category, key)
+    async with reads.open_read_connection(parts.engine) as connection:
+        page = await reads.find_holding_in_slot(
+            connection, agent, slot, query.to_point(), kind=Kind.PREFERENCE
+        )
     if not page.memories:
         raise NoPreference(query.entity, category, key)
     memory = page.memories[0]
-    parts.using.note(agent, [memory.id])
-    return reply(MemoryOut.of(memory, page.moment.as_of, parts.half_lives), headers={"ETag": etag_of(memory.revision)})
+    parts.usage.note_uses(agent, [memory.id])
+    return respond_with_answer(
+        MemoryOut.from_memory(memory, page.moment.as_of, parts.half_lives),
+        headers={"ETag": etag_of(memory.revision)},
+    )

@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.times import Time
 from app.domain.links import LinkType
-from app.domain.memory import Ended, Status
-from app.domain.staleness import Stale
+from app.domain.memory import StalenessCause, Status
+from app.domain.staleness import StaleMemory
 
 
 class EndedOut(BaseModel):
@@ -19,11 +19,15 @@ class EndedOut(BaseModel):
     memory_id: UUID
     type: LinkType = Field(description="How the two are tied; the link may go either way.")
     status: Status
-    ended_at: Time = Field(description="When it stopped being true; of one `reverted` or `erased`, when that became known.")
+    ended_at: Time = Field(
+        description="When it stopped being true; of one `reverted` or `erased`, when that became known."
+    )
 
     @classmethod
-    def of(cls, ended: Ended) -> Self:
-        return cls.model_construct(memory_id=ended.memory_id, type=ended.type, status=ended.status, ended_at=ended.ended_at)
+    def from_ended_memory(cls, ended: StalenessCause) -> Self:
+        return cls.model_construct(
+            memory_id=ended.memory_id, type=ended.type, status=ended.status, ended_at=ended.ended_at
+        )
 
 
 class StaleOut(BaseModel):
@@ -33,5 +37,8 @@ class StaleOut(BaseModel):
     stale_because: list[EndedOut]
 
     @classmethod
-    def of(cls, stale: Stale) -> Self:
-        return cls.model_construct(memory_id=stale.memory_id, stale_because=[EndedOut.of(ended) for ended in stale.because])
+    def from_stale_memory(cls, stale: StaleMemory) -> Self:
+        return cls.model_construct(
+            memory_id=stale.memory_id,
+            stale_because=[EndedOut.from_ended_memory(ended) for ended in stale.because],
+        )

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from app.api.agents import AGENT_ID
 from app.api.answers import AnswerBase
 from app.api.deps import PartsDep
-from app.api.documented import problems
-from app.api.reply import reply
+from app.api.documented import document_problems
+from app.api.reply import respond_with_answer
 from app.api.times import Time
 from app.domain.errors import UnknownAgent
 from app.domain.memory import AgentId, Kind, Lifespan, Operation, Status, Tier
@@ -31,12 +31,14 @@ class StrengthsOut(AnswerBase):
     upper_quartile: float | None
 
     @classmethod
-    def of(cls, mean: float | None, quartiles: list[float] | None) -> Self:
-        lower, median, upper = map(_rounded, quartiles or (None, None, None))
-        return cls.model_construct(mean=_rounded(mean), lower_quartile=lower, median=median, upper_quartile=upper)
+    def from_figures(cls, mean: float | None, quartiles: list[float] | None) -> Self:
+        lower, median, upper = map(_round_strength, quartiles or (None, None, None))
+        return cls.model_construct(
+            mean=_round_strength(mean), lower_quartile=lower, median=median, upper_quartile=upper
+        )
 
 
-def _rounded(strength: float | None) -> float | None:
+def _round_strength(strength: float | None) -> float | None:
     return None if strength is None else round(strength, 6)
 
 
@@ -55,16 +57,22 @@ class StatsOut(AnswerBase):
 
     agent_id: str
     as_of: Time
-    first_known_at: Time | None = Field(description="The known time of the oldest operation in the log.")
+    first_known_at: Time | None = Field(
+        description="The known time of the oldest operation in the log."
+    )
     last_known_at: Time | None = Field(description="The known time of the last write.")
     memories: int = Field(description="Versions stored, those that no longer hold included.")
     by_status: dict[Status, int]
     holding: HoldingOut
     chains: int = Field(description="Facts with all their versions.")
-    crowded_slots: int = Field(description="Slots that hold one value at a time, where several memories hold: unclassified or kept apart.")
+    crowded_slots: int = Field(
+        description="Slots that hold one value at a time, where several memories hold: unclassified or kept apart."
+    )
     beliefs: int = Field(description="Earlier beliefs kept for reads at an earlier `known_at`.")
     relationships: int
-    look_again: int = Field(description="Memories whose judges gave no answer, or whose candidates moved meanwhile.")
+    look_again: int = Field(
+        description="Memories whose judges gave no answer, or whose candidates moved meanwhile."
+    )
     text_bytes: int = Field(description="Bytes of the contents in UTF-8.")
     operations: int
     by_operation: dict[Operation, int]
@@ -72,43 +80,50 @@ class StatsOut(AnswerBase):
     reviews: dict[ReviewStatus, int]
 
     @classmethod
-    def of(cls, agent: str, row: Mapping[str, Any]) -> Self:
-        by_status = _every(Status, row["by_status"])
+    def from_row(cls, agent: str, row: Mapping[str, Any]) -> Self:
+        by_status = _fill_counts(Status, row["by_status"])
         holding = HoldingOut.model_construct(
             memories=by_status[Status.CURRENT],
-            by_kind=_every(Kind, row["by_kind"]),
-            by_tier=_every(Tier, row["by_tier"]),
-            by_lifespan=_every(Lifespan, row["by_lifespan"]),
-            strength=StrengthsOut.of(row["mean_strength"], row["quartiles"]),
+            by_kind=_fill_counts(Kind, row["by_kind"]),
+            by_tier=_fill_counts(Tier, row["by_tier"]),
+            by_lifespan=_fill_counts(Lifespan, row["by_lifespan"]),
+            strength=StrengthsOut.from_figures(row["mean_strength"], row["quartiles"]),
         )
         computed = {
             "agent_id": agent,
             "by_status": by_status,
             "holding": holding,
-            "by_operation": _every(Operation, row["by_operation"]),
-            "by_judge": _every(Judge, row["by_judge"]),
-            "reviews": _every(ReviewStatus, row["by_review_status"]),
+            "by_operation": _fill_counts(Operation, row["by_operation"]),
+            "by_judge": _fill_counts(Judge, row["by_judge"]),
+            "reviews": _fill_counts(ReviewStatus, row["by_review_status"]),
         }
         values = {**row, **computed}
         return cls.model_construct(**{name: values[name] for name in cls.model_fields})
 
 
-def _every(named: Any, counts: Mapping[str, int]) -> dict[str, int]:
+def _fill_counts(named: Any, counts: Mapping[str, int]) -> dict[str, int]:
     """Every word there is, with 0 where nothing was counted."""
     return {word.value: counts.get(word.value, 0) for word in named}
 
 
-@router.get("/{agent_id:path}/stats", responses={200: {"model": StatsOut}, **problems(404)}, response_model=None)
+@router.get(
+    "/{agent_id:path}/stats",
+    responses={200: {"model": StatsOut}, **document_problems(404)},
+    response_model=None,
+)
 async def get_stats(
-    parts: PartsDep, agent_id: Annotated[str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")]
+    parts: PartsDep,
+    agent_id: Annotated[
+        str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")
+    ],
 ) -> Response:
     """An agent in numbers: memories by status, what holds and how strong it is, the log by operation and judge, reviews. It reads every
     row of the agent."""
-    async with reads.reading(parts.engine) as connection:
+    async with reads.open_read_connection(parts.engine) as connection:
         if await agents.find_agent(connection, AgentId(agent_id)) is None:
             raise UnknownAgent(agent_id)
         row = await stats.read_stats(connection, AgentId(agent_id), parts.half_lives)
-    return reply(StatsOut.of(agent_id, row))
+    return respond_with_answer(StatsOut.from_row(agent_id, row))
 
 
 @router.patch("/{agent_id:path}/stats", include_in_schema=False)

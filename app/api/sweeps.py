@@ -12,9 +12,9 @@ from uuid_utils.compat import uuid7
 from app.api import examples
 from app.api.answers import AnswerBase
 from app.api.deps import AgentDep, Cursor, PartsDep
-from app.api.documented import BODY, WRITE, links, problems
+from app.api.documented import BODY, WRITE, document_links, document_problems
 from app.api.once import KeyedDep
-from app.api.reply import reply
+from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT, Word
 from app.api.times import Time
 from app.domain.errors import InvalidFact, SweepsOff, UnknownSweep
@@ -22,11 +22,14 @@ from app.domain.memory import Operation
 from app.domain.relation import Relation
 from app.store import reads, sweeps, writes
 from app.store.reads import After
-from app.store.sweeps import Asked, Origin, SweepStatus, SweptSlot
+from app.store.sweeps import Origin, SweepScope, SweepStatus, SweptSlot
 
 router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
 
-SweepPath = Annotated[UUID, Path(description="`id` of a sweep: paste one from the answer to a POST, or from the list.")]
+SweepPath = Annotated[
+    UUID,
+    Path(description="`id` of a sweep: paste one from the answer to a POST, or from the list."),
+]
 
 
 class SlotRequest(BaseModel):
@@ -46,12 +49,16 @@ class SweepRequest(BaseModel):
 
     agent_id: Word | None = Field(None, description="The agent of this call, to make sure.")
     slot: SlotRequest | None = Field(None, description="This slot alone.")
-    since: Time | None = Field(None, description="What became known since then, and what is marked to be looked at again.")
-    dry_run: StrictBool = Field(False, description="true: `findings` tell what would be done, and nothing is.")
+    since: Time | None = Field(
+        None, description="What became known since then, and what is marked to be looked at again."
+    )
+    dry_run: StrictBool = Field(
+        False, description="true: `findings` tell what would be done, and nothing is."
+    )
 
-    def asked(self) -> Asked:
+    def to_scope(self) -> SweepScope:
         slot = SweptSlot(self.slot.entity, self.slot.category, self.slot.key) if self.slot else None
-        return Asked(slot, self.since, self.dry_run)
+        return SweepScope(slot, self.since, self.dry_run)
 
 
 class SlotOut(AnswerBase):
@@ -70,7 +77,10 @@ class CountsOut(AnswerBase):
     retracted: int = Field(0, description="Memories ended because another tells of their end.")
     merged: int = Field(0, description="Pairs of memories made into one.")
     reviews: int = Field(0, description="Questions to a person.")
-    postponed: int = Field(0, description="Memories to be looked at again: their judges failed, or something moved meanwhile.")
+    postponed: int = Field(
+        0,
+        description="Memories to be looked at again: their judges failed, or something moved meanwhile.",
+    )
 
 
 class FindingOut(AnswerBase):
@@ -91,7 +101,9 @@ class SweepSummary(AnswerBase):
     id: UUID
     status: SweepStatus
     origin: Origin
-    slot: SlotOut | None = Field(description="The slot it is about; null: all of them, or one whose words were erased.")
+    slot: SlotOut | None = Field(
+        description="The slot it is about; null: all of them, or one whose words were erased."
+    )
     since: Time | None
     dry_run: bool
     total: int | None = Field(description="Memories to examine; null before it is counted.")
@@ -104,13 +116,13 @@ class SweepSummary(AnswerBase):
     finished_at: Time | None
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Self:
-        return cls.model_construct(**cls._values(row))
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls.model_construct(**cls._values_from_row(row))
 
     @classmethod
-    def _values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
         values = {name: row[name] for name in cls.model_fields if name in row}
-        values["progress"] = _progress(row)
+        values["progress"] = _compute_progress(row)
         values["slot"] = SlotOut(**row["slot"]) if row["slot"] else None
         values["counts"] = CountsOut(**row["counts"])
         return values
@@ -122,11 +134,13 @@ class SweepOut(SweepSummary):
     findings: list[FindingOut] = Field(description="In the order found, 1,000 at most.")
 
     @classmethod
-    def _values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        return super()._values(row) | {"findings": [FindingOut(**finding) for finding in row["findings"]]}
+    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return super()._values_from_row(row) | {
+            "findings": [FindingOut(**finding) for finding in row["findings"]]
+        }
 
 
-def _progress(row: Mapping[str, Any]) -> float | None:
+def _compute_progress(row: Mapping[str, Any]) -> float | None:
     if row["status"] == SweepStatus.DONE:
         return 1.0
     return min(1.0, row["examined"] / max(row["total"], 1)) if row["total"] is not None else None
@@ -148,10 +162,15 @@ class SweepsQuery(BaseModel):
     cursor: str | None = Field(None, description="`next_cursor` of the page before.")
 
 
-_FOLLOW = links("id", "sweep_id", "get_sweep", "cancel_sweep")
+_FOLLOW = document_links("id", "sweep_id", "get_sweep", "cancel_sweep")
 
 
-@router.post("", status_code=202, responses={202: {"model": SweepOut, "links": _FOLLOW}, **problems(*BODY, *WRITE)}, response_model=None)
+@router.post(
+    "",
+    status_code=202,
+    responses={202: {"model": SweepOut, "links": _FOLLOW}, **document_problems(*BODY, *WRITE)},
+    response_model=None,
+)
 async def start_sweep(
     parts: PartsDep,
     agent: AgentDep,
@@ -164,59 +183,81 @@ async def start_sweep(
     """
     body = body or SweepRequest.model_validate({})
     if body.agent_id is not None and body.agent_id != agent:
-        raise InvalidFact(f"agent_id ({body.agent_id}) is not the agent of this call ({agent}); name it in X-Agent-Id.")
+        raise InvalidFact(
+            f"agent_id ({body.agent_id}) is not the agent of this call ({agent}); name it in X-Agent-Id."
+        )
     if not parts.settings.supersession_enabled:
         raise SweepsOff
     async with parts.engine.begin() as connection:
         if keyed.call:
             await writes.lock_agent(connection, agent, encoder=None)
-        once = keyed.keeping(_accepted)
-        await once.check(connection)
-        row = await sweeps.create(connection, agent, uuid7(), body.asked(), Origin.REQUEST)
-        await once.keep(connection, row)
-    parts.waking.for_sweep(agent, row["id"])
-    return _accepted(row)
+        once = keyed.plan_replay(_render_accepted)
+        await once.check_replay(connection)
+        row = await sweeps.create_sweep(connection, agent, uuid7(), body.to_scope(), Origin.REQUEST)
+        await once.keep_result(connection, row)
+    parts.sweeps.wake_for_sweep(agent, row["id"])
+    return _render_accepted(row)
 
 
-def _accepted(row: Mapping[str, Any]) -> Response:
-    return reply(SweepOut.of(row), 202)
+def _render_accepted(row: Mapping[str, Any]) -> Response:
+    return respond_with_answer(SweepOut.from_row(row), 202)
 
 
 @router.get("", responses={200: {"model": SweepsAnswer}}, response_model=None)
-async def list_sweeps(parts: PartsDep, agent: AgentDep, query: Annotated[SweepsQuery, Query()]) -> Response:
+async def list_sweeps(
+    parts: PartsDep, agent: AgentDep, query: Annotated[SweepsQuery, Query()]
+) -> Response:
     """The agent's sweeps, newest first, those started by the clock and after stores included."""
-    after = Cursor.decoded(query.cursor).after if query.cursor else None
-    async with reads.reading(parts.engine) as connection:
+    after = Cursor.decode(query.cursor).after if query.cursor else None
+    async with reads.open_read_connection(parts.engine) as connection:
         rows = await sweeps.list_sweeps(connection, agent, limit=query.limit + 1, after=after)
     shown = rows[: query.limit]
-    next_cursor = Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encoded() if len(rows) > query.limit else None
-    return reply(SweepsAnswer.model_construct(items=[SweepSummary.of(row) for row in shown], next_cursor=next_cursor))
+    next_cursor = (
+        Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encode()
+        if len(rows) > query.limit
+        else None
+    )
+    return respond_with_answer(
+        SweepsAnswer.model_construct(
+            items=[SweepSummary.from_row(row) for row in shown], next_cursor=next_cursor
+        )
+    )
 
 
-@router.get("/{sweep_id}", responses={200: {"model": SweepOut}, **problems(404)}, response_model=None)
+@router.get(
+    "/{sweep_id}",
+    responses={200: {"model": SweepOut}, **document_problems(404)},
+    response_model=None,
+)
 async def get_sweep(parts: PartsDep, agent: AgentDep, sweep_id: SweepPath) -> Response:
     """How far a sweep is, and what it found."""
-    async with reads.reading(parts.engine) as connection:
-        row = await sweeps.find(connection, agent, sweep_id)
+    async with reads.open_read_connection(parts.engine) as connection:
+        row = await sweeps.find_sweep(connection, agent, sweep_id)
     if row is None:
         raise UnknownSweep(sweep_id)
-    return reply(SweepOut.of(row))
+    return respond_with_answer(SweepOut.from_row(row))
 
 
-@router.post("/{sweep_id}/cancel", responses={200: {"model": SweepOut}, **problems(*BODY, 404, *WRITE)}, response_model=None)
-async def cancel_sweep(parts: PartsDep, agent: AgentDep, keyed: KeyedDep, sweep_id: SweepPath) -> Response:
+@router.post(
+    "/{sweep_id}/cancel",
+    responses={200: {"model": SweepOut}, **document_problems(*BODY, 404, *WRITE)},
+    response_model=None,
+)
+async def cancel_sweep(
+    parts: PartsDep, agent: AgentDep, keyed: KeyedDep, sweep_id: SweepPath
+) -> Response:
     """Stop a sweep where it is. What it did stays, and can be undone; one that is over stays as it is."""
 
-    def answer(row: Mapping[str, Any]) -> Response:
-        return reply(SweepOut.of(row))
+    def render_answer(row: Mapping[str, Any]) -> Response:
+        return respond_with_answer(SweepOut.from_row(row))
 
     async with parts.engine.begin() as connection:
         if keyed.call:
             await writes.lock_agent(connection, agent, encoder=None)
-        once = keyed.keeping(answer)
-        await once.check(connection)
-        row = await sweeps.cancel(connection, agent, sweep_id)
+        once = keyed.plan_replay(render_answer)
+        await once.check_replay(connection)
+        row = await sweeps.cancel_open_sweep(connection, agent, sweep_id)
         if row is None:
             raise UnknownSweep(sweep_id)
-        await once.keep(connection, row)
-    return answer(row)
+        await once.keep_result(connection, row)
+    return render_answer(row)

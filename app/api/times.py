@@ -8,37 +8,37 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
-_RFC3339 = re.compile(r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?")
-_HELP = (
-    "give an RFC 3339 time (2026-01-05T10:00:00Z), a date (2026-01-05, its first instant in UTC) or Unix seconds, in the years 1 to 9999"
+_RFC3339 = re.compile(
+    r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?"
 )
+_HELP = "give an RFC 3339 time (2026-01-05T10:00:00Z), a date (2026-01-05, its first instant in UTC) or Unix seconds, in the years 1 to 9999"
 
 
-def parse_time(given: Any) -> datetime:
+def parse_time(value: Any) -> datetime:
     """An aware time in UTC. A time without an offset counts as UTC. Raises ValueError with help."""
-    if isinstance(given, datetime):
-        return given
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(_HELP)  # noqa: TRY004 - pydantic tells a ValueError to the caller
     try:
-        if isinstance(given, int | float) or _NUMBER.fullmatch(given):
-            return _from_seconds(given)
-        return _from_text(given)
+        if isinstance(value, int | float) or _NUMBER.fullmatch(value):
+            return _from_seconds(value)
+        return _from_text(value)
     except (ValueError, OverflowError, OSError):
         raise ValueError(_HELP) from None
 
 
-def _from_seconds(given: float | str) -> datetime:
-    seconds = float(given)
+def _from_seconds(value: float | str) -> datetime:
+    seconds = float(value)
     if not math.isfinite(seconds):
         raise ValueError
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def _from_text(given: str) -> datetime:
-    if not _RFC3339.fullmatch(given):
+def _from_text(text: str) -> datetime:
+    if not _RFC3339.fullmatch(text):
         raise ValueError
-    parsed = datetime.fromisoformat(given.upper())
+    parsed = datetime.fromisoformat(text.upper())
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
 
 
@@ -56,7 +56,12 @@ Time = Annotated[
             "anyOf": [
                 {"type": "string", "format": "date-time"},
                 {"type": "string", "format": "date"},
-                {"type": "number", "minimum": -62135596800, "maximum": 253402300799, "description": "Unix seconds"},
+                {
+                    "type": "number",
+                    "minimum": -62135596800,
+                    "maximum": 253402300799,
+                    "description": "Unix seconds",
+                },
             ]
         },
         mode="validation",

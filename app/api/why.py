@@ -9,13 +9,13 @@ from starlette.responses import Response
 
 from app.api.answers import MemoryOut, SignalOut
 from app.api.deps import AgentDep, MemoryPath, PartsDep, PointQuery
-from app.api.documented import problems
-from app.api.reply import reply
+from app.api.documented import document_problems
+from app.api.reply import respond_with_answer
 from app.api.times import Time
 from app.domain.relation import Relation
 from app.domain.story import Event, EventKind
 from app.domain.strength import HalfLives
-from app.services.why import Why, why
+from app.services.why import Why, explain_why
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
@@ -27,7 +27,9 @@ class EventOut(BaseModel):
 
     kind: EventKind
     at: Time = Field(description="When it became known.")
-    valid: Time | None = Field(description="The moment in valid time that it is about: a start, or an end that moved.")
+    valid: Time | None = Field(
+        description="The moment in valid time that it is about: a start, or an end that moved."
+    )
     sentence: str
     log_id: UUID | None
     review_id: UUID | None
@@ -38,9 +40,17 @@ class EventOut(BaseModel):
     memory_ids: list[UUID]
 
     @classmethod
-    def of(cls, event: Event) -> Self:
-        plain = {name: getattr(event, name) for name in cls.model_fields if name not in ("signals", "memory_ids")}
-        return cls.model_construct(**plain, signals=[SignalOut.of(f) for f in event.signals], memory_ids=list(event.memory_ids))
+    def from_event(cls, event: Event) -> Self:
+        plain = {
+            name: getattr(event, name)
+            for name in cls.model_fields
+            if name not in ("signals", "memory_ids")
+        }
+        return cls.model_construct(
+            **plain,
+            signals=[SignalOut.from_finding(f) for f in event.signals],
+            memory_ids=list(event.memory_ids),
+        )
 
 
 class WhyAnswer(BaseModel):
@@ -56,20 +66,30 @@ class WhyAnswer(BaseModel):
     known_at: Time
 
     @classmethod
-    def of(cls, told: Why, half_lives: HalfLives) -> Self:
-        moment = told.moment
+    def from_why(cls, result: Why, half_lives: HalfLives) -> Self:
+        moment = result.moment
         return cls.model_construct(
-            memory=MemoryOut.of(told.memory, moment.as_of, half_lives),
-            summary=told.story.summary,
-            events=[EventOut.of(event) for event in told.story.events],
-            log_archived_until=told.archived_until,
+            memory=MemoryOut.from_memory(result.memory, moment.as_of, half_lives),
+            summary=result.story.summary,
+            events=[EventOut.from_event(event) for event in result.story.events],
+            log_archived_until=result.archived_until,
             as_of=moment.as_of,
             known_at=moment.known_at,
         )
 
 
-@router.get("/{memory_id}/why", responses={200: {"model": WhyAnswer}, **problems(404)}, response_model=None)
-async def why_memory(parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]) -> Response:
+@router.get(
+    "/{memory_id}/why",
+    responses={200: {"model": WhyAnswer}, **document_problems(404)},
+    response_model=None,
+)
+async def why_memory(
+    parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
+) -> Response:
     """The story of one memory: what it replaced and what replaced it, who decided and why, what was kept apart, reviews and reverts. At an
     earlier `known_at`, nothing that came later is told."""
-    return reply(WhyAnswer.of(await why(parts.engine, agent, memory_id, query.point()), parts.half_lives))
+    return respond_with_answer(
+        WhyAnswer.from_why(
+            await explain_why(parts.engine, agent, memory_id, query.to_point()), parts.half_lives
+        )
+    )

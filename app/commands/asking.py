@@ -8,7 +8,10 @@ import typer
 
 Url = Annotated[str, typer.Option(envvar="PALIMPSEST_URL", help="Address of the running service.")]
 Agent = Annotated[str, typer.Option(envvar="PALIMPSEST_AGENT", help="Whose memory.")]
-ApiKey = Annotated[str | None, typer.Option(envvar="PALIMPSEST_API_KEY", help="Key of the service.", show_default=False)]
+ApiKey = Annotated[
+    str | None,
+    typer.Option(envvar="PALIMPSEST_API_KEY", help="Key of the service.", show_default=False),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -22,15 +25,19 @@ def client_of(url: str, agent: str, api_key: str | None) -> httpx.Client:
     """A client that speaks for the agent. Raises Failure for a name or key that no header can carry."""
     headers = {"X-Agent-Id": agent} | ({"X-API-Key": api_key} if api_key else {})
     if not all(value.isascii() and value.isprintable() for value in headers.values()):
-        raise Failure("--agent and --api-key (PALIMPSEST_AGENT, PALIMPSEST_API_KEY) take printable ASCII characters only.")
+        raise Failure(
+            "--agent and --api-key (PALIMPSEST_AGENT, PALIMPSEST_API_KEY) take printable ASCII characters only."
+        )
     return httpx.Client(base_url=url, headers=headers, timeout=60)
 
 
-def unanswered(client: httpx.Client, problem: Exception) -> Failure:
-    return Failure(f"no answer from {client.base_url}: {problem}. Is the service running (`palimpsest serve`)?")
+def build_no_answer_failure(client: httpx.Client, problem: Exception) -> Failure:
+    return Failure(
+        f"no answer from {client.base_url}: {problem}. Is the service running (`palimpsest serve`)?"
+    )
 
 
-def path(*parts: str) -> str:
+def build_route(*parts: str) -> str:
     """The address of a route from its parts, each one part whatever it is made of."""
     return "/".join(("/v1", *(quote(part, safe="") for part in parts)))
 
@@ -40,16 +47,18 @@ def answer_of(client: httpx.Client, method: str, route: str, **sent: Any) -> dic
     try:
         response = client.request(method, route, **sent)
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
-        raise unanswered(client, problem) from None
+        raise build_no_answer_failure(client, problem) from None
     try:
         body: dict[str, Any] = response.json()
     except ValueError:
-        raise Failure(f"{client.base_url} does not answer like Palimpsest (status {response.status_code}).") from None
+        raise Failure(
+            f"{client.base_url} does not answer like Palimpsest (status {response.status_code})."
+        ) from None
     if response.is_error:
         raise Failure(str(body.get("detail", body)))
     return body
 
 
-def said(**options: Any) -> dict[str, Any]:
+def drop_unset(**options: Any) -> dict[str, Any]:
     """The options that were given."""
     return {name: value for name, value in options.items() if value is not None}

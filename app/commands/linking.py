@@ -4,8 +4,18 @@ from typing import Annotated, Any
 
 import typer
 
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, path, said
-from app.commands.printing import console, minute, print_json, print_page
+from app.commands.asking import (
+    DEFAULT_URL,
+    Agent,
+    ApiKey,
+    AsJson,
+    Url,
+    answer_of,
+    build_route,
+    client_of,
+    drop_unset,
+)
+from app.commands.printing import format_minute, make_console, print_json, print_page
 
 Kind = Annotated[
     str,
@@ -19,7 +29,9 @@ Kind = Annotated[
 def link(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A memory's id.")],
     kind: Kind,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="The id of the memory that it is linked to.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="The id of the memory that it is linked to.")
+    ],
     url: Url = DEFAULT_URL,
     agent: Agent = "default",
     api_key: ApiKey = None,
@@ -27,10 +39,17 @@ def link(
 ) -> None:
     """Say what a memory is to another. Nothing ends by it."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "POST", path("memories", source, "relationships"), json={"type": kind, "target_id": target})
+        answer = answer_of(
+            client,
+            "POST",
+            build_route("memories", source, "relationships"),
+            json={"type": kind, "target_id": target},
+        )
     if as_json:
         return print_json(answer)
-    console().print(f"{source} {kind} {target}, known since {minute(answer['known_at'])} (operation {answer['log_id']})")
+    make_console().print(
+        f"{source} {kind} {target}, known since {format_minute(answer['known_at'])} (operation {answer['log_id']})"
+    )
 
 
 def links(
@@ -44,9 +63,22 @@ def links(
 ) -> None:
     """List what a memory is linked to, and what is linked to it, latest first."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "GET", path("memories", memory_id, "relationships"), params=said(known_at=known_at, limit=limit))
-    print_json(answer) if as_json else print_page(answer, ["known since", "source", "type", "target", "id"], _row)
+        answer = answer_of(
+            client,
+            "GET",
+            build_route("memories", memory_id, "relationships"),
+            params=drop_unset(known_at=known_at, limit=limit),
+        )
+    print_json(answer) if as_json else print_page(
+        answer, ["known since", "source", "type", "target", "id"], _relationship_row
+    )
 
 
-def _row(tie: dict[str, Any]) -> list[str]:
-    return [minute(tie["created_at"]), tie["source_id"], tie["type"], tie["target_id"], tie["log_id"] or ""]
+def _relationship_row(relationship: dict[str, Any]) -> list[str]:
+    return [
+        format_minute(relationship["created_at"]),
+        relationship["source_id"],
+        relationship["type"],
+        relationship["target_id"],
+        relationship["log_id"] or "",
+    ]

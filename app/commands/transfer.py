@@ -11,9 +11,24 @@ from typing import IO, Annotated, Any
 import httpx
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn, TransferSpeedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TransferSpeedColumn,
+)
 
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, Failure, Url, client_of, unanswered
+from app.commands.asking import (
+    DEFAULT_URL,
+    Agent,
+    ApiKey,
+    Failure,
+    Url,
+    build_no_answer_failure,
+    client_of,
+)
 
 BLOCK = 2**16
 _END = 2**12  # bytes; the last line of an export is shorter
@@ -23,8 +38,15 @@ _PATIENCE = httpx.Timeout(60, read=None)
 
 
 def export_agent(
-    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write it; `-` or nothing: standard output.")] = "-",
-    vectors: Annotated[bool, typer.Option(help="With the vectors; without them, an import makes them again.")] = True,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FILE]", help="Where to write it; `-` or nothing: standard output."
+        ),
+    ] = "-",
+    vectors: Annotated[
+        bool, typer.Option(help="With the vectors; without them, an import makes them again.")
+    ] = True,
     url: Url = DEFAULT_URL,
     agent: Agent = "default",
     api_key: ApiKey = None,
@@ -33,17 +55,19 @@ def export_agent(
     query = {"vectors": vectors}
     with (
         client_of(url, agent, api_key) as client,
-        _output(file) as output,
-        _answered(client),
+        _open_output(file) as output,
+        _explain_connection_errors(client),
         client.stream("GET", "/v1/export", params=query, timeout=_PATIENCE) as response,
     ):
-        _check(response)
-        end = _copy(response, output)
-    _tell("exported", end["counts"])
+        _require_success(response)
+        end = _copy_lines(response, output)
+    _print_counts("exported", end["counts"])
 
 
 def import_file(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of lines; `-`: standard input.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file of lines; `-`: standard input.")
+    ],
     url: Url = DEFAULT_URL,
     agent: Agent = "default",
     api_key: ApiKey = None,
@@ -52,21 +76,27 @@ def import_file(
     headers = {"Content-Type": "application/x-ndjson"}
     with (
         client_of(url, agent, api_key) as client,
-        _input(file) as given,
-        _progress("importing", _size(given)) as progress,
-        _answered(client),
-        client.stream("POST", "/v1/import", content=_blocks(given, progress), headers=headers, timeout=_PATIENCE) as response,
+        _open_input(file) as given,
+        _show_progress("importing", _file_size(given)) as progress,
+        _explain_connection_errors(client),
+        client.stream(
+            "POST",
+            "/v1/import",
+            content=_read_blocks(given, progress),
+            headers=headers,
+            timeout=_PATIENCE,
+        ) as response,
     ):
-        _check(response)
-        counts = _counted(response)
-    _tell("imported", counts)
+        _require_success(response)
+        counts = _count_imported(response)
+    _print_counts("imported", counts)
 
 
 # --- files -------------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _output(file: str) -> Iterator[IO[bytes]]:
+def _open_output(file: str) -> Iterator[IO[bytes]]:
     """Standard output, or a file that has its name only when it is whole."""
     if file == "-":
         with _standard_output() as output:
@@ -91,12 +121,14 @@ def _standard_output() -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered is flushed at exit
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # what is still buffered is flushed at exit
         raise Failure("standard output was closed before the export was complete.") from None
 
 
 @contextmanager
-def _input(file: str) -> Iterator[IO[bytes]]:
+def _open_input(file: str) -> Iterator[IO[bytes]]:
     if file == "-":
         yield sys.stdin.buffer
         return
@@ -108,42 +140,44 @@ def _input(file: str) -> Iterator[IO[bytes]]:
         yield given
 
 
-def _size(given: IO[bytes]) -> int | None:
+def _file_size(file: IO[bytes]) -> int | None:
     """Bytes of a regular file; None for what has no known end."""
-    return os.fstat(given.fileno()).st_size or None
+    return os.fstat(file.fileno()).st_size or None
 
 
 # --- streams -----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _answered(client: httpx.Client) -> Iterator[None]:
+def _explain_connection_errors(client: httpx.Client) -> Iterator[None]:
     try:
         yield
     except httpx.RemoteProtocolError as problem:
         raise Failure(f"the connection broke off: {problem}.") from None
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
-        raise unanswered(client, problem) from None
+        raise build_no_answer_failure(client, problem) from None
 
 
-def _check(response: httpx.Response) -> None:
+def _require_success(response: httpx.Response) -> None:
     """Raises Failure with what a problem says."""
     if response.is_success:
         return
     try:
         raise Failure(str(json.loads(response.read())["detail"]))
     except (ValueError, KeyError, TypeError):
-        raise Failure(f"{response.url} does not answer like Palimpsest (status {response.status_code}).") from None
+        raise Failure(
+            f"{response.url} does not answer like Palimpsest (status {response.status_code})."
+        ) from None
 
 
-def _copy(response: httpx.Response, output: IO[bytes]) -> dict[str, Any]:
+def _copy_lines(response: httpx.Response, output: IO[bytes]) -> dict[str, Any]:
     """Writes the lines as they come and returns the last one. Raises Failure where that does not say that they are complete."""
     end = b""
-    with _progress("exporting", None) as progress:
+    with _show_progress("exporting", None) as progress:
         for block in response.iter_bytes(BLOCK):
             output.write(block)
             end = (end + block)[-_END:]
-            _advance(progress, block)
+            _advance_progress(progress, block)
     last = end.rpartition(b"\n")[0].rpartition(b"\n")[2]
     if not last.startswith(b'{"type":"end"'):
         raise Failure("the export was cut off: its last line is missing. Export again.")
@@ -151,14 +185,14 @@ def _copy(response: httpx.Response, output: IO[bytes]) -> dict[str, Any]:
     return line
 
 
-def _blocks(given: IO[bytes], progress: Progress) -> Iterator[bytes]:
-    while block := given.read(BLOCK):
+def _read_blocks(file: IO[bytes], progress: Progress) -> Iterator[bytes]:
+    while block := file.read(BLOCK):
         yield block
-        _advance(progress, block)
+        _advance_progress(progress, block)
     progress.update(progress.task_ids[0], description="the service checks and writes it")
 
 
-def _counted(response: httpx.Response) -> dict[str, int]:
+def _count_imported(response: httpx.Response) -> dict[str, int]:
     """Of a native export, the counts of the only line; else how many versions were imported, a line each."""
     counts = {"memory": 0}
     for line in response.iter_lines():
@@ -170,22 +204,34 @@ def _counted(response: httpx.Response) -> dict[str, int]:
 
 
 @contextmanager
-def _progress(doing: str, total: int | None) -> Iterator[Progress]:
+def _show_progress(doing: str, total: int | None) -> Iterator[Progress]:
     """A bar on a terminal, nothing elsewhere."""
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TextColumn("{task.fields[lines]:,} lines"))
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TextColumn("{task.fields[lines]:,} lines"),
+    )
     console = Console(stderr=True)
-    shown = Progress(*columns, TransferSpeedColumn(), TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal)
+    shown = Progress(
+        *columns,
+        TransferSpeedColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
     with shown as progress:
         progress.add_task(doing, total=total, lines=0)
         yield progress
 
 
-def _advance(progress: Progress, block: bytes) -> None:
+def _advance_progress(progress: Progress, block: bytes) -> None:
     [task] = progress.tasks
     progress.update(task.id, advance=len(block), lines=task.fields["lines"] + block.count(b"\n"))
 
 
-def _tell(done: str, counts: dict[str, int]) -> None:
+def _print_counts(done: str, counts: dict[str, int]) -> None:
     """On standard error: standard output may be the export."""
     told = ", ".join(f"{kind} {count:,}" for kind, count in counts.items() if count)
     print(f"{done}: {told or 'nothing'}", file=sys.stderr)

@@ -5,8 +5,18 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from app.commands.asking import DEFAULT_URL, Agent, ApiKey, AsJson, Url, answer_of, client_of, path, said
-from app.commands.printing import console, minute, print_json, print_table
+from app.commands.asking import (
+    DEFAULT_URL,
+    Agent,
+    ApiKey,
+    AsJson,
+    Url,
+    answer_of,
+    build_route,
+    client_of,
+    drop_unset,
+)
+from app.commands.printing import format_minute, make_console, print_json, print_table
 
 
 def why(
@@ -20,12 +30,27 @@ def why(
 ) -> None:
     """Tell the story of a memory: what it replaced, who decided and why, what was kept apart, reviews and reverts."""
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "GET", path("memories", memory_id, "why"), params=said(as_of=as_of, known_at=known_at))
+        answer = answer_of(
+            client,
+            "GET",
+            build_route("memories", memory_id, "why"),
+            params=drop_unset(as_of=as_of, known_at=known_at),
+        )
     print_json(answer) if as_json else _print_story(answer)
 
 
 def _print_story(answer: dict[str, Any]) -> None:
     content = answer["memory"]["content"]
-    console().print(f"[bold]{escape(content or 'An erased memory')}[/bold]\n{escape(answer['summary'])}\n")
-    rows = [[minute(event["at"]), minute(event["valid"]), event["kind"], event["sentence"]] for event in answer["events"]]
+    make_console().print(
+        f"[bold]{escape(content or 'An erased memory')}[/bold]\n{escape(answer['summary'])}\n"
+    )
+    rows = [
+        [
+            format_minute(event["at"]),
+            format_minute(event["valid"]),
+            event["kind"],
+            event["sentence"],
+        ]
+        for event in answer["events"]
+    ]
     print_table(["known since", "true from", "what", "story"], rows)

@@ -23,7 +23,7 @@ _JOINERS = "\u200c\u200d"
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ContextItem:
     """A memory with its text (see `text_of`); `usefulness` (0 to 1) places it."""
 
     memory: Memory
@@ -48,37 +48,41 @@ class Context:
 
     text: str
     tokens: int
-    items: tuple[Item, ...]
+    items: tuple[ContextItem, ...]
     left_out: int
 
 
-def usefulness(strength: float, place: int | None) -> float:
+def score_usefulness(strength: float, place: int | None) -> float:
     """How much a memory helps with a query, 0 to 1: its place in the search (from 0; None = not found) blended with its strength."""
     relevance = 0.0 if place is None else _HALF_RELEVANT_AFTER / (_HALF_RELEVANT_AFTER + place)
     return _RELEVANCE_WEIGHT * relevance + (1 - _RELEVANCE_WEIGHT) * strength
 
 
-def compose(items: Iterable[Item], *, budget: int, holding: int) -> Context:
+def compose_context(items: Iterable[ContextItem], *, budget: int, holding: int) -> Context:
     """Fits the most useful items into the budget, headings included; constraints before all others. `holding`: how many there are in all.
 
     A text that does not fit is passed over for shorter ones after it: a fact cut off could say the opposite. Equal texts show once.
     """
     ordered = sorted(items, key=lambda item: (item.kind is not Kind.CONSTRAINT, -item.usefulness))
-    distinct: dict[str, Item] = {}
+    distinct: dict[str, ContextItem] = {}
     for item in ordered:
         distinct.setdefault(fold(item.text), item)
-    taken = _fitting(distinct.values(), budget)
-    text = "".join(_section(kind, [item for item in taken if item.kind is kind]) for kind in SECTIONS)
+    taken = _fit_items_to_budget(distinct.values(), budget)
+    text = "".join(
+        _render_section(kind, [item for item in taken if item.kind is kind]) for kind in SECTIONS
+    )
     shown = tuple(item for kind in SECTIONS for item in taken if item.kind is kind)
     repeated = len(ordered) - len(distinct)
     return Context(text, estimate_tokens(text), shown, holding - repeated - len(shown))
 
 
-def _fitting(items: Iterable[Item], budget: int) -> list[Item]:
-    taken: list[Item] = []
+def _fit_items_to_budget(items: Iterable[ContextItem], budget: int) -> list[ContextItem]:
+    taken: list[ContextItem] = []
     headed: set[Kind] = set()
     for item in items:
-        cost = estimate_tokens(item.line) + (0 if item.kind in headed else estimate_tokens(_heading(item.kind)))
+        cost = estimate_tokens(item.line) + (
+            0 if item.kind in headed else estimate_tokens(_render_heading(item.kind))
+        )
         if cost <= budget:
             taken.append(item)
             headed.add(item.kind)
@@ -86,25 +90,33 @@ def _fitting(items: Iterable[Item], budget: int) -> list[Item]:
     return taken
 
 
-def _section(kind: Kind, items: Sequence[Item]) -> str:
-    return _heading(kind) + "".join(item.line for item in items) if items else ""
+def _render_section(kind: Kind, items: Sequence[ContextItem]) -> str:
+    return _render_heading(kind) + "".join(item.line for item in items) if items else ""
 
 
-def _heading(kind: Kind) -> str:
+def _render_heading(kind: Kind) -> str:
     return f"## {kind.value.capitalize()}s\n"
 
 
-def text_of(memory: Memory) -> str:
+def render_memory_text(memory: Memory) -> str:
     """The memory's content on one line, after whom it is about where that is not the user and the content does not say it."""
-    content = one_line(memory.fact.content)
+    content = to_safe_line(memory.fact.content)
     if memory.fact.entity in (None, "", "user"):
         return content
-    entity = one_line(memory.fact.entity)
-    return content if fold(entity) == "user" or fold(entity) in fold(content) else f"{entity}: {content}"
+    entity = to_safe_line(memory.fact.entity)
+    return (
+        content
+        if fold(entity) == "user" or fold(entity) in fold(content)
+        else f"{entity}: {content}"
+    )
 
 
-def one_line(text: str) -> str:
+def to_safe_line(text: str) -> str:
     """The text without line breaks and invisible characters, so that it cannot pass for a heading, another item or nothing at all."""
     if not text.isprintable():
-        text = "".join(c for c in text if c.isspace() or c in _JOINERS or unicodedata.category(c) not in _INVISIBLE)
+        text = "".join(
+            c
+            for c in text
+            if c.isspace() or c in _JOINERS or unicodedata.category(c) not in _INVISIBLE
+        )
     return " ".join(text.split())

@@ -25,7 +25,7 @@ def operation_of(relation: Relation) -> Operation:
     return _OPERATIONS[relation]
 
 
-class Judged(Protocol):
+class JudgmentLike(Protocol):
     """What deciding needs of a judgment."""
 
     @property
@@ -36,7 +36,7 @@ class Judged(Protocol):
     def flag(self) -> bool: ...
 
 
-J = TypeVar("J", bound=Judged)
+J = TypeVar("J", bound=JudgmentLike)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Choice(Generic[J]):
     flagged: tuple[J, ...] = ()
 
 
-def decide(judgments: Sequence[J], is_sure: Callable[[J], bool]) -> Choice[J]:
+def decide_operation(judgments: Sequence[J], is_sure: Callable[[J], bool]) -> Choice[J]:
     """What the judgments lead to. `is_sure`: whether a judgment is confident enough for its judge.
 
     Two sure ones within .05 of each other that lead to different operations stop each other: ADD, both flagged.
@@ -60,7 +60,11 @@ def decide(judgments: Sequence[J], is_sure: Callable[[J], bool]) -> Choice[J]:
         return Choice(Operation.ADD, flagged=flagged)
     best = sure[0]
     operation = operation_of(best.relation)
-    rivals = [j for j in sure if operation_of(j.relation) is not operation and best.confidence - j.confidence <= TIE]
+    rivals = [
+        j
+        for j in sure
+        if operation_of(j.relation) is not operation and best.confidence - j.confidence <= TIE
+    ]
     if rivals:
         return Choice(Operation.ADD, flagged=(best, *rivals, *flagged))
     alike = tuple(j for j in sure if operation_of(j.relation) is operation)

@@ -5,13 +5,13 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.memory import Lifespan
-from app.domain.picture import Picture
+from app.domain.picture import Chains
 from app.domain.plan import Plan
 from app.domain.verbs import plan_retract
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class NamedLifespan:
     """A session or a project, by the name that its memories carry."""
 
     lifespan: Lifespan
@@ -22,10 +22,12 @@ class Span:
         return f"The {self.lifespan} {self.name} ended."
 
 
-def plan_ending(memory_id: UUID, picture: Picture, *, now: datetime, at: datetime, ahead: bool, reason: str) -> Plan | None:
+def plan_lifespan_end(
+    memory_id: UUID, picture: Chains, *, now: datetime, at: datetime, ahead: bool, reason: str
+) -> Plan | None:
     """Ends a memory at `at`, where it holds; with `ahead`, withdraws one that has not begun by then. None where it stays as it is."""
-    belief = picture.version(memory_id).belief
-    if belief.holds(at):
+    belief = picture.get_version(memory_id).belief
+    if belief.holds_at(at):
         plan = plan_retract(memory_id, picture, now=now, at=at)
     elif ahead and not belief.void and belief.valid_from > at:
         plan = plan_retract(memory_id, picture, now=now, never_true=True)

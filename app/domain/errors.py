@@ -18,7 +18,9 @@ class UnknownMemory(PalimpsestError):
     """No such memory in this agent at that known time; another agent's memory answers the same."""
 
     def __init__(self, memory_id: UUID | str) -> None:
-        super().__init__(f"There is no memory {memory_id} here. Look its id up with GET /v1/memories or POST /v1/search.")
+        super().__init__(
+            f"There is no memory {memory_id} here. Look its id up with GET /v1/memories or POST /v1/search."
+        )
 
 
 class UnknownLogEntry(PalimpsestError):
@@ -28,7 +30,7 @@ class UnknownLogEntry(PalimpsestError):
         super().__init__(f"There is no operation {log_id} here. GET /v1/log lists them.")
 
 
-class Archived(PalimpsestError):
+class OperationArchived(PalimpsestError):
     """The operation left the log for an archive; `file` names that within the archive folder, None where it is not kept here."""
 
     def __init__(self, log_id: UUID, at: datetime, file: str | None) -> None:
@@ -64,14 +66,18 @@ class SweepsOff(PalimpsestError):
     """The settings say that stored memories are not looked at again."""
 
     def __init__(self) -> None:
-        super().__init__("Sweeps are switched off. Set PALIMPSEST_SUPERSESSION_ENABLED=true for the service and its workers.")
+        super().__init__(
+            "Sweeps are switched off. Set PALIMPSEST_SUPERSESSION_ENABLED=true for the service and its workers."
+        )
 
 
 class UnknownAgent(PalimpsestError):
     """Nothing was ever stored for that agent."""
 
     def __init__(self, agent: str) -> None:
-        super().__init__(f"Nothing was ever stored for an agent {agent!r}. GET /v1/agents lists those that are known.")
+        super().__init__(
+            f"Nothing was ever stored for an agent {agent!r}. GET /v1/agents lists those that are known."
+        )
 
 
 class NoPreference(PalimpsestError):
@@ -94,14 +100,19 @@ class Withdrawn(Conflict):
     """The version was withdrawn (never true, or reverted) and cannot be acted on."""
 
     def __init__(self, memory_id: UUID) -> None:
-        super().__init__(f"Memory {memory_id} was withdrawn. Act on a version that holds: see its history.", [memory_id])
+        super().__init__(
+            f"Memory {memory_id} was withdrawn. Act on a version that holds: see its history.",
+            [memory_id],
+        )
 
 
 class Erased(PalimpsestError):
     """The memory was erased: its place in time is left, and nothing can be done to it any more."""
 
     def __init__(self, memory_id: UUID) -> None:
-        super().__init__(f"Memory {memory_id} was erased; only its place in time is left. Store a new fact instead.")
+        super().__init__(
+            f"Memory {memory_id} was erased; only its place in time is left. Store a new fact instead."
+        )
         self.memory_id = memory_id
 
 
@@ -110,14 +121,19 @@ class MergedElsewhere(Conflict):
 
     def __init__(self, descendants: Sequence[UUID]) -> None:
         named = ", ".join(map(str, descendants))
-        super().__init__(f"Its text went into merged memories: {named}. Send cascade=true to erase those too.", descendants)
+        super().__init__(
+            f"Its text went into merged memories: {named}. Send cascade=true to erase those too.",
+            descendants,
+        )
 
 
 class NothingToErase(PalimpsestError):
     """Nothing of this agent is in that scope."""
 
     def __init__(self, scope: str) -> None:
-        super().__init__(f"There is nothing to erase for {scope} here. GET /v1/memories?include_superseded=true lists what is stored.")
+        super().__init__(
+            f"There is nothing to erase for {scope} here. GET /v1/memories?include_superseded=true lists what is stored."
+        )
 
 
 class BuiltOn(Conflict):
@@ -125,7 +141,9 @@ class BuiltOn(Conflict):
 
     def __init__(self, log_id: UUID, later: Sequence[UUID]) -> None:
         named = f": {', '.join(map(str, later[:20]))}" if later else ""
-        super().__init__(f"Later operations built on {log_id}{named}. Undo those first, or send cascade=true to undo them with it.")
+        super().__init__(
+            f"Later operations built on {log_id}{named}. Undo those first, or send cascade=true to undo them with it."
+        )
         self.log_ids = tuple(later)
 
 
@@ -142,7 +160,8 @@ class AgentFrozen(Unavailable):
 
     def __init__(self) -> None:
         super().__init__(
-            'This agent is frozen: stores become reviews, and nothing else is written. PATCH /v1/agents/ID {"mode": "live"} ends it.', 60
+            'This agent is frozen: stores become reviews, and nothing else is written. PATCH /v1/agents/ID {"mode": "live"} ends it.',
+            60,
         )
 
 
@@ -174,14 +193,19 @@ class AlreadyDecided(Conflict):
     """The review was decided the other way, or has expired."""
 
     def __init__(self, review_id: UUID, status: str) -> None:
-        super().__init__(f"Review {review_id} is {status} already. To change your mind, revert the operation that decided it.")
+        super().__init__(
+            f"Review {review_id} is {status} already. To change your mind, revert the operation that decided it."
+        )
 
 
 class CannotAccept(Conflict):
     """What the review proposes makes no sense any more; `memory_ids` names what went another way."""
 
     def __init__(self, review_id: UUID, reason: str, memory_ids: Sequence[UUID] = ()) -> None:
-        super().__init__(f"Review {review_id} cannot be accepted: {reason}. Reject it, or act on the memories themselves.", memory_ids)
+        super().__init__(
+            f"Review {review_id} cannot be accepted: {reason}. Reject it, or act on the memories themselves.",
+            memory_ids,
+        )
 
 
 class GroundMoved(Conflict):
@@ -189,7 +213,9 @@ class GroundMoved(Conflict):
 
     def __init__(self, log_id: UUID, reverts: Sequence[UUID] = ()) -> None:
         named = f": {', '.join(map(str, reverts[:20]))}" if reverts else ""
-        super().__init__(f"What {log_id} was done on has been undone since{named}. Revert those reverts first.")
+        super().__init__(
+            f"What {log_id} was done on has been undone since{named}. Revert those reverts first."
+        )
         self.log_ids = tuple(reverts)
 
 
@@ -197,7 +223,9 @@ class AlreadyReverted(Conflict):
     """The operation was undone before; `log_ids` names the revert."""
 
     def __init__(self, log_id: UUID, by: UUID) -> None:
-        super().__init__(f"Operation {log_id} was undone before, by {by}. Revert that one to do it again.")
+        super().__init__(
+            f"Operation {log_id} was undone before, by {by}. Revert that one to do it again."
+        )
         self.log_ids = (by,)
 
 
@@ -212,8 +240,15 @@ class DoesNotHold(Conflict):
     """The version does not hold at the moment at which it should end; `memory_ids` names what does."""
 
     def __init__(self, memory_id: UUID, at: datetime, holds: UUID | None) -> None:
-        instead = f"memory {holds} does: act on that one" if holds else "nothing in its chain does: store a new fact"
-        super().__init__(f"Memory {memory_id} does not hold at {at.isoformat()}; {instead}.", [holds] if holds else [])
+        instead = (
+            f"memory {holds} does: act on that one"
+            if holds
+            else "nothing in its chain does: store a new fact"
+        )
+        super().__init__(
+            f"Memory {memory_id} does not hold at {at.isoformat()}; {instead}.",
+            [holds] if holds else [],
+        )
         self.holds = holds
 
 
@@ -222,14 +257,19 @@ class OthersInBetween(Conflict):
 
     def __init__(self, between: Sequence[UUID]) -> None:
         named = ", ".join(map(str, between))
-        super().__init__(f"Other versions start in between: {named}. Name them in `supersedes` too, or choose a later valid_from.", between)
+        super().__init__(
+            f"Other versions start in between: {named}. Name them in `supersedes` too, or choose a later valid_from.",
+            between,
+        )
 
 
 class StaleVersion(PalimpsestError):
     """The memory changed since the ETag in If-Match was read."""
 
     def __init__(self, memory_id: UUID) -> None:
-        super().__init__(f"Memory {memory_id} has changed since that ETag was read. GET it again and decide anew.")
+        super().__init__(
+            f"Memory {memory_id} has changed since that ETag was read. GET it again and decide anew."
+        )
         self.memory_id = memory_id
 
 
@@ -266,7 +306,9 @@ class BadImportLine(PalimpsestError):
     """A line of an import cannot be taken; nothing of that import was kept."""
 
     def __init__(self, line: int, reason: str) -> None:
-        super().__init__(f"Line {line}: {reason} Nothing of this import was kept; correct the line and send it again.")
+        super().__init__(
+            f"Line {line}: {reason} Nothing of this import was kept; correct the line and send it again."
+        )
         self.line = line
 
 
@@ -296,18 +338,24 @@ class DamagedImport(PalimpsestError):
     """The lines of an export are good one by one, but together they are not an agent's history; nothing of it was kept."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} Nothing of this import was kept; export the agent again and import that file unchanged.")
+        super().__init__(
+            f"{reason} Nothing of this import was kept; export the agent again and import that file unchanged."
+        )
 
 
 class NotEmpty(Conflict):
     """A native import brings an agent back as it was, so it goes into one that holds nothing."""
 
     def __init__(self) -> None:
-        super().__init__("The agent holds memories or operations already. Import the export into an agent that does not: name another one.")
+        super().__init__(
+            "The agent holds memories or operations already. Import the export into an agent that does not: name another one."
+        )
 
 
 class TooManyExports(Unavailable):
     """Each export holds a database connection for as long as its reader takes."""
 
     def __init__(self) -> None:
-        super().__init__("As many exports are running as this process allows. Try again when one has ended.", 5)
+        super().__init__(
+            "As many exports are running as this process allows. Try again when one has ended.", 5
+        )

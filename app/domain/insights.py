@@ -15,12 +15,14 @@ class Section(StrEnum):
     CHAIN_LENGTHS = "chain_lengths"
 
 
-def reliability(right: int, wrong: int) -> float:
+def compute_reliability(right: int, wrong: int) -> float:
     """How far a signal can be trusted, 0 to 1, by the formula of its table of confidences: (right + 1) / (right + wrong + 2)."""
     return (right + 1) / (right + wrong + 2)
 
 
-def reasons_to_doubt(*, unaffirmed_days: int | None, contradictions: int, pending: int, rejected: int) -> list[str]:
+def list_reasons_to_doubt(
+    *, unaffirmed_days: int | None, contradictions: int, pending: int, rejected: int
+) -> list[str]:
     """Why a constraint may not be meant any more, in words. `unaffirmed_days`: None where it was affirmed of late."""
     counted = [
         (unaffirmed_days, "nobody has stored, confirmed or corrected it for {}", "day"),
@@ -28,8 +30,10 @@ def reasons_to_doubt(*, unaffirmed_days: int | None, contradictions: int, pendin
         (pending, "{} that would end it: waiting", "review"),
         (rejected, "{} that would have ended it: rejected", "review"),
     ]
-    return [sentence.format(_several(number, noun)) for number, sentence, noun in counted if number]
+    return [
+        sentence.format(_format_count(number, noun)) for number, sentence, noun in counted if number
+    ]
 
 
-def _several(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -32,7 +32,7 @@ BINDING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Relationship:
     """From one memory to another."""
 
     source: UUID

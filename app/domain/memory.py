@@ -9,7 +9,7 @@ from typing import Any, NewType
 from uuid import UUID
 
 from app.domain.links import LinkType
-from app.domain.text import digest, fold, loose_digest
+from app.domain.text import fold, hash_text, hash_text_loosely
 
 AgentId = NewType("AgentId", str)
 
@@ -83,14 +83,14 @@ class Slot:
     key: str | None
 
     @classmethod
-    def of(cls, entity: str | None, category: str | None, key: str | None) -> "Slot":
+    def from_words(cls, entity: str | None, category: str | None, key: str | None) -> "Slot":
         """The slot of these words; entity defaults to `user`, category to empty."""
         return cls(fold(entity or "user"), fold(category or ""), fold(key) if key else None)
 
     @property
     def digest(self) -> bytes:
         """What an index finds the slot by: the words may be longer than an index entry."""
-        return digest(json.dumps([self.entity, self.category, self.key]))
+        return hash_text(json.dumps([self.entity, self.category, self.key]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class DerivedSlot:
 
     @property
     def digest(self) -> bytes:
-        return digest(json.dumps([fold(self.entity), fold(self.key)]))
+        return hash_text(json.dumps([fold(self.entity), fold(self.key)]))
 
 
 @dataclass(frozen=True)  # without slots, so that what is folded and hashed is so once
@@ -136,35 +136,39 @@ class Fact:
 
     @cached_property
     def slot(self) -> Slot:
-        return Slot.of(self.entity, self.category, self.key)
+        return Slot.from_words(self.entity, self.category, self.key)
 
     @cached_property
     def one_value(self) -> bool:
         """Whether its slot holds one value at a time: a key was given, and neither the caller nor the kind objects."""
-        return self.key is not None and self.kind is not Kind.CONSTRAINT and self.single_valued is not False
+        return (
+            self.key is not None
+            and self.kind is not Kind.CONSTRAINT
+            and self.single_valued is not False
+        )
 
     @cached_property
     def content_hash(self) -> bytes:
-        return digest(self.content)
+        return hash_text(self.content)
 
     @cached_property
     def fuzzy_hash(self) -> bytes:
-        return loose_digest(self.content)
+        return hash_text_loosely(self.content)
 
     @cached_property
     def folded_hash(self) -> bytes:
-        return digest(fold(self.content))
+        return hash_text(fold(self.content))
 
     @cached_property
     def value_hash(self) -> bytes | None:
-        return None if self.value is None else digest(fold(self.value))
+        return None if self.value is None else hash_text(fold(self.value))
 
-    def united(self, other: "Fact", text: str) -> "Fact":
+    def merge_with(self, other: "Fact", text: str) -> "Fact":
         """Both facts as one with this text: importance the maximum, tags, entities, sources and details united (reference 003).
 
         It lives as long as the longer-lived of both, with the session and project of that one.
         """
-        one, two = self.settled(), other.settled()
+        one, two = self.fill_defaults(), other.fill_defaults()
         assert one.lifespan is not None
         assert two.lifespan is not None
         longer = two if two.lifespan.outlasts(one.lifespan) else one
@@ -190,7 +194,7 @@ class Fact:
             valid_until=None,
         )
 
-    def settled(self) -> "Fact":
+    def fill_defaults(self) -> "Fact":
         """The fact as it is stored: everything not said at its default."""
         settled = replace(
             self,
@@ -232,12 +236,16 @@ class Belief:
     superseded_at: datetime | None = None
     known_from: datetime | None = None
 
-    def holds(self, at: datetime) -> bool:
+    def holds_at(self, at: datetime) -> bool:
         """Whether the version is true in the world at `at`: half-open, None = open."""
-        return not self.void and self.valid_from <= at and (self.valid_until is None or self.valid_until > at)
+        return (
+            not self.void
+            and self.valid_from <= at
+            and (self.valid_until is None or self.valid_until > at)
+        )
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         return self.valid_until is not None and self.valid_until <= self.valid_from
 
 
@@ -269,15 +277,19 @@ class Version:
 
     @property
     def one_value(self) -> bool:
-        return self.key is not None and self.kind is not Kind.CONSTRAINT and self.single_valued is not False
+        return (
+            self.key is not None
+            and self.kind is not Kind.CONSTRAINT
+            and self.single_valued is not False
+        )
 
-    def says(self, fact: Fact) -> bool:
+    def has_same_value(self, fact: Fact) -> bool:
         """Whether it holds the same value: values where both have one, else the folded contents (DESIGN §2)."""
         if self.value_hash is not None and fact.value is not None:
             return self.value_hash == fact.value_hash
         return self.folded_hash == fact.folded_hash
 
-    def asserting(self, **claims: Any) -> "Version":
+    def replace_claims(self, **claims: Any) -> "Version":
         """The version with other claims in its belief; computed fields are left to `time.settle`."""
         return replace(self, belief=replace(self.belief, **claims))
 
@@ -296,7 +308,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class StalenessCause:
     """A memory that another is tied to and that has ended since the tie was made: how, and when in valid time; of a withdrawn or
     erased one, when that became known."""
 
@@ -322,7 +334,7 @@ class Memory:
     supersedes_id: UUID | None
     usage: Usage = Usage()
     erased_at: datetime | None = None
-    stale_because: tuple[Ended, ...] = ()
+    stale_because: tuple[StalenessCause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,15 +30,37 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 _TWO_TO_NINETEEN = """
     two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
 """
-_TENS = {"twenty": "20", "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}
-_NUMBER_WORDS = {word: str(number) for number, word in enumerate(_TWO_TO_NINETEEN.split(), 2)} | _TENS
+_TENS = {
+    "twenty": "20",
+    "thirty": "30",
+    "forty": "40",
+    "fifty": "50",
+    "sixty": "60",
+    "seventy": "70",
+    "eighty": "80",
+    "ninety": "90",
+}
+_NUMBER_WORDS = {
+    word: str(number) for number, word in enumerate(_TWO_TO_NINETEEN.split(), 2)
+} | _TENS
 _LARGE = {"dozen", "hundred", "thousand", "million", "billion"}
 _MONTHS = [
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
 ]  # fmt: skip
 _WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _DAYS_SAID = {"today", "yesterday", "tomorrow", "tonight"}
-_NEGATIONS = {"not", "no", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot"}
+_NEGATIONS = {
+    "not",
+    "no",
+    "never",
+    "none",
+    "nobody",
+    "nothing",
+    "neither",
+    "nor",
+    "without",
+    "cannot",
+}
 
 _MONTH = "(" + "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS) + r")\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
@@ -55,17 +77,23 @@ _SENTENCE_END = re.compile(r"[.!?…。！？।؟][\"'”’»」』)\]]*$")
 _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]$")
 
 
-def merge_guard(merged: str, one: str, other: str) -> str | None:
+def find_merge_loss(merged: str, one: str, other: str) -> str | None:
     """Why a merged text may not stand for the two it was made from, or None: it drops a number, a date, a name or a negation."""
-    for what, kept in (("date", _dates), ("number", _numbers), ("negation", _negations)):
+    for what, kept in (
+        ("date", _extract_dates),
+        ("number", _extract_numbers),
+        ("negation", _extract_negations),
+    ):
         if dropped := (kept(one) | kept(other)) - kept(merged):
             return f"It drops the {what} {min(dropped)!r}."
     words = f" {' '.join(_folded_words(merged))} "
-    missing = [name for text in (one, other) for name in _names(text) if f" {name} " not in words]
+    missing = [
+        name for text in (one, other) for name in _extract_names(text) if f" {name} " not in words
+    ]
     return f"It drops the name {missing[0]!r}." if missing else None
 
 
-def join(one: str, other: str) -> str:
+def join_texts(one: str, other: str) -> str:
     """Both texts as one, in their own words: the longer where it contains the other (case, spacing and marks folded), else
     both as sentences, one after the other."""
     one, other = one.strip(), other.strip()
@@ -87,52 +115,67 @@ def _as_sentence(text: str) -> str:
 # --- what a text states exactly -------------------------------------------------------------------------------------------------
 
 
-def _dates(text: str) -> set[str]:
+def _extract_dates(text: str) -> set[str]:
     """Full dates in one form, months and weekdays by their names, and the days said as today or tomorrow."""
-    full = {f"{match['y']}-{_month_number(match['m'])}-{_day_number(match['d'])}" for match in _date_matches(text)}
+    full = {
+        f"{match['y']}-{_month_number(match['m'])}-{_day_number(match['d'])}"
+        for match in _date_matches(text)
+    }
     words = re.findall(r"[^\W\d_]+", _without_dates(text))
-    return full | {name for word in words if (name := _calendar_name(word))} | {w for word in words if (w := word.casefold()) in _DAYS_SAID}
+    return (
+        full
+        | {name for word in words if (name := _calendar_name(word))}
+        | {w for word in words if (w := word.casefold()) in _DAYS_SAID}
+    )
 
 
-def _numbers(text: str) -> set[str]:
+def _extract_numbers(text: str) -> set[str]:
     """Numbers outside full dates: digits with their sign and percent mark, thousands joined, and those written as words."""
-    digits = {re.sub(r",(?=\d{3}\b)", "", number) for number in _NUMBER.findall(_without_dates(text))}
+    digits = {
+        re.sub(r",(?=\d{3}\b)", "", number) for number in _NUMBER.findall(_without_dates(text))
+    }
     words = re.findall(r"[a-z]+", text.casefold())
-    return digits | {_NUMBER_WORDS.get(word, word) for word in words if word in _NUMBER_WORDS or word in _LARGE}
+    return digits | {
+        _NUMBER_WORDS.get(word, word) for word in words if word in _NUMBER_WORDS or word in _LARGE
+    }
 
 
-def _negations(text: str) -> set[str]:
+def _extract_negations(text: str) -> set[str]:
     """Not which word negates, but whether one does."""
     words = set(_folded_words(text))
     return {"not"} if words & _NEGATIONS or any(word.endswith("n't") for word in words) else set()
 
 
-def _names(text: str) -> Iterator[str]:
+def _extract_names(text: str) -> Iterator[str]:
     """Runs of words with a capital or a mark of identifiers, folded. A sentence's first word stands alone, if it is no common word."""
     for sentence in _SENTENCE.split(text):
         words = _WORD.findall(sentence)
-        if words and _looks_named(words[0]) and not _common(words[0]):
-            yield _bare(words[0])
+        if words and _looks_named(words[0]) and not _is_common_word(words[0]):
+            yield _fold_word(words[0])
         for named, run in groupby(words[1:], _looks_named):
-            if named and (name := " ".join(_bare(word) for word in run)):
+            if named and (name := " ".join(_fold_word(word) for word in run)):
                 yield name
 
 
 def _looks_named(word: str) -> bool:
     if _calendar_name(word) or _I.fullmatch(word):
         return False
-    return any(c.isupper() for c in word) or "@" in word or (word[0].isalpha() and any(c.isdigit() for c in word))
+    return (
+        any(c.isupper() for c in word)
+        or "@" in word
+        or (word[0].isalpha() and any(c.isdigit() for c in word))
+    )
 
 
-def _common(word: str) -> bool:
-    return _bare(word) in _COMMON or _bare(word).endswith("n't")
+def _is_common_word(word: str) -> bool:
+    return _fold_word(word) in _COMMON or _fold_word(word).endswith("n't")
 
 
 def _folded_words(text: str) -> list[str]:
-    return [_bare(word) for word in _WORD.findall(text)]
+    return [_fold_word(word) for word in _WORD.findall(text)]
 
 
-def _bare(word: str) -> str:
+def _fold_word(word: str) -> str:
     """The word folded, without a possessive ending."""
     return fold(word).replace("’", "'").removesuffix("'s").removesuffix("'")
 

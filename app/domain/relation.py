@@ -82,7 +82,7 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelCost:
     """What asking a model took: which model, with which prompt; HTTP calls, tokens, milliseconds. `trouble`: why it was not used."""
 
     model: str
@@ -105,5 +105,11 @@ class Decision:
     findings: tuple[Finding, ...] = ()
 
     @classmethod
-    def after(cls, judgment: Judgment) -> "Decision":
-        return cls(judgment.relation, judgment.confidence, judgment.decided_by, judgment.reasoning, judgment.findings)
+    def from_judgment(cls, judgment: Judgment) -> "Decision":
+        return cls(
+            judgment.relation,
+            judgment.confidence,
+            judgment.decided_by,
+            judgment.reasoning,
+            judgment.findings,
+        )

@@ -11,10 +11,16 @@ from app.domain.memory import Belief, Operation
 BELIEF = tuple(f.name for f in fields(Belief))
 
 # Columns that are empty rather than NULL; the log leaves both out.
-EMPTY: dict[str, Any] = {"details": {}, "tags": [], "entities": [], "sources": [], "merged_from": []}
+EMPTY: dict[str, Any] = {
+    "details": {},
+    "tags": [],
+    "entities": [],
+    "sources": [],
+    "merged_from": [],
+}
 
 
-class Unreadable(ValueError):
+class UnreadableOperation(ValueError):
     """An operation says of a memory what no write leaves behind."""
 
     def __init__(self, log_id: UUID) -> None:
@@ -23,7 +29,7 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayStep:
     """What one operation of the log says of one memory, as JSON: how it stood before, or after.
 
     `content` is the text of what came in, where the state does not carry its own. `confirmed`: 1 where the operation was a duplicate of
@@ -40,7 +46,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class Told:
+class ReplayedMemory:
     """A memory as the log tells it, in plain values: its row, the beliefs held before, the operations that inserted it, its counters.
 
     `surprised`: operations that found the memory otherwise than the ones before had left it. `folded`: beliefs held before a checkpoint,
@@ -55,62 +61,66 @@ class Told:
     last_reinforced_at: str | None = None
     folded: dict[str, Any] = field(default_factory=dict)
 
-    def add(self, step: Step) -> None:
+    def add_step(self, step: ReplayStep) -> None:
         """Takes in what the next operation says. Raises Unreadable."""
         try:
-            self._take(step)
+            self._apply_step(step)
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise Unreadable(step.log_id) from None
+            raise UnreadableOperation(step.log_id) from None
 
-    def _take(self, step: Step) -> None:
+    def _apply_step(self, step: ReplayStep) -> None:
         state = step.state
         if step.confirmed:
-            self._confirm(step)
+            self._count_confirmation(step)
         elif step.before:
-            self._archive(step)
+            self._record_past_belief(step)
         elif step.operation == Operation.ERASE:
             self.row["revision"] += 1
         elif "metadata" in state:
             self.row |= state["metadata"]
             self.row["revision"] += 1
         else:
-            self._believe(step)
+            self._apply_state(step)
 
-    def _confirm(self, step: Step) -> None:
+    def _count_confirmation(self, step: ReplayStep) -> None:
         self.access_count += step.confirmed
         if step.confirmed > 0:
-            self.last_reinforced_at = plain(step.at)
+            self.last_reinforced_at = to_log_value(step.at)
 
-    def _archive(self, step: Step) -> None:
+    def _record_past_belief(self, step: ReplayStep) -> None:
         found = step.state.get("metadata", {})
         if "belief" in step.state:
-            belief = _belief(step.state)
-            self.past.append({**belief, "known_until": plain(step.at)})
+            belief = _extract_belief(step.state)
+            self.past.append({**belief, "known_until": to_log_value(step.at)})
             found = {**belief, "revision": step.state["revision"]}
         if any(self.row.get(name, EMPTY.get(name)) != value for name, value in found.items()):
             self.surprised.append(step.log_id)
 
-    def _believe(self, step: Step) -> None:
+    def _apply_state(self, step: ReplayStep) -> None:
         if "kind" in step.state:  # a whole fact: only an insertion carries one
             self.inserted_by.append(step.log_id)
             self.row["content"] = step.content
-        self.row |= {name: value for name, value in step.state.items() if name not in ("id", "belief")}
-        self.row |= _belief(step.state)
+        self.row |= {
+            name: value for name, value in step.state.items() if name not in ("id", "belief")
+        }
+        self.row |= _extract_belief(step.state)
 
 
-def _belief(state: Mapping[str, Any]) -> dict[str, Any]:
+def _extract_belief(state: Mapping[str, Any]) -> dict[str, Any]:
     return {name: state["belief"][name] for name in BELIEF}
 
 
-def replay(steps: Iterable[Step], since: Told | None = None) -> Told:
+def replay_memory(
+    steps: Iterable[ReplayStep], since: ReplayedMemory | None = None
+) -> ReplayedMemory:
     """One memory, from everything that the log says of it, in order; `since`: what a checkpoint tells of it. Raises Unreadable."""
-    told = since or Told()
+    told = since or ReplayedMemory()
     for step in steps:
-        told.add(step)
+        told.add_step(step)
     return told
 
 
-def plain(value: Any) -> Any:
+def to_log_value(value: Any) -> Any:
     """A value of the database as the log writes it."""
     match value:
         case datetime():
@@ -118,6 +128,6 @@ def plain(value: Any) -> Any:
         case UUID():
             return str(value)
         case list() | tuple():
-            return [plain(one) for one in value]
+            return [to_log_value(one) for one in value]
         case _:
             return value

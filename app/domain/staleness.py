@@ -4,32 +4,34 @@ from collections.abc import Set
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.memory import Ended, Status
-from app.domain.plan import Change, Plan
-from app.domain.time import status
+from app.domain.memory import StalenessCause, Status
+from app.domain.plan import Plan, VersionChange
+from app.domain.time import compute_status
 
 _STANDING = (Status.CURRENT, Status.SCHEDULED)
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
+class StaleMemory:
     """A memory that holds though something that it rests on has ended."""
 
     memory_id: UUID
-    because: tuple[Ended, ...]
+    because: tuple[StalenessCause, ...]
 
-    def by(self, ids: Set[UUID]) -> "Stale":
+    def narrow_to(self, ids: Set[UUID]) -> "StaleMemory":
         """The same, because of these alone."""
-        return Stale(self.memory_id, tuple(ended for ended in self.because if ended.memory_id in ids))
+        return StaleMemory(
+            self.memory_id, tuple(ended for ended in self.because if ended.memory_id in ids)
+        )
 
 
-def ended_by(plan: Plan) -> tuple[UUID, ...]:
+def find_ended_versions(plan: Plan) -> tuple[UUID, ...]:
     """The stored versions that stood before the operation and no longer do, or that it withdrew."""
-    return tuple(change.after.id for change in plan.changed if _ends(change, plan))
+    return tuple(change.after.id for change in plan.changed if _ends_version(change, plan))
 
 
-def _ends(change: Change, plan: Plan) -> bool:
+def _ends_version(change: VersionChange, plan: Plan) -> bool:
     before, after = change.before.belief, change.after.belief
-    stood = status(before, plan.now) in _STANDING
+    stood = compute_status(before, plan.now) in _STANDING
     withdrawn = after.void and not before.void
-    return withdrawn or (stood and status(after, plan.now) not in _STANDING)
+    return withdrawn or (stood and compute_status(after, plan.now) not in _STANDING)

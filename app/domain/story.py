@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from app.domain.links import Link
+from app.domain.links import Relationship
 from app.domain.memory import Belief, Memory, Operation
-from app.domain.plan import ReviewStatus, Settlement
+from app.domain.plan import ReviewDecision, ReviewStatus
 from app.domain.relation import Finding, Relation
 
 
@@ -37,7 +37,7 @@ _RANK = {EventKind.KEPT_APART: 1, EventKind.PROPOSED: 2, EventKind.DECIDED: 3}
 
 
 @dataclass(frozen=True, slots=True)
-class Vetoed:
+class VetoedMemory:
     """A stored memory that a fact was kept apart from, and why the two cannot be about the same thing."""
 
     memory_id: UUID
@@ -45,7 +45,7 @@ class Vetoed:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoryEntry:
     """An operation as the log tells it. `before` and `after`: what it made of the beliefs about the versions that it wrote or changed;
     `corrected`: metadata before and after; `said`: the incoming text, where it is kept, and `said_from` its stated start;
     `links`: what it tied."""
@@ -65,10 +65,10 @@ class Entry:
     before: Mapping[UUID, Belief] = field(default_factory=dict)
     after: Mapping[UUID, Belief] = field(default_factory=dict)
     corrected: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
-    vetoed: tuple[Vetoed, ...] = ()
-    settled: Settlement | None = None
+    vetoed: tuple[VetoedMemory, ...] = ()
+    settled: ReviewDecision | None = None
     reverts: UUID | None = None
-    links: tuple[Link, ...] = ()
+    links: tuple[Relationship, ...] = ()
 
     @property
     def ids(self) -> tuple[UUID, ...]:
@@ -82,16 +82,26 @@ class Entry:
     @property
     def replaced(self) -> tuple[UUID, ...]:
         """The versions that its target took the place of, or was merged from."""
-        return tuple(i for i, belief in self.after.items() if i != self.target and self._yields(i, belief))
+        return tuple(
+            i
+            for i, belief in self.after.items()
+            if i != self.target and self._is_replaced(i, belief)
+        )
 
-    def _yields(self, memory_id: UUID, after: Belief) -> bool:
+    def _is_replaced(self, memory_id: UUID, after: Belief) -> bool:
         before = self.before.get(memory_id)
-        newly = before is None or before.contradicted_by != after.contradicted_by or before.merged != after.merged
-        return newly and (after.merged or (self.target is not None and after.contradicted_by == self.target))
+        newly = (
+            before is None
+            or before.contradicted_by != after.contradicted_by
+            or before.merged != after.merged
+        )
+        return newly and (
+            after.merged or (self.target is not None and after.contradicted_by == self.target)
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class StoryReview:
     """A review: what was proposed of which memories, for which fact, and how it was decided, if it was by then.
 
     `decided_by` judged what it proposes; `settled_by` decided the review itself.
@@ -119,23 +129,30 @@ class Proposal:
     def ids(self) -> tuple[UUID, ...]:
         return tuple(dict.fromkeys([*([self.memory_id] if self.memory_id else []), *self.about]))
 
-    def known(self, at: datetime) -> "Proposal":
+    def rewind_to(self, at: datetime) -> "StoryReview":
         """The review as it stood then: what was decided later is not told."""
         if self.decided_at is None or self.decided_at <= at:
             return self
-        return replace(self, status=ReviewStatus.PENDING, note=None, decided_at=None, decision_log_id=None, settled_by=None)
+        return replace(
+            self,
+            status=ReviewStatus.PENDING,
+            note=None,
+            decided_at=None,
+            decision_log_id=None,
+            settled_by=None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class StoryMaterial:
     """What a story is told from: the chain's versions, the operations on them, those (maybe the same) that kept facts apart from them,
     reviews about them, and the text of every memory named (None = erased; missing = not known then)."""
 
     memory: Memory
     chain: frozenset[UUID]
-    entries: Sequence[Entry]
-    apart: Sequence[Entry]
-    proposals: Sequence[Proposal]
+    entries: Sequence[StoryEntry]
+    apart: Sequence[StoryEntry]
+    proposals: Sequence[StoryReview]
     texts: Mapping[UUID, str | None]
 
 
@@ -156,7 +173,7 @@ class Event:
     memory_ids: tuple[UUID, ...]
 
     @property
-    def place(self) -> tuple[datetime, int]:
+    def sort_key(self) -> tuple[datetime, int]:
         return self.at, _RANK.get(self.kind, 0)
 
 
@@ -168,13 +185,17 @@ class Story:
     events: tuple[Event, ...]
 
 
-def kept_apart(entry: Entry, chain: Iterable[UUID]) -> tuple[Vetoed, ...]:
+def find_vetoed_memories(entry: StoryEntry, chain: Iterable[UUID]) -> tuple[VetoedMemory, ...]:
     """What an operation kept apart, as far as it concerns the chain: everything, where it stored the chain's own version."""
     members = set(chain)
-    return entry.vetoed if members.intersection(entry.inserted) else tuple(v for v in entry.vetoed if v.memory_id in members)
+    return (
+        entry.vetoed
+        if members.intersection(entry.inserted)
+        else tuple(v for v in entry.vetoed if v.memory_id in members)
+    )
 
 
-def concerned(entry: Entry) -> datetime | None:
+def find_valid_moment(entry: StoryEntry) -> datetime | None:
     """The moment in valid time that an operation is about: a start that it asserted, else an end that it moved."""
     if entry.target in entry.inserted:
         return entry.after[entry.target].valid_from

@@ -9,9 +9,13 @@ from app.domain.memory import Kind, Memory, Tier
 
 CORE_FLOOR = 0.60
 MAX_REINFORCEMENTS = 100  # beyond, a half-life grows no further: 1 + ln 101 = 5.6 times the setting
-USES_PER_REPETITION = 10  # that a search answered it shows interest in it, but nobody has said that it is still so
+USES_PER_REPETITION = (
+    10  # that a search answered it shows interest in it, but nobody has said that it is still so
+)
 MAX_HALF_LIVES = 60.0  # 2^-60 is nothing already; Postgres refuses a power too small for it instead of calling it 0
-LEAST_IMPORTANCE = 1e-9  # for the same reason: a product that leaves the range of a double is an error there
+LEAST_IMPORTANCE = (
+    1e-9  # for the same reason: a product that leaves the range of a double is an error there
+)
 
 _DAY = 86_400.0
 
@@ -23,11 +27,11 @@ class HalfLives:
     semantic: Mapping[Kind, float]
     core: Mapping[Kind, float]
 
-    def days(self, tier: Tier, kind: Kind) -> float:
+    def get_days(self, tier: Tier, kind: Kind) -> float:
         return (self.core if tier is Tier.CORE else self.semantic)[kind]
 
 
-def strength(memory: Memory, as_of: datetime, half_lives: HalfLives) -> float:
+def compute_strength(memory: Memory, as_of: datetime, half_lives: HalfLives) -> float:
     """Strength at `as_of`, 0 to 1.
 
     Age counts from when the fact was last said (reference 004: `timestamp`, `lastReinforced`), not from its start in the world: an allergy
@@ -41,12 +45,20 @@ def strength(memory: Memory, as_of: datetime, half_lives: HalfLives) -> float:
     age = ((as_of - said).total_seconds() - (used - said).total_seconds() / 2) / _DAY
     assert fact.importance is not None
     assert fact.kind is not None
-    half_life = half_lives.days(memory.belief.tier, fact.kind)
+    half_life = half_lives.get_days(memory.belief.tier, fact.kind)
     repetitions = usage.access_count + usage.use_count / USES_PER_REPETITION
-    return faded(fact.importance, memory.belief.tier, age_days=age, half_life_days=half_life, reinforcements=repetitions)
+    return fade_importance(
+        fact.importance,
+        memory.belief.tier,
+        age_days=age,
+        half_life_days=half_life,
+        reinforcements=repetitions,
+    )
 
 
-def faded(importance: float, tier: Tier, *, age_days: float, half_life_days: float, reinforcements: float) -> float:
+def fade_importance(
+    importance: float, tier: Tier, *, age_days: float, half_life_days: float, reinforcements: float
+) -> float:
     """Importance halved once per half-life; core keeps its floor (reference 002).
 
     Repetition stretches the half-life, each time by less: 1 + ln(1 + n) times; ten uses count as one. The curve that repetition flattens

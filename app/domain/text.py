@@ -20,19 +20,19 @@ def fold_loosely(text: str) -> str:
     return " ".join(word for word in words if word)
 
 
-def digest(text: str) -> bytes:
+def hash_text(text: str) -> bytes:
     """SHA-256 of the text, 32 bytes."""
     return hashlib.sha256(text.encode()).digest()
 
 
-def loose_digest(text: str) -> bytes:
+def hash_text_loosely(text: str) -> bytes:
     """Digest of the loosely folded text; a text of marks alone keeps them."""
-    return digest(fold_loosely(text) or fold(text))
+    return hash_text(fold_loosely(text) or fold(text))
 
 
 _NOT_UTF8 = re.compile("[\x00\ud800-\udfff]")
 
 
-def storable(text: str) -> bool:
+def is_storable(text: str) -> bool:
     """Whether Postgres can hold the text: no NUL, no lone surrogate."""
     return _NOT_UTF8.search(text) is None

@@ -7,18 +7,28 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.errors import Erased, GroundMoved
-from app.domain.links import Link
+from app.domain.links import Relationship
 from app.domain.memory import Fact, Operation
-from app.domain.picture import Picture
-from app.domain.plan import Plan, Settlement, addition, rewrite
+from app.domain.picture import Chains
+from app.domain.plan import Plan, ReviewDecision, plan_addition, rewrite_chains
 from app.domain.relation import Decision, Judge, Relation
 
 # What a belief asserts; the rest of it is computed from the chain.
-CLAIMS = ("valid_from", "asserted_at", "said_until", "retracted_at", "void", "ended_by", "contradicted_by", "merged", "tier")
+CLAIMS = (
+    "valid_from",
+    "asserted_at",
+    "said_until",
+    "retracted_at",
+    "void",
+    "ended_by",
+    "contradicted_by",
+    "merged",
+    "tier",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimChange:
     """What an operation made of a stored version's claims."""
 
     memory_id: UUID
@@ -27,7 +37,7 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class MetadataChange:
     """What an operation made of a memory's metadata."""
 
     memory_id: UUID
@@ -35,7 +45,7 @@ class Corrected:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class LoggedOperation:
     """An operation as the log tells it. It reinforced a memory, or took that back (`unconfirmed`); it tied `links` and untied `unlinked`.
 
     `undone_again`: of the revert of a revert, the operation that undoing it would undo once more though something else, also named, has
@@ -47,42 +57,57 @@ class Done:
     relation: Relation
     at: datetime
     inserted: tuple[UUID, ...] = ()
-    claimed: tuple[Claimed, ...] = ()
-    corrected: Corrected | None = None
+    claimed: tuple[ClaimChange, ...] = ()
+    corrected: MetadataChange | None = None
     reinforced: UUID | None = None
-    links: tuple[Link, ...] = ()
-    unlinked: tuple[Link, ...] = ()
+    links: tuple[Relationship, ...] = ()
+    unlinked: tuple[Relationship, ...] = ()
     incoming: Fact | None = None
     unconfirmed: UUID | None = None
     undone_by: UUID | None = None
     undone_again: tuple[UUID, UUID] | None = None
-    settled: Settlement | None = None
+    settled: ReviewDecision | None = None
 
     @property
     def ids(self) -> tuple[UUID, ...]:
         """The memories that undoing it changes."""
-        beside = [i for i in (self.corrected and self.corrected.memory_id, self.reinforced, self.unconfirmed) if i]
+        beside = [
+            i
+            for i in (
+                self.corrected and self.corrected.memory_id,
+                self.reinforced,
+                self.unconfirmed,
+            )
+            if i
+        ]
         return tuple(dict.fromkeys([*self.inserted, *(c.memory_id for c in self.claimed), *beside]))
 
 
-def plan_revert(done: Done, picture: Picture, *, now: datetime, store_as: UUID | None = None) -> Plan:
+def plan_revert(
+    done: LoggedOperation, picture: Chains, *, now: datetime, store_as: UUID | None = None
+) -> Plan:
     """What undoing does. `store_as` is the id under which the text of a NOOP or DELETE is stored too.
 
     Raises Erased where what it speaks of is gone, GroundMoved where its claims are no longer the ones that hold.
     """
     for memory_id in done.ids:
-        if picture.version(memory_id).erased_at:
+        if picture.get_version(memory_id).erased_at:
             raise Erased(memory_id)
-    if any(_differs(picture, claimed) for claimed in done.claimed):
+    if any(_has_other_claims(picture, claimed) for claimed in done.claimed):
         raise GroundMoved(done.log_id)
-    withdrawn = [picture.version(i).asserting(void=True) for i in done.inserted]
-    restored = [picture.version(c.memory_id).asserting(**c.before) for c in done.claimed]
-    _, changed = rewrite(picture, now, [*withdrawn, *restored])
+    withdrawn = [picture.get_version(i).replace_claims(void=True) for i in done.inserted]
+    restored = [picture.get_version(c.memory_id).replace_claims(**c.before) for c in done.claimed]
+    _, changed = rewrite_chains(picture, now, [*withdrawn, *restored])
     plan = Plan(
         Operation.REVERT,
         now,
-        Decision(done.relation, 1.0, Judge.CALLER, f"Undoes the {done.operation} of {done.at.isoformat()}."),
-        target=_answered_with(done),
+        Decision(
+            done.relation,
+            1.0,
+            Judge.CALLER,
+            f"Undoes the {done.operation} of {done.at.isoformat()}.",
+        ),
+        target=_choose_target(done),
         superseded=done.inserted,
         changed=changed,
         metadata=dict(done.corrected.before) if done.corrected else None,
@@ -91,25 +116,31 @@ def plan_revert(done: Done, picture: Picture, *, now: datetime, store_as: UUID |
         reverts=done.log_id,
         links=done.unlinked,
         unlinked=done.links,
-        settled=done.settled and done.settled.undone(),
+        settled=done.settled and done.settled.to_reverted(),
     )
-    return _storing_too(plan, done.incoming, picture, store_as) if store_as and done.incoming else plan
+    return (
+        _add_stored_text(plan, done.incoming, picture, store_as)
+        if store_as and done.incoming
+        else plan
+    )
 
 
-def _differs(picture: Picture, claimed: Claimed) -> bool:
-    belief = picture.version(claimed.memory_id).belief
+def _has_other_claims(picture: Chains, claimed: ClaimChange) -> bool:
+    belief = picture.get_version(claimed.memory_id).belief
     return any(getattr(belief, name) != claimed.after[name] for name in CLAIMS)
 
 
-def _answered_with(done: Done) -> UUID | None:
+def _choose_target(done: LoggedOperation) -> UUID | None:
     """The memory whose metadata is as before, else one that stands again, else the one that was withdrawn, else the source of the link."""
     corrected = [done.corrected.memory_id] if done.corrected else []
     tied = [link.source for link in (*done.links, *done.unlinked)]
     return next(iter([*corrected, *(c.memory_id for c in done.claimed), *done.ids, *tied]), None)
 
 
-def _storing_too(plan: Plan, fact: Fact, picture: Picture, store_as: UUID) -> Plan:
+def _add_stored_text(plan: Plan, fact: Fact, picture: Chains, store_as: UUID) -> Plan:
     """The text that was a duplicate or a retraction becomes a memory of its own."""
     start = plan.now if fact.valid_from is None else fact.valid_from
-    added = addition(fact, picture, new_id=store_as, chain_id=store_as, start=start, now=plan.now)
+    added = plan_addition(
+        fact, picture, new_id=store_as, chain_id=store_as, start=start, now=plan.now
+    )
     return replace(plan, target=store_as, inserted=added.inserted, incoming=fact)

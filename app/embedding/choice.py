@@ -13,14 +13,18 @@ from app.settings import Settings
 
 def encoder_of(settings: Settings) -> tuple[str, int]:
     """Name and dimensions of the encoder, without loading it or asking it anything."""
-    remote = _options(settings)
-    return (remote.name, remote.dimensions) if remote else (LocalEmbedder.name, LocalEmbedder.dimensions)
+    remote = _find_remote_options(settings)
+    return (
+        (remote.name, remote.dimensions)
+        if remote
+        else (LocalEmbedder.name, LocalEmbedder.dimensions)
+    )
 
 
 @asynccontextmanager
 async def open_embedder(settings: Settings) -> AsyncIterator[Embedder]:
     """The encoder, closed afterwards."""
-    if options := _options(settings):
+    if options := _find_remote_options(settings):
         async with httpx.AsyncClient() as http:
             yield RemoteEmbedder(http, options)
         return
@@ -31,7 +35,7 @@ async def open_embedder(settings: Settings) -> AsyncIterator[Embedder]:
         local.close()
 
 
-def _options(settings: Settings) -> EmbeddingOptions | None:
+def _find_remote_options(settings: Settings) -> EmbeddingOptions | None:
     if settings.embedding_base_url is None:
         return None
     assert settings.embedding_dimensions is not None, "load_settings asks for it"

@@ -23,9 +23,9 @@ class DeferredEmbedder:
         self._inner: Embedder | None = None
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return await (await self._loaded()).encode(texts)
+        return await (await self._load_embedder()).encode(texts)
 
-    async def _loaded(self) -> Embedder:
+    async def _load_embedder(self) -> Embedder:
         async with self._opening:
             if self._inner is None:
                 self._inner = await self._opened.enter_async_context(open_embedder(self._settings))

@@ -50,21 +50,29 @@ class LocalEmbedder:
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         indices = iter(range(len(texts)))
-        await asyncio.gather(*(self._fill(vectors, texts, indices) for _ in range(self._threads)))
+        await asyncio.gather(
+            *(self._fill_vectors(vectors, texts, indices) for _ in range(self._threads))
+        )
         return vectors
 
-    async def _fill(self, vectors: NDArray[np.float32], texts: Sequence[str], indices: Iterator[int]) -> None:
+    async def _fill_vectors(
+        self, vectors: NDArray[np.float32], texts: Sequence[str], indices: Iterator[int]
+    ) -> None:
         # Each caller queues one text per thread at a time, so a single sentence never waits for all of another's texts. The extra hops
         # to the threads cost 6 % of the throughput.
         loop = asyncio.get_running_loop()
         for index in indices:
-            vectors[index] = await loop.run_in_executor(self._executor, self._encode_text, texts[index])
+            vectors[index] = await loop.run_in_executor(
+                self._executor, self._encode_text, texts[index]
+            )
 
     def _encode_text(self, text: str) -> NDArray[np.float32]:
         encodable = text.encode("utf-8", "replace").decode("utf-8")
         tokens = self._tokenizer.encode(encodable, add_special_tokens=False).ids
         windows = np.array_split(np.array(tokens, np.int64), ceil(len(tokens) / WINDOW_TOKENS) or 1)
-        total: NDArray[np.float32] = np.concatenate([self._encode_window(window) for window in windows]).sum(axis=0)
+        total: NDArray[np.float32] = np.concatenate(
+            [self._encode_window(window) for window in windows]
+        ).sum(axis=0)
         return total / np.linalg.norm(total)
 
     def _encode_window(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -80,5 +88,9 @@ def _open_session() -> InferenceSession:
     options.intra_op_num_threads = 1
     options.enable_cpu_mem_arena = False  # two threads at once wait for the arena's lock: a fifth slower at least, for 10 MB less
     options.enable_mem_pattern = False  # a plan would be kept for every length of text
-    options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL  # the graph is exported in its fastest form
-    return InferenceSession(MODEL_FOLDER / "encoder.onnx", options, providers=["CPUExecutionProvider"])
+    options.graph_optimization_level = (
+        GraphOptimizationLevel.ORT_DISABLE_ALL
+    )  # the graph is exported in its fastest form
+    return InferenceSession(
+        MODEL_FOLDER / "encoder.onnx", options, providers=["CPUExecutionProvider"]
+    )

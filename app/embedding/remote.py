@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from app.domain.errors import EmbedderUnavailable
 from app.embedding.answer import Vectors, read_vectors
-from app.remote.endpoint import Endpoint, EndpointOptions, Question
+from app.remote.endpoint import Endpoint, EndpointOptions, PendingQuestion
 from app.remote.trouble import Reason, Trouble
 
 # A number is written with up to 25 characters, and with a line and an indent of its own by some servers.
@@ -51,26 +51,31 @@ class RemoteEmbedder:
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """As every embedder; lone surrogates, which no request can carry, count as question marks. Raises EmbedderUnavailable."""
         sendable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        batches = [sendable[start : start + self._options.batch] for start in range(0, len(sendable), self._options.batch)]
+        batches = [
+            sendable[start : start + self._options.batch]
+            for start in range(0, len(sendable), self._options.batch)
+        ]
         outcomes = await asyncio.gather(*(self._encode_batch(batch) for batch in batches))
         rows = [np.empty((0, self.dimensions), np.float32)]
         for outcome in outcomes:
             if isinstance(outcome, Trouble):
-                raise EmbedderUnavailable(_advised(outcome), wait=outcome.wait)
+                raise EmbedderUnavailable(_describe_trouble(outcome), wait=outcome.wait)
             rows.append(outcome.rows)
         return np.concatenate(rows)
 
     async def _encode_batch(self, texts: list[str]) -> Vectors | Trouble:
-        return await self._endpoint.ask(lambda question: self._converse(question, texts))
+        return await self._endpoint.ask(lambda question: self._request_vectors(question, texts))
 
-    async def _converse(self, question: Question, texts: list[str]) -> Vectors | Trouble:
+    async def _request_vectors(
+        self, question: PendingQuestion, texts: list[str]
+    ) -> Vectors | Trouble:
         """One request; a second one where the server may not know the word `dimensions`."""
         body: dict[str, Any] = {"model": self._options.model, "input": texts}
         most = BYTES_BESIDE + len(texts) * self.dimensions * BYTES_PER_NUMBER
         said = body | ({"dimensions": self.dimensions} if self._says_dimensions else {})
         answer = await question.post("/embeddings", said, most=most)
         if not isinstance(answer, Trouble) and answer.status in (400, 422) and "dimensions" in said:
-            refusal = question.refused(answer)
+            refusal = question.trouble_from_answer(answer)
             answer = await question.post("/embeddings", body, most=most)
             if isinstance(answer, Trouble) or answer.status != 200:
                 return refusal  # it was not about the word: the first complaint says more
@@ -78,11 +83,11 @@ class RemoteEmbedder:
         if isinstance(answer, Trouble):
             return answer
         if answer.status != 200:
-            return question.refused(answer)
+            return question.trouble_from_answer(answer)
         return read_vectors(answer.body, texts=len(texts), dimensions=self.dimensions)
 
 
-def _advised(trouble: Trouble) -> str:
+def _describe_trouble(trouble: Trouble) -> str:
     """What went wrong, and what a person can do where time will not help."""
     advice = " Check PALIMPSEST_EMBEDDING_API_KEY." if trouble.reason is Reason.UNAUTHORIZED else ""
     return trouble.detail + advice

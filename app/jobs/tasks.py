@@ -14,11 +14,11 @@ from app.domain.errors import ArchivesUnavailable, LogDamaged
 from app.domain.memory import AgentId
 from app.services.doctor import Doctor
 from app.services.retention import Retention
-from app.services.sweep import Sweeping
+from app.services.sweep import Sweeper
 from app.store import queue as queues
 from app.store import sweeping, sweeps
 from app.store.queue import Queue
-from app.store.sweeps import Asked, Origin
+from app.store.sweeps import Origin, SweepScope
 
 logger = logging.getLogger(__name__)
 
@@ -31,16 +31,16 @@ class Jobs:
 
     engine: AsyncEngine
     queue: Queue
-    sweeping: Sweeping
+    sweeping: Sweeper
     retention: Retention
 
-    def register(self, *, sweeps_at: str | None) -> None:
+    def register_jobs(self, *, sweeps_at: str | None) -> None:
         """Makes the jobs known to the queue; `sweeps_at`: when sweeps of everything are due, as a cron expression, None = never."""
         app = self.queue.app
-        app.task(name=queues.SWEEP)(self.sweep)
+        app.task(name=queues.SWEEP)(self.carry_out_sweep)
         app.task(name=queues.LOOK)(self.look_again)
         self._by_the_clock("pick_up", self.pick_up, "* * * * *")
-        self._by_the_clock("retain", self.retain, "43 4 * * *")
+        self._by_the_clock("retain", self.retain_every_agent, "43 4 * * *")
         if self.sweeping.is_on:
             self._by_the_clock("look_at_marks", self.look_at_marks, "*/10 * * * *")
         if self.sweeping.is_on and sweeps_at:
@@ -50,28 +50,36 @@ class Jobs:
         app = self.queue.app
         app.periodic(cron=cron)(app.task(name=name, queueing_lock=name, priority=queues.SOON)(job))
 
-    async def sweep(self, agent: str, sweep_id: str) -> None:
+    async def carry_out_sweep(self, agent: str, sweep_id: str) -> None:
         """Carries a sweep out, and wakes for the next one of its agent, which had to wait for this one."""
-        if await self.sweeping.run(AgentId(agent), UUID(sweep_id)):  # else it is the one under way that wakes for this one
+        if await self.sweeping.run(
+            AgentId(agent), UUID(sweep_id)
+        ):  # else it is the one under way that wakes for this one
             await self._wake_for_waiting(AgentId(agent))
 
     async def look_again(self, agent: str) -> None:
         """Looks again at what is marked in an agent."""
-        if await self.sweeping.look(AgentId(agent)):
+        if await self.sweeping.sweep_marked(AgentId(agent)):
             await self._wake_for_waiting(AgentId(agent))
 
     async def start_sweeps(self, timestamp: int) -> None:
         """Starts a sweep for each agent with news since its last one."""
         async with self.engine.connect() as connection:
-            due = await sweeps.due(connection)
+            due = await sweeps.list_due_agents(connection)
         for agent, since in due:
             try:
-                async with self.engine.begin() as connection:  # one each: it waits for the agent's writes, and they for it
+                async with (
+                    self.engine.begin() as connection
+                ):  # one each: it waits for the agent's writes, and they for it
                     sweep_id = uuid7()
-                    await sweeps.create(connection, agent, sweep_id, Asked(since=since), Origin.SCHEDULE)
-                await self.queue.sweep(agent, sweep_id)
+                    await sweeps.create_sweep(
+                        connection, agent, sweep_id, SweepScope(since=since), Origin.SCHEDULE
+                    )
+                await self.queue.defer_sweep(agent, sweep_id)
             except Exception as problem:  # the others are due all the same
-                logger.warning("A sweep that is due could not be started: %s", type(problem).__name__)
+                logger.warning(
+                    "A sweep that is due could not be started: %s", type(problem).__name__
+                )
 
     async def pick_up(self, timestamp: int) -> None:
         """Goes on with every sweep that is not at its end and that nobody works on: its worker died, or something went wrong."""
@@ -81,27 +89,27 @@ class Jobs:
     async def anything_waits(self) -> bool:
         """Whether a sweep that may be carried out is not at its end and in no living worker's hands."""
         async with self.engine.connect() as connection:
-            return self.sweeping.is_on and bool(await sweeps.waiting(connection))
+            return self.sweeping.is_on and bool(await sweeps.list_waiting_sweeps(connection))
 
     async def _wake_for_waiting(self, agent: AgentId | None) -> None:
         async with self.engine.connect() as connection:
-            waiting = await sweeps.waiting(connection, agent)
+            waiting = await sweeps.list_waiting_sweeps(connection, agent)
         for owner, sweep_id in waiting:
-            await self.queue.sweep(owner, sweep_id)
+            await self.queue.defer_sweep(owner, sweep_id)
 
     async def look_at_marks(self, timestamp: int) -> None:
         """Looks again where a memory is still marked: its model was down, or nobody was woken."""
         async with self.engine.connect() as connection:
-            agents = await sweeping.agents_with_marks(connection)
+            agents = await sweeping.list_agents_with_marks(connection)
         for agent in agents:
-            await self.queue.look_again(agent)
+            await self.queue.defer_look_again(agent)
 
-    async def retain(self, timestamp: int) -> None:
+    async def retain_every_agent(self, timestamp: int) -> None:
         """Retention for every agent; what stands in its way is told, and the others have their turn."""
-        async with aclosing(Doctor(self.engine).agents()) as agents:
+        async with aclosing(Doctor(self.engine).iterate_agents()) as agents:
             async for agent in agents:
                 try:
-                    await self.retention.retain(agent)
+                    await self.retention.retain_agent(agent)
                 except (LogDamaged, ArchivesUnavailable) as problem:
                     logger.warning("Retention of agent %s: %s", agent, problem)
 

@@ -9,13 +9,13 @@ import httpx
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
 
-from app.building import model_judge, patience_of, policy_of, rules_of
+from app.building import build_model_judge, build_patience, build_policy, build_store_settings
 from app.embedding.deferred import DeferredEmbedder
 from app.jobs.tasks import STALLED_AFTER, Jobs
 from app.judges.cascade import Cascade
-from app.services.judging import Judging
+from app.services.judging import Classifier
 from app.services.retention import Retention
-from app.services.sweep import Sweeping
+from app.services.sweep import Sweeper
 from app.settings import InvalidSettings, Settings
 from app.store import schema
 from app.store.engine import create_engine
@@ -27,24 +27,26 @@ NICENESS = 10
 GRACE = 10.0  # seconds that jobs under way may take to end; another worker goes on with what is broken off
 
 
-async def work(settings: Settings, *, until_idle: bool = False, beside: int | None = None) -> None:
+async def run_worker(
+    settings: Settings, *, until_idle: bool = False, parent_pid: int | None = None
+) -> None:
     """Works until it is told to stop (SIGTERM, SIGINT); `until_idle`: until no job is left; `beside`: until that process,
     its parent, is gone."""
-    async with opened_jobs(settings) as jobs:
+    async with open_jobs(settings) as jobs:
         clock = settings.supersession_sweep_enabled and not until_idle
-        jobs.register(sweeps_at=settings.supersession_cron if clock else None)
+        jobs.register_jobs(sweeps_at=settings.supersession_cron if clock else None)
         await jobs.pick_up(0)
         if jobs.sweeping.is_on:
             await jobs.look_at_marks(0)
-        watching = asyncio.create_task(_gone(beside)) if beside else None
-        working = asyncio.create_task(_worked(jobs, until_idle=until_idle))
+        watching = asyncio.create_task(_wait_for_parent_end(parent_pid)) if parent_pid else None
+        working = asyncio.create_task(_run_jobs(jobs, until_idle=until_idle))
         if watching:
             watching.add_done_callback(lambda _: working.cancel())
         with suppress(asyncio.CancelledError):
             await working
 
 
-async def _worked(jobs: Jobs, *, until_idle: bool) -> None:
+async def _run_jobs(jobs: Jobs, *, until_idle: bool) -> None:
     while True:
         await jobs.queue.app.run_worker_async(
             concurrency=AT_ONCE,
@@ -63,11 +65,15 @@ async def _worked(jobs: Jobs, *, until_idle: bool) -> None:
 
 
 @asynccontextmanager
-async def opened_jobs(settings: Settings) -> AsyncIterator[Jobs]:
+async def open_jobs(settings: Settings) -> AsyncIterator[Jobs]:
     """The jobs over the database of the settings, which must be migrated."""
     if settings.database_url is None:
-        raise InvalidSettings("PALIMPSEST_DATABASE_URL: not set. With the embedded Postgres, `palimpsest serve` runs a worker by itself.")
-    engine = create_engine(settings.database_url, pool_size=CONNECTIONS, patience=patience_of(settings))
+        raise InvalidSettings(
+            "PALIMPSEST_DATABASE_URL: not set. With the embedded Postgres, `palimpsest serve` runs a worker by itself."
+        )
+    engine = create_engine(
+        settings.database_url, pool_size=CONNECTIONS, patience=build_patience(settings)
+    )
     sa.event.listen(engine.sync_engine, "connect", _give_way)
     queue = Queue(settings.database_url)
     try:
@@ -75,12 +81,16 @@ async def opened_jobs(settings: Settings) -> AsyncIterator[Jobs]:
             http = await opened.enter_async_context(httpx.AsyncClient())
             await opened.enter_async_context(queue.app.open_async())
             embedder = DeferredEmbedder(settings, opened)
-            language_oid = await asyncio.to_thread(schema.language_oid, settings.database_url, settings.text_language)
-            policy = policy_of(settings)
-            rules = rules_of(settings, policy, language_oid)
-            judging = Judging(engine, embedder, Cascade(policy, model_judge(settings, http)), rules)
+            language_oid = await asyncio.to_thread(
+                schema.get_language_oid, settings.database_url, settings.text_language
+            )
+            policy = build_policy(settings)
+            rules = build_store_settings(settings, policy, language_oid)
+            judging = Classifier(
+                engine, embedder, Cascade(policy, build_model_judge(settings, http)), rules
+            )
             batch = settings.supersession_batch
-            sweeping = Sweeping(engine, judging, rules, encoder=embedder.name, batch=batch)
+            sweeping = Sweeper(engine, judging, rules, encoder=embedder.name, batch=batch)
             yield Jobs(engine, queue, sweeping, Retention(engine, settings))
     finally:
         await engine.dispose()
@@ -94,7 +104,7 @@ def _give_way(dbapi_connection: DBAPIConnection, _record: object) -> None:
             os.setpriority(os.PRIO_PROCESS, told.backend_pid, NICENESS)
 
 
-async def _gone(parent: int) -> None:
+async def _wait_for_parent_end(parent: int) -> None:
     """Returns when the process that started this one is gone, however it went."""
     while os.getppid() == parent:  # noqa: ASYNC110 - no event tells of it
         await asyncio.sleep(1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.relation import Relation
-from app.domain.text import storable
+from app.domain.text import is_storable
 
 MAX_REASON = 500
 MAX_MERGED = 16_000
@@ -16,15 +16,20 @@ _ATTEMPTS = 50
 _RELATIONS = {relation.value: relation for relation in Relation}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def _build_object_schema(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 # The same for every question: servers compile a schema at its first use, which takes seconds. So the numbers are checked here.
-SCHEMA = _object(
+SCHEMA = _build_object_schema(
     judgments={
         "type": "array",
-        "items": _object(
+        "items": _build_object_schema(
             candidate={"type": "integer"},
             relation={"type": "string", "enum": list(_RELATIONS)},
             confidence={"type": "number"},
@@ -32,12 +37,21 @@ SCHEMA = _object(
         ),
     },
     merged_text={"type": ["string", "null"]},
-    slot={"anyOf": [_object(entity={"type": "string"}, key={"type": "string"}, value={"type": ["string", "null"]}), {"type": "null"}]},
+    slot={
+        "anyOf": [
+            _build_object_schema(
+                entity={"type": "string"},
+                key={"type": "string"},
+                value={"type": ["string", "null"]},
+            ),
+            {"type": "null"},
+        ]
+    },
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AnswerEntry:
     """What the model says about one candidate; confidence from 0 to 1."""
 
     relation: Relation
@@ -55,45 +69,45 @@ class SlotHint:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """The usable part of an answer: at most one entry per candidate number, and a phrase for each thing ignored."""
 
-    entries: dict[int, Entry] = field(default_factory=dict)
+    entries: dict[int, AnswerEntry] = field(default_factory=dict)
     merged_text: str | None = None
     slot: SlotHint | None = None
     ignored: tuple[str, ...] = ()
 
 
-class Unreadable(ValueError):
+class UnreadableAnswer(ValueError):
     """The text holds no answer; the message says why, as a sentence."""
 
 
-def read_answer(text: str, count: int) -> Answer:
+def read_answer(text: str, count: int) -> ModelAnswer:
     """The answer in a text about candidates 1 to `count`; prose and fences around it are tolerated. Raises Unreadable."""
-    answer = _the_answer(text)
+    answer = _find_answer(text)
     judgments = answer["judgments"]
     if not isinstance(judgments, list):
-        raise Unreadable("The model's judgments are not a list.")
+        raise UnreadableAnswer("The model's judgments are not a list.")
     ignored: list[str] = []
-    entries = _entries(judgments, count, ignored)
-    merged = _merged_text(answer.get("merged_text"), ignored)
-    return Answer(entries, merged, _slot(answer.get("slot"), ignored), tuple(ignored))
+    entries = _parse_entries(judgments, count, ignored)
+    merged = _parse_merged_text(answer.get("merged_text"), ignored)
+    return ModelAnswer(entries, merged, _parse_slot(answer.get("slot"), ignored), tuple(ignored))
 
 
 # --- finding it -----------------------------------------------------------------------------------------------------------------
 
 
-def _the_answer(text: str) -> dict[str, Any]:
+def _find_answer(text: str) -> dict[str, Any]:
     """The one object with judgments. Of two that differ, none is believed: one may be quoted from the data."""
-    found = list(_objects(text))
+    found = list(_find_objects(text))
     if not found:
-        raise Unreadable("The model's text holds no complete JSON object with judgments.")
+        raise UnreadableAnswer("The model's text holds no complete JSON object with judgments.")
     if any(other != found[0] for other in found[1:]):
-        raise Unreadable("The model's text holds several answers that differ.")
+        raise UnreadableAnswer("The model's text holds several answers that differ.")
     return found[0]
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def _find_objects(text: str) -> Iterator[dict[str, Any]]:
     """The outermost JSON objects with judgments in a text. Gives up after a number of braces that open none."""
     decoder = json.JSONDecoder(object_pairs_hook=_without_repeats)
     at = 0
@@ -120,11 +134,11 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # --- its entries ----------------------------------------------------------------------------------------------------------------
 
 
-def _entries(judgments: list[Any], count: int, ignored: list[str]) -> dict[int, Entry]:
-    entries: dict[int, Entry] = {}
+def _parse_entries(judgments: list[Any], count: int, ignored: list[str]) -> dict[int, AnswerEntry]:
+    entries: dict[int, AnswerEntry] = {}
     torn: set[int] = set()
     for judgment in judgments:
-        number, entry = _entry(judgment, count, ignored)
+        number, entry = _parse_entry(judgment, count, ignored)
         if entry is None:
             continue
         known = entries.setdefault(number, entry)
@@ -136,33 +150,41 @@ def _entries(judgments: list[Any], count: int, ignored: list[str]) -> dict[int, 
     return {number: entry for number, entry in entries.items() if number not in torn}
 
 
-def _entry(judgment: Any, count: int, ignored: list[str]) -> tuple[int, Entry | None]:
+def _parse_entry(judgment: Any, count: int, ignored: list[str]) -> tuple[int, AnswerEntry | None]:
     """A candidate's number with its entry, or with None where something in it cannot be taken at its word."""
     if not isinstance(judgment, dict):
-        ignored.append(f"a judgment is {_show(judgment)}")
+        ignored.append(f"a judgment is {_show_value(judgment)}")
         return 0, None
-    number, word, confidence = judgment.get("candidate"), judgment.get("relation"), judgment.get("confidence")
+    number, word, confidence = (
+        judgment.get("candidate"),
+        judgment.get("relation"),
+        judgment.get("confidence"),
+    )
     if type(number) is not int or not 1 <= number <= count:
-        ignored.append(f"there is no candidate {_show(number)}")
+        ignored.append(f"there is no candidate {_show_value(number)}")
         return 0, None
     relation = _RELATIONS.get(word.strip().upper()) if isinstance(word, str) else None
     if relation is None:
-        ignored.append(f"candidate {number} has the unknown relation {_show(word)}")
+        ignored.append(f"candidate {number} has the unknown relation {_show_value(word)}")
         return number, None
     # A bool is an int to isinstance; NaN lies between no two numbers.
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        ignored.append(f"candidate {number} has the confidence {_show(confidence)}")
+    if (
+        isinstance(confidence, bool)
+        or not isinstance(confidence, int | float)
+        or not 0 <= confidence <= 1
+    ):
+        ignored.append(f"candidate {number} has the confidence {_show_value(confidence)}")
         return number, None
-    return number, Entry(relation, float(confidence), _reason(judgment.get("reason")))
+    return number, AnswerEntry(relation, float(confidence), _parse_reason(judgment.get("reason")))
 
 
-def _reason(value: Any) -> str:
+def _parse_reason(value: Any) -> str:
     text = value if isinstance(value, str) else ""
     clean = " ".join(text.encode("utf-8", "ignore").decode().replace("\0", "").split())
     return clean[:MAX_REASON] or "The model gave no reason."
 
 
-def _show(value: Any) -> str:
+def _show_value(value: Any) -> str:
     """A value from the answer, short and on one line."""
     if value is None or isinstance(value, bool | int | float | str):
         shown = ascii(value)
@@ -173,27 +195,30 @@ def _show(value: Any) -> str:
 # --- the rest -------------------------------------------------------------------------------------------------------------------
 
 
-def _merged_text(value: Any, ignored: list[str]) -> str | None:
+def _parse_merged_text(value: Any, ignored: list[str]) -> str | None:
     if value is None:
         return None
-    text = _words(value, MAX_MERGED)
+    text = _parse_words(value, MAX_MERGED)
     if text is None:
         ignored.append("the merged text is no usable text")
     return text
 
 
-def _slot(value: Any, ignored: list[str]) -> SlotHint | None:
+def _parse_slot(value: Any, ignored: list[str]) -> SlotHint | None:
     if value is None:
         return None
     words = value if isinstance(value, dict) else {}
-    entity, key = _words(words.get("entity"), MAX_WORD), _words(words.get("key"), MAX_WORD)
+    entity, key = (
+        _parse_words(words.get("entity"), MAX_WORD),
+        _parse_words(words.get("key"), MAX_WORD),
+    )
     if entity is None or key is None:
         ignored.append("the slot is incomplete")
         return None
-    return SlotHint(entity, key, _words(words.get("value"), MAX_MERGED))
+    return SlotHint(entity, key, _parse_words(words.get("value"), MAX_MERGED))
 
 
-def _words(value: Any, most: int) -> str | None:
+def _parse_words(value: Any, most: int) -> str | None:
     """A text, trimmed: not empty, not too long, and one that can be stored."""
     text = value.strip() if isinstance(value, str) else ""
-    return text if text and len(text) <= most and storable(text) else None
+    return text if text and len(text) <= most and is_storable(text) else None

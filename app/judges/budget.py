@@ -15,7 +15,7 @@ DAY = 86_400.0
 class _Account:
     """One agent's questions of the last minute, and its tokens of one day."""
 
-    asked: deque[float] = field(default_factory=deque)
+    question_times: deque[float] = field(default_factory=deque)
     day: int = 0
     tokens: int = 0
 
@@ -41,37 +41,40 @@ class Budget:
         self._clock = clock
         self._accounts: OrderedDict[AgentId, _Account] = OrderedDict()
 
-    def allows(self, agent: AgentId) -> bool:
+    def may_ask(self, agent: AgentId) -> bool:
         """Whether the agent may ask now."""
-        return self.exceeded(agent) is None
+        return self.find_exceeded_limit(agent) is None
 
-    def exceeded(self, agent: AgentId) -> str | None:
+    def find_exceeded_limit(self, agent: AgentId) -> str | None:
         """Which limit keeps the agent from asking now, as a sentence; None where it may ask."""
-        account = self._account(agent)
-        if self._calls_per_minute is not None and len(account.asked) >= self._calls_per_minute:
+        account = self._refresh_account(agent)
+        if (
+            self._calls_per_minute is not None
+            and len(account.question_times) >= self._calls_per_minute
+        ):
             return f"The agent's budget of {self._calls_per_minute} questions to the model per minute is used up."
         if self._tokens_per_day is not None and account.tokens >= self._tokens_per_day:
             return f"The agent's budget of {self._tokens_per_day} model tokens per day is used up."
         return None
 
-    def ask(self, agent: AgentId) -> None:
+    def count_question(self, agent: AgentId) -> None:
         """Counts a question, before it is asked: others must not slip past the limit while it is under way."""
         if self._calls_per_minute is not None:
-            self._account(agent).asked.append(self._clock())
+            self._refresh_account(agent).question_times.append(self._clock())
 
-    def spend(self, agent: AgentId, tokens: int) -> None:
+    def count_tokens(self, agent: AgentId, tokens: int) -> None:
         """Counts the tokens of an answer. Questions under way when the limit is reached may go past it."""
-        self._account(agent).tokens += max(0, tokens)
+        self._refresh_account(agent).tokens += max(0, tokens)
 
-    def _account(self, agent: AgentId) -> _Account:
+    def _refresh_account(self, agent: AgentId) -> _Account:
         """The agent's account, with what lies outside its windows dropped."""
         account = self._accounts.setdefault(agent, _Account())
         self._accounts.move_to_end(agent)
         if len(self._accounts) > self._agents:
             self._accounts.popitem(last=False)
         now = self._clock()
-        while account.asked and account.asked[0] <= now - MINUTE:
-            account.asked.popleft()
+        while account.question_times and account.question_times[0] <= now - MINUTE:
+            account.question_times.popleft()
         if account.day != now // DAY:
             account.day, account.tokens = int(now // DAY), 0
         return account

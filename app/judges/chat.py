@@ -8,8 +8,8 @@ import httpx
 from app.judges.breaker import Breaker
 from app.judges.completion import Reply, read_completion
 from app.judges.dialect import Dialect
-from app.remote.endpoint import Endpoint, EndpointOptions, Question
-from app.remote.trouble import NEVER_SENT, Reason, Trouble, complaint
+from app.remote.endpoint import Endpoint, EndpointOptions, PendingQuestion
+from app.remote.trouble import NEVER_SENT, Reason, Trouble, find_error_message
 
 MAX_RESPONSE_BYTES = 2**20
 
@@ -39,7 +39,14 @@ class ChatClient:
     What else is given scripts the endpoint.
     """
 
-    def __init__(self, http: httpx.AsyncClient, options: ChatOptions, *, breaker: Breaker | None = None, **scripted: Any) -> None:
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        options: ChatOptions,
+        *,
+        breaker: Breaker | None = None,
+        **scripted: Any,
+    ) -> None:
         self._endpoint = Endpoint(http, options, who="model server", **scripted)
         self._options = options
         self._breaker = breaker or Breaker()
@@ -55,33 +62,43 @@ class ChatClient:
         Raises nothing for what the server does; a cancelled caller stays cancelled.
         """
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-        outcome = await self._endpoint.ask(lambda question: self._converse(question, messages, schema))
-        self._learn(outcome)
+        outcome = await self._endpoint.ask(
+            lambda question: self._request_completion(question, messages, schema)
+        )
+        self._record_outcome(outcome)
         return outcome
 
-    async def _converse(self, question: Question, messages: list[dict[str, str]], schema: dict[str, Any]) -> Reply | Trouble:
+    async def _request_completion(
+        self, question: PendingQuestion, messages: list[dict[str, str]], schema: dict[str, Any]
+    ) -> Reply | Trouble:
         """One request; more only where the server does not understand the dialect.
 
         The breaker is asked here, so that those who waited for a place see it open.
         """
-        if not self._breaker.admits():
-            return Trouble(Reason.CIRCUIT_OPEN, "The model failed repeatedly and is left alone for a moment.")
+        if not self._breaker.admit_call():
+            return Trouble(
+                Reason.CIRCUIT_OPEN, "The model failed repeatedly and is left alone for a moment."
+            )
         dialect = self._dialect
         while True:
-            body = {"model": self._options.model, "messages": messages, **dialect.words(schema, self._options.max_tokens)}
+            body = {
+                "model": self._options.model,
+                "messages": messages,
+                **dialect.build_request_options(schema, self._options.max_tokens),
+            }
             answer = await question.post("/chat/completions", body, most=MAX_RESPONSE_BYTES)
             if isinstance(answer, Trouble):
                 return answer
             if answer.status == 200:
                 self._dialect = dialect  # remembered once it worked: an error may as well be about this one question
                 return read_completion(answer.body)
-            plainer = dialect.after_refusal(answer.status, complaint(answer.body))
+            plainer = dialect.after_refusal(answer.status, find_error_message(answer.body))
             if plainer is None:
-                return question.refused(answer)
+                return question.trouble_from_answer(answer)
             dialect = plainer
 
-    def _learn(self, outcome: Reply | Trouble) -> None:
+    def _record_outcome(self, outcome: Reply | Trouble) -> None:
         if isinstance(outcome, Trouble) and outcome.reason in OUTAGES:
-            self._breaker.failed()
+            self._breaker.record_failure()
         elif isinstance(outcome, Reply) or outcome.reason not in NEVER_SENT:
-            self._breaker.succeeded()
+            self._breaker.record_success()

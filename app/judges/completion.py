@@ -3,13 +3,21 @@
 from dataclasses import dataclass
 from typing import Any
 
-from app.remote.trouble import Reason, Spent, Trouble, complaint, field_of, parse, said
+from app.remote.trouble import (
+    CallOutcome,
+    Reason,
+    Trouble,
+    field_of,
+    find_error_message,
+    format_detail,
+    parse_json,
+)
 
 MAX_COUNT = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reply(Spent):
+class Reply(CallOutcome):
     """What the model wrote: never empty."""
 
     text: str
@@ -17,16 +25,23 @@ class Reply(Spent):
 
 def read_completion(body: bytes) -> Reply | Trouble:
     """The text of a chat completion's first choice. Whatever the bytes are, the result is a value."""
-    completion = parse(body)
+    completion = parse_json(body)
     message, finish = _first_choice(completion)
     if message is None:
-        return Trouble(Reason.MALFORMED, f"The server's answer is not a chat completion{said(complaint(body))}.")
-    tokens = _tokens(completion)
+        return Trouble(
+            Reason.MALFORMED,
+            f"The server's answer is not a chat completion{format_detail(find_error_message(body))}.",
+        )
+    tokens = _parse_token_counts(completion)
     if (refusal := message.get("refusal")) or finish == "content_filter":
         words = refusal if isinstance(refusal, str) else ""
-        return Trouble(Reason.REFUSAL, f"The model refused to answer{said(words)}.", **tokens)
+        return Trouble(
+            Reason.REFUSAL, f"The model refused to answer{format_detail(words)}.", **tokens
+        )
     if finish == "length":
-        return Trouble(Reason.CUT_OFF, "The model's answer was cut off at the token limit.", **tokens)
+        return Trouble(
+            Reason.CUT_OFF, "The model's answer was cut off at the token limit.", **tokens
+        )
     text = message.get("content")
     if not isinstance(text, str) or not text.strip():
         return Trouble(Reason.EMPTY, "The model answered nothing.", **tokens)
@@ -40,10 +55,12 @@ def _first_choice(completion: Any) -> tuple[dict[str, Any] | None, Any]:
     return (message if isinstance(message, dict) else None), field_of(choice, "finish_reason")
 
 
-def _tokens(completion: Any) -> dict[str, Any]:
+def _parse_token_counts(completion: Any) -> dict[str, Any]:
     usage = field_of(completion, "usage")
-    return {name: _count(field_of(usage, name)) for name in ("prompt_tokens", "completion_tokens")}
+    return {
+        name: _parse_count(field_of(usage, name)) for name in ("prompt_tokens", "completion_tokens")
+    }
 
 
-def _count(value: Any) -> int:
+def _parse_count(value: Any) -> int:
     return value if type(value) is int and 0 <= value <= MAX_COUNT else 0

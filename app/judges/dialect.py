@@ -24,13 +24,16 @@ class Dialect:
     limit: str = "max_tokens"
     temperature: bool = True
 
-    def words(self, schema: dict[str, Any], max_tokens: int) -> dict[str, Any]:
+    def build_request_options(self, schema: dict[str, Any], max_tokens: int) -> dict[str, Any]:
         """The optional part of a request's body."""
         said: dict[str, Any] = {self.limit: max_tokens}
         if self.temperature:
             said["temperature"] = 0
         if self.format is Format.SCHEMA:
-            said["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+            said["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": True, "schema": schema},
+            }
         elif self.format is Format.OBJECT:
             said["response_format"] = {"type": "json_object"}
         return said

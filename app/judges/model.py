@@ -7,7 +7,7 @@ from uuid import UUID
 from app.domain.memory import AgentId
 from app.domain.relation import Judge, Judgment
 from app.judges import prompt
-from app.judges.answer import SCHEMA, Answer, SlotHint, Unreadable, read_answer
+from app.judges.answer import SCHEMA, ModelAnswer, SlotHint, UnreadableAnswer, read_answer
 from app.judges.budget import Budget
 from app.judges.chat import ChatClient
 from app.judges.completion import Reply
@@ -19,7 +19,7 @@ MAX_TROUBLE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ModelUsage:
     """What a verdict cost: HTTP calls to the model, tokens as the server counts them, milliseconds."""
 
     llm_calls: int = 0
@@ -39,7 +39,7 @@ class ModelVerdict:
     judgments: tuple[Judgment, ...] = ()
     merged_text: str | None = None
     slot: SlotHint | None = None
-    usage: Usage = Usage()
+    usage: ModelUsage = ModelUsage()
     trouble: str | None = None
     failure: str | None = None
     unanswered: tuple[UUID, ...] = ()
@@ -58,35 +58,51 @@ class ModelJudge:
         """The model's verdict on a question; no call without candidates, else one (and the retries of a failed one)."""
         if not question.candidates:
             return ModelVerdict(model=self._chat.model)
-        if spent := self._budget.exceeded(agent):
-            return self._unanswered(question, spent, "budget")
-        asked = prompt.render(question)
+        if spent := self._budget.find_exceeded_limit(agent):
+            return self._build_failed_verdict(question, spent, "budget")
+        asked = prompt.render_prompt(question)
         if not asked.candidates:
-            return self._unanswered(question, "The texts are too long for one question to the model.", "too_long")
-        outcome = await self._ask(agent, asked)
-        usage = Usage(outcome.calls, outcome.prompt_tokens, outcome.completion_tokens, outcome.ms)
+            return self._build_failed_verdict(
+                question, "The texts are too long for one question to the model.", "too_long"
+            )
+        outcome = await self._ask_model(agent, asked)
+        usage = ModelUsage(
+            outcome.calls, outcome.prompt_tokens, outcome.completion_tokens, outcome.ms
+        )
         if isinstance(outcome, Trouble):
-            return self._unanswered(question, outcome.detail, outcome.reason.value, usage)
+            return self._build_failed_verdict(question, outcome.detail, outcome.reason.value, usage)
         try:
             answer = read_answer(outcome.text, len(asked.candidates))
-        except Unreadable as why:
-            return self._unanswered(question, str(why), "unreadable", usage)
-        return self._verdict(question, asked, answer, usage)
+        except UnreadableAnswer as why:
+            return self._build_failed_verdict(question, str(why), "unreadable", usage)
+        return self._build_verdict(question, asked, answer, usage)
 
-    async def _ask(self, agent: AgentId, asked: Prompt) -> Reply | Trouble:
-        self._budget.ask(agent)
-        outcome = await self._chat.complete(asked.system, asked.user, SCHEMA)
+    async def _ask_model(self, agent: AgentId, model_prompt: Prompt) -> Reply | Trouble:
+        self._budget.count_question(agent)
+        outcome = await self._chat.complete(model_prompt.system, model_prompt.user, SCHEMA)
         counted = outcome.prompt_tokens + outcome.completion_tokens
-        self._budget.spend(agent, counted or _estimated(asked, outcome))
+        self._budget.count_tokens(agent, counted or _estimate_tokens(model_prompt, outcome))
         return outcome
 
-    def _verdict(self, question: Question, asked: Prompt, answer: Answer, usage: Usage) -> ModelVerdict:
+    def _build_verdict(
+        self, question: Question, model_prompt: Prompt, answer: ModelAnswer, usage: ModelUsage
+    ) -> ModelVerdict:
         judgments = tuple(
-            Judgment(asked.candidates[number - 1].memory_id, entry.relation, entry.confidence, entry.reason, Judge.MODEL)
+            Judgment(
+                model_prompt.candidates[number - 1].memory_id,
+                entry.relation,
+                entry.confidence,
+                entry.reason,
+                Judge.MODEL,
+            )
             for number, entry in sorted(answer.entries.items())
         )
         judged = {judgment.memory_id for judgment in judgments}
-        trouble = _sentence(answer.ignored, silent=len(asked.candidates) - len(judged), left_out=_left_out(question, asked))
+        trouble = _describe_gaps(
+            answer.ignored,
+            silent=len(model_prompt.candidates) - len(judged),
+            left_out=_count_left_out(question, model_prompt),
+        )
         return ModelVerdict(
             judgments=judgments,
             merged_text=answer.merged_text,
@@ -98,21 +114,33 @@ class ModelJudge:
             model=self._chat.model,
         )
 
-    def _unanswered(self, question: Question, trouble: str, failure: str, usage: Usage | None = None) -> ModelVerdict:
+    def _build_failed_verdict(
+        self, question: Question, trouble: str, failure: str, usage: ModelUsage | None = None
+    ) -> ModelVerdict:
         everyone = tuple(candidate.memory_id for candidate in question.candidates)
-        return ModelVerdict(model=self._chat.model, trouble=trouble, failure=failure, unanswered=everyone, usage=usage or Usage())
+        return ModelVerdict(
+            model=self._chat.model,
+            trouble=trouble,
+            failure=failure,
+            unanswered=everyone,
+            usage=usage or ModelUsage(),
+        )
 
 
-def _estimated(asked: Prompt, outcome: Reply | Trouble) -> int:
+def _estimate_tokens(model_prompt: Prompt, outcome: Reply | Trouble) -> int:
     """Tokens where the server does not count them: a quarter of the characters of what was answered."""
-    return (len(asked.system) + len(asked.user) + len(outcome.text)) // 4 if isinstance(outcome, Reply) else 0
+    return (
+        (len(model_prompt.system) + len(model_prompt.user) + len(outcome.text)) // 4
+        if isinstance(outcome, Reply)
+        else 0
+    )
 
 
-def _left_out(question: Question, asked: Prompt) -> int:
-    return len(question.candidates) - len(asked.candidates)
+def _count_left_out(question: Question, model_prompt: Prompt) -> int:
+    return len(question.candidates) - len(model_prompt.candidates)
 
 
-def _sentence(ignored: Sequence[str], *, silent: int, left_out: int) -> str | None:
+def _describe_gaps(ignored: Sequence[str], *, silent: int, left_out: int) -> str | None:
     """What of the answer could not be used and what is missing, or None; bounded."""
     parts = [*ignored[:10], f"{len(ignored) - 10} more"] if len(ignored) > 10 else [*ignored]
     sentences = [f"Ignored in the model's answer: {'; '.join(parts)}."] if parts else []

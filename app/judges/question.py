@@ -8,7 +8,7 @@ from app.domain.memory import Fact
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PromptStatement:
     """A text, since when it holds, and what it is about, as far as said."""
 
     text: str
@@ -19,21 +19,21 @@ class Statement:
     value: str | None = None
 
     @classmethod
-    def of(cls, fact: Fact) -> "Statement":
+    def from_fact(cls, fact: Fact) -> "PromptStatement":
         return cls(fact.content, fact.valid_from, fact.entity, fact.category, fact.key, fact.value)
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PromptCandidate:
     """A stored memory that the incoming fact may touch."""
 
     memory_id: UUID
-    statement: Statement
+    statement: PromptStatement
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """How does the incoming statement stand to each of the candidates, the likeliest first?"""
 
-    incoming: Statement
-    candidates: tuple[Candidate, ...]
+    incoming: PromptStatement
+    candidates: tuple[PromptCandidate, ...]

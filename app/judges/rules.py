@@ -4,26 +4,36 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from app.domain.memory import Fact, Kind, Version
-from app.domain.picture import Picture
+from app.domain.picture import Chains
 from app.domain.relation import Judge, Judgment, Relation
 from app.domain.text import fold
 
 
-def judge(fact: Fact, picture: Picture, start: datetime, *, classify: bool, fuzzy: bool) -> list[Judgment]:
+def judge_fact(
+    fact: Fact, picture: Chains, start: datetime, *, classify: bool, fuzzy: bool
+) -> list[Judgment]:
     """Judgments on stored memories as of the fact's start, the deciding ones first. Without `classify` only equal content counts."""
-    judged = list(_duplicates(fact, picture, fuzzy=fuzzy and classify))
+    judged = list(_find_duplicates(fact, picture, fuzzy=fuzzy and classify))
     if classify and fact.key is not None:
         seen = {j.memory_id for j in judged}
-        judged += [j for v in picture.in_slot(fact.slot) if v.id not in seen and v.belief.holds(start) and (j := _in_slot(fact, v))]
+        judged += [
+            j
+            for v in picture.find_in_slot(fact.slot)
+            if v.id not in seen and v.belief.holds_at(start) and (j := _in_slot(fact, v))
+        ]
     return judged
 
 
-def _duplicates(fact: Fact, picture: Picture, *, fuzzy: bool) -> Iterator[Judgment]:
-    for version in picture.alike(fact, fuzzy=fuzzy):
+def _find_duplicates(fact: Fact, picture: Chains, *, fuzzy: bool) -> Iterator[Judgment]:
+    for version in picture.find_same_text(fact, fuzzy=fuzzy):
         if version.belief.void or not _about_the_same(fact, version):
             continue
         exact = version.content_hash == fact.content_hash
-        reason = "The same text is stored." if exact else "The same text but for case, spacing or punctuation is stored."
+        reason = (
+            "The same text is stored."
+            if exact
+            else "The same text but for case, spacing or punctuation is stored."
+        )
         yield Judgment(version.id, Relation.DUPLICATE, 1.0, reason, Judge.RULE)
 
 
@@ -39,11 +49,23 @@ def _about_the_same(fact: Fact, version: Version) -> bool:
 
 
 def _in_slot(fact: Fact, version: Version) -> Judgment | None:
-    if version.says(fact):
-        return Judgment(version.id, Relation.DUPLICATE, 1.0, "The same value in the same slot.", Judge.RULE) if version.one_value else None
+    if version.has_same_value(fact):
+        return (
+            Judgment(
+                version.id, Relation.DUPLICATE, 1.0, "The same value in the same slot.", Judge.RULE
+            )
+            if version.one_value
+            else None
+        )
     if Kind.CONSTRAINT in (fact.kind, version.kind):
         reason = "In conflict with a constraint on the same slot: both stay."
         return Judgment(version.id, Relation.CONTRADICTION, 1.0, reason, Judge.RULE)
     if fact.one_value and version.one_value:
-        return Judgment(version.id, Relation.UPDATE, 1.0, "Another value in a slot that holds one at a time.", Judge.RULE)
+        return Judgment(
+            version.id,
+            Relation.UPDATE,
+            1.0,
+            "Another value in a slot that holds one at a time.",
+            Judge.RULE,
+        )
     return None

@@ -11,10 +11,18 @@ from typing import Any, TypeVar
 
 import httpx
 
-from app.remote.backoff import jitter, retry_after
-from app.remote.trouble import NEVER_SENT, PASSING, Reason, Spent, Trouble, complaint, said
+from app.remote.backoff import compute_jitter, parse_retry_after
+from app.remote.trouble import (
+    NEVER_SENT,
+    PASSING,
+    CallOutcome,
+    Reason,
+    Trouble,
+    find_error_message,
+    format_detail,
+)
 
-R = TypeVar("R", bound=Spent)
+R = TypeVar("R", bound=CallOutcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +39,10 @@ class EndpointOptions:
 
     def __post_init__(self) -> None:
         """Raises ValueError for an address or a key that no request could carry."""
-        if httpx.URL(self.base_url).scheme not in ("http", "https") or not httpx.URL(self.base_url).host:
+        if (
+            httpx.URL(self.base_url).scheme not in ("http", "https")
+            or not httpx.URL(self.base_url).host
+        ):
             raise ValueError("The base URL must start with http:// or https:// and name a host.")
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise ValueError("The API key must consist of printable ASCII characters.")
@@ -39,16 +50,22 @@ class EndpointOptions:
     @property
     def headers(self) -> dict[str, str]:
         # Uncompressed: a few compressed kilobytes could otherwise unfold past the bound in one step.
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+        }
         return headers | ({"Authorization": f"Bearer {self.api_key}"} if self.api_key else {})
 
     @property
     def timeout(self) -> httpx.Timeout:
-        return httpx.Timeout(self.read_timeout, connect=self.connect_timeout, pool=self.total_timeout)
+        return httpx.Timeout(
+            self.read_timeout, connect=self.connect_timeout, pool=self.total_timeout
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """An HTTP answer, its body within the bound; `wait` is what Retry-After asks for, in seconds."""
 
     status: int
@@ -56,7 +73,7 @@ class Answer:
     wait: float | None
 
 
-class Question:
+class PendingQuestion:
     """One question under way: since when (seconds, monotonic), and the HTTP calls so far."""
 
     def __init__(self, endpoint: "Endpoint", started: float) -> None:
@@ -64,14 +81,14 @@ class Question:
         self.started = started
         self.calls = 0
 
-    async def post(self, path: str, body: dict[str, Any], *, most: int) -> Answer | Trouble:
+    async def post(self, path: str, body: dict[str, Any], *, most: int) -> HttpAnswer | Trouble:
         """One request below the base URL; an answer longer than `most` bytes is a trouble."""
         self.calls += 1
         return await self._endpoint.post(path, body, most=most)
 
-    def refused(self, answer: Answer) -> Trouble:
+    def trouble_from_answer(self, answer: HttpAnswer) -> Trouble:
         """The trouble that an answer's status stands for."""
-        return self._endpoint.refused(answer)
+        return self._endpoint.trouble_from_answer(answer)
 
 
 class Endpoint:
@@ -101,82 +118,119 @@ class Endpoint:
         self._now = now
         self._places = asyncio.Semaphore(options.concurrency)
 
-    async def ask(self, converse: Callable[[Question], Awaitable[R | Trouble]]) -> R | Trouble:
+    async def ask(
+        self, converse: Callable[[PendingQuestion], Awaitable[R | Trouble]]
+    ) -> R | Trouble:
         """What `converse` made of the server's answers, or why there is none. One try runs it once, in one of the places.
 
         Raises nothing for what the server does; a cancelled caller stays cancelled.
         """
-        question = Question(self, self._clock())
+        question = PendingQuestion(self, self._clock())
         outcome: R | Trouble
         try:
             async with asyncio.timeout(self._options.total_timeout):
-                outcome = await self._persist(question, converse)
+                outcome = await self._ask_with_retries(question, converse)
         except TimeoutError:
             outcome = self._out_of_time(question)
         return replace(outcome, calls=question.calls, ms=(self._clock() - question.started) * 1000)
 
-    async def _persist(self, question: Question, converse: Callable[[Question], Awaitable[R | Trouble]]) -> R | Trouble:
+    async def _ask_with_retries(
+        self,
+        question: PendingQuestion,
+        converse: Callable[[PendingQuestion], Awaitable[R | Trouble]],
+    ) -> R | Trouble:
         """Tries until there is a reply, a trouble that another try cannot help, or no try or time left."""
-        outcome = await self._try(question, converse)
+        outcome = await self._ask_once(question, converse)
         for failures in range(self._options.tries - 1):
             if not isinstance(outcome, Trouble) or outcome.reason not in PASSING:
                 break
-            wait = jitter(failures, self._random()) + (outcome.wait or 0.0)
-            if wait >= self._remaining(question):
+            wait = compute_jitter(failures, self._random()) + (outcome.wait or 0.0)
+            if wait >= self._compute_time_left(question):
                 break
             await self._sleep(wait)
-            latest = await self._try(question, converse)
+            latest = await self._ask_once(question, converse)
             if isinstance(latest, Trouble) and latest.reason in NEVER_SENT:
                 break  # kept back because of other questions: what went wrong with this one says more
             outcome = latest
         return outcome
 
-    async def _try(self, question: Question, converse: Callable[[Question], Awaitable[R | Trouble]]) -> R | Trouble:
+    async def _ask_once(
+        self,
+        question: PendingQuestion,
+        converse: Callable[[PendingQuestion], Awaitable[R | Trouble]],
+    ) -> R | Trouble:
         async with self._places:
             return await converse(question)
 
-    async def post(self, path: str, body: dict[str, Any], *, most: int) -> Answer | Trouble:
+    async def post(self, path: str, body: dict[str, Any], *, most: int) -> HttpAnswer | Trouble:
         """One request, once."""
         try:
-            return await self._post(path, json.dumps(body).encode(), most)
+            return await self._send_request(path, json.dumps(body).encode(), most)
         except httpx.TimeoutException as error:
-            return Trouble(Reason.TIMEOUT, f"The {self._who} was silent too long ({type(error).__name__}).")
+            return Trouble(
+                Reason.TIMEOUT, f"The {self._who} was silent too long ({type(error).__name__})."
+            )
         except httpx.HTTPError as error:
-            return Trouble(Reason.UNREACHABLE, f"The connection to the {self._who} failed ({type(error).__name__}).")
+            return Trouble(
+                Reason.UNREACHABLE,
+                f"The connection to the {self._who} failed ({type(error).__name__}).",
+            )
 
-    async def _post(self, path: str, content: bytes, most: int) -> Answer | Trouble:
+    async def _send_request(self, path: str, content: bytes, most: int) -> HttpAnswer | Trouble:
         options = self._options
         url = options.base_url.rstrip("/") + path
         async with self._http.stream(
-            "POST", url, content=content, headers=options.headers, timeout=options.timeout, follow_redirects=False
+            "POST",
+            url,
+            content=content,
+            headers=options.headers,
+            timeout=options.timeout,
+            follow_redirects=False,
         ) as response:
             if response.headers.get("Content-Encoding", "identity") != "identity":
-                return Trouble(Reason.MALFORMED, f"The {self._who} compressed its answer although asked not to.")
+                return Trouble(
+                    Reason.MALFORMED,
+                    f"The {self._who} compressed its answer although asked not to.",
+                )
             received = bytearray()
             async for chunk in response.aiter_raw():
                 received += chunk
                 if len(received) > most:
-                    return Trouble(Reason.TOO_LARGE, f"The answer of the {self._who} was longer than {most} bytes.")
-            return Answer(response.status_code, bytes(received), retry_after(response.headers.get("Retry-After"), self._now()))
+                    return Trouble(
+                        Reason.TOO_LARGE,
+                        f"The answer of the {self._who} was longer than {most} bytes.",
+                    )
+            return HttpAnswer(
+                response.status_code,
+                bytes(received),
+                parse_retry_after(response.headers.get("Retry-After"), self._now()),
+            )
 
-    def refused(self, answer: Answer) -> Trouble:
+    def trouble_from_answer(self, answer: HttpAnswer) -> Trouble:
         """The trouble that an answer's status stands for, in the server's words without the key."""
-        words = complaint(answer.body)
+        words = find_error_message(answer.body)
         if self._options.api_key:
             words = words.replace(self._options.api_key, "[key]")
-        return Trouble(_reason(answer.status), f"The {self._who} answered {answer.status}{said(words)}.", answer.wait)
+        return Trouble(
+            _reason_from_status(answer.status),
+            f"The {self._who} answered {answer.status}{format_detail(words)}.",
+            answer.wait,
+        )
 
-    def _out_of_time(self, question: Question) -> Trouble:
+    def _out_of_time(self, question: PendingQuestion) -> Trouble:
         seconds = f"{self._options.total_timeout:g} s"
         if question.calls == 0:
-            return Trouble(Reason.BUSY, f"Too many questions at once: none of the places for them became free within {seconds}.")
+            return Trouble(
+                Reason.BUSY,
+                f"Too many questions at once: none of the places for them became free within {seconds}.",
+            )
         return Trouble(Reason.TIMEOUT, f"The {self._who} gave no answer within {seconds}.")
 
-    def _remaining(self, question: Question) -> float:
+    def _compute_time_left(self, question: PendingQuestion) -> float:
         return self._options.total_timeout - (self._clock() - question.started)
 
 
-def _reason(status: int) -> Reason:
+def _reason_from_status(status: int) -> Reason:
     if status == 429:
         return Reason.RATE_LIMITED
     if status >= 500:

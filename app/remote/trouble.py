@@ -31,7 +31,7 @@ NEVER_SENT = {Reason.CIRCUIT_OPEN, Reason.BUSY}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class CallOutcome:
     """What asking cost: HTTP calls, tokens as counted by the server (0 where it does not say), milliseconds in all."""
 
     calls: int = 0
@@ -41,7 +41,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble(Spent):
+class Trouble(CallOutcome):
     """There is no reply: a word for machines, a sentence for people, and the seconds that the server asked to be left alone for."""
 
     reason: Reason
@@ -49,25 +49,25 @@ class Trouble(Spent):
     wait: float | None = None
 
 
-def complaint(body: bytes) -> str:
+def find_error_message(body: bytes) -> str:
     """What an error's body says, if it says so in one of the usual ways; bounded, else empty."""
-    error = field_of(parse(body), "error")
+    error = field_of(parse_json(body), "error")
     message = error if isinstance(error, str) else field_of(error, "message")
-    return one_line(message)[:MAX_DETAIL] if isinstance(message, str) else ""
+    return put_on_one_line(message)[:MAX_DETAIL] if isinstance(message, str) else ""
 
 
-def one_line(text: str) -> str:
+def put_on_one_line(text: str) -> str:
     """The text on one line, without what cannot be shown or stored."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def said(words: str) -> str:
+def format_detail(words: str) -> str:
     """Foreign words as the end of a sentence: after a colon, bounded; nothing where there are none."""
-    words = one_line(words)[:MAX_DETAIL].rstrip(". ")
+    words = put_on_one_line(words)[:MAX_DETAIL].rstrip(". ")
     return f": {words}" if words else ""
 
 
-def parse(body: bytes) -> Any:
+def parse_json(body: bytes) -> Any:
     """The JSON of a body; None where it is none."""
     try:
         return json.loads(body)

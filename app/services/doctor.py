@@ -7,11 +7,11 @@ from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from app.domain.checks import Fault, check_answer, check_chain, check_reverts, examine
+from app.domain.checks import Fault, check_answer, check_chain, check_memory, check_reverts
 from app.domain.memory import AgentId
 from app.store import archived, doctor, invariants, reads, writes
 from app.store.archives import Archives, File
-from app.store.engine import snapshot
+from app.store.engine import open_snapshot
 
 _PAGE = 1_000
 _SETTLED = timedelta(minutes=10)  # a younger file may be that of an archive not committed yet
@@ -27,97 +27,115 @@ class Doctor:
         self._turn = asyncio.Semaphore(1)
 
     async def count_agents(self) -> int:
-        async with reads.reading(self._engine) as connection:
+        async with reads.open_read_connection(self._engine) as connection:
             return await doctor.count_agents(connection)
 
-    async def agents(self) -> AsyncGenerator[AgentId]:
+    async def iterate_agents(self) -> AsyncGenerator[AgentId]:
         """Every agent, in order."""
         after = ""
         while True:
-            async with reads.reading(self._engine) as connection:
-                page = await doctor.agent_ids(connection, after=after, limit=_PAGE)
+            async with reads.open_read_connection(self._engine) as connection:
+                page = await doctor.list_agent_ids(connection, after=after, limit=_PAGE)
             for agent in page:
                 yield agent
             if len(page) < _PAGE:
                 return
             after = page[-1]
 
-    async def examine(self, agent: AgentId) -> AsyncGenerator[Fault]:
+    async def examine_agent(self, agent: AgentId) -> AsyncGenerator[Fault]:
         """What does not hold, as it is found, in one snapshot: writers neither wait nor disturb.
 
         Close it (`aclose`) when reading stops early.
         """
-        async with self._turn, snapshot(self._engine) as connection, aclosing(_faults(connection, agent)) as faults:
+        async with (
+            self._turn,
+            open_snapshot(self._engine) as connection,
+            aclosing(_find_faults(connection, agent)) as faults,
+        ):
             async for fault in faults:
                 yield fault
         if self._archives:
-            for fault in await self._of_files(agent, self._archives):
+            for fault in await self._check_files(agent, self._archives):
                 yield fault
 
-    async def _of_files(self, agent: AgentId, archives: Archives) -> list[Fault]:
+    async def _check_files(self, agent: AgentId, archives: Archives) -> list[Fault]:
         """Whether the archives are there as they were written, and nothing beside. An erasure may replace one meanwhile."""
-        async with reads.reading(self._engine) as connection:
-            files = await archived.files_of(connection, agent)
-            found = {file: await archives.sha256(file.name) for file in files.values()}
-            still = (await archived.files_of(connection, agent)).values()
-        faults = [_unlike(file, seen) for file, seen in found.items() if seen != file.sha256 and file in still]
-        for name in archives.beside(agent, [file.name for file in files.values()], unchanged_for=_SETTLED):
+        async with reads.open_read_connection(self._engine) as connection:
+            files = await archived.list_archive_files(connection, agent)
+            found = {file: await archives.hash_file(file.name) for file in files.values()}
+            still = (await archived.list_archive_files(connection, agent)).values()
+        faults = [
+            _build_file_fault(file, seen)
+            for file, seen in found.items()
+            if seen != file.sha256 and file in still
+        ]
+        for name in archives.list_unknown_files(
+            agent, [file.name for file in files.values()], unchanged_for=_SETTLED
+        ):
             sentence = f"The file {name} belongs to no archive; it may hold what was erased. `palimpsest retain` removes it."
             faults.append(Fault("archives", (name,), sentence))
         return faults
 
-    async def repair(self, agent: AgentId) -> list[Fault]:
+    async def repair_agent(self, agent: AgentId) -> list[Fault]:
         """Puts right what has a remedy, and says what that was. The agent's writers wait meanwhile."""
         async with self._turn, self._engine.begin() as connection:
             await writes.lock_agent(connection, agent, encoder=None)
-            async with aclosing(_faults(connection, agent)) as faults:
+            async with aclosing(_find_faults(connection, agent)) as faults:
                 found = [fault async for fault in faults if fault.remedy]
-            await doctor.put_right(connection, agent, [fault.remedy for fault in found if fault.remedy])
+            await doctor.apply_remedies(
+                connection, agent, [fault.remedy for fault in found if fault.remedy]
+            )
         return found
 
 
-def _unlike(file: File, seen: bytes | None) -> Fault:
+def _build_file_fault(file: File, seen: bytes | None) -> Fault:
     what = "is missing" if seen is None else "is not as it was written"
     sentence = f"The archive {file.name} {what}. Bring it back from a copy, or give it up with `palimpsest retain --forget`."
     return Fault("archives", (file.name,), sentence)
 
 
-async def _faults(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
+async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
     """All checks of one agent: rules of one statement, then memory by memory, chain by chain, and what lies beside."""
     unreadable = False
-    async with aclosing(invariants.broken(connection, agent, invariants.READABLE)) as faults:
+    async with aclosing(invariants.stream_faults(connection, agent, invariants.READABLE)) as faults:
         async for fault in faults:
             unreadable = True
             yield fault
     if unreadable:
         return
-    for part in (invariants.broken(connection, agent, invariants.RULES), _of_memories(connection, agent), _beside(connection, agent)):
+    for part in (
+        invariants.stream_faults(connection, agent, invariants.RULES),
+        _check_memories(connection, agent),
+        _check_reverts_and_answers(connection, agent),
+    ):
         async with aclosing(part) as faults:
             async for fault in faults:
                 yield fault
 
 
-async def _of_memories(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
+async def _check_memories(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
     """Of ends, the chain and the log together say what is wrong; only those in which log and table differ are held until then."""
     told_ends = {}
-    async with aclosing(doctor.by_memory(connection, agent)) as memories:
+    async with aclosing(doctor.stream_stored_memories(connection, agent)) as memories:
         async for memory_id, stored, steps in memories:
-            examined = examine(memory_id, stored, steps)
-            if examined.told_ends:
-                told_ends[memory_id] = examined.told_ends
+            examined = check_memory(memory_id, stored, steps)
+            if examined.logged_ends:
+                told_ends[memory_id] = examined.logged_ends
             for fault in examined.faults:
                 yield fault
-    async with aclosing(doctor.chains(connection, agent)) as chains:
+    async with aclosing(doctor.stream_chains(connection, agent)) as chains:
         async for chain in chains:
             for fault in check_chain(chain, told_ends):
                 yield fault
 
 
-async def _beside(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
+async def _check_reverts_and_answers(
+    connection: AsyncConnection, agent: AgentId
+) -> AsyncGenerator[Fault]:
     """What was undone by what, and the answers kept for retries."""
-    for fault in check_reverts(await doctor.reverts(connection, agent)):
+    for fault in check_reverts(await doctor.list_reverts(connection, agent)):
         yield fault
-    async with aclosing(doctor.answers(connection, agent)) as answers:
+    async with aclosing(doctor.stream_idempotency_rows(connection, agent)) as answers:
         async for kept in answers:
             for fault in check_answer(kept):
                 yield fault

@@ -16,16 +16,16 @@ from uuid_utils.compat import uuid7
 from app.domain.errors import Erased, MergedElsewhere, NothingToErase, StaleVersion, UnknownMemory
 from app.domain.memory import AgentId
 from app.services import metrics
-from app.services.once import UNKEYED, Once
+from app.services.once import UNKEYED, Idempotency
 from app.store import archived, erasing, writes
 from app.store.archives import Archives, File
-from app.store.rows import Request
+from app.store.rows import CallInfo
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ErasureScope:
     """What to erase: exactly one of a memory, the chain that a memory is in, a session, the whole agent."""
 
     memory_id: UUID | None = None
@@ -36,7 +36,11 @@ class Scope:
     def __str__(self) -> str:
         if self.whole_agent:
             return "this agent"
-        return f"session {self.session_id!r}" if self.session_id is not None else str(self.memory_id or self.chain_id)
+        return (
+            f"session {self.session_id!r}"
+            if self.session_id is not None
+            else str(self.memory_id or self.chain_id)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class Receipt:
     archives_pending: Sequence[str] = ()
 
 
-class Erase:
+class Eraser:
     """Removes texts, hashes and vectors everywhere.
 
     Archives are written anew before the commit that names the new files; the old ones go after it. What a crash leaves over is named by
@@ -64,8 +68,15 @@ class Erase:
         self._engine = engine
         self._archives = archives
 
-    async def run(
-        self, agent: AgentId, scope: Scope, *, cascade: bool, expected: int | None, request: Request, once: Once[Receipt] = UNKEYED
+    async def erase_scope(
+        self,
+        agent: AgentId,
+        scope: ErasureScope,
+        *,
+        cascade: bool,
+        expected: int | None,
+        request: CallInfo,
+        idempotency: Idempotency[Receipt] = UNKEYED,
     ) -> Receipt:
         """Erases the scope; with `cascade`, also what its texts were merged into.
 
@@ -74,81 +85,124 @@ class Erase:
         key, log_id = secrets.token_bytes(32), uuid7()
         async with self._engine.begin() as connection:
             lock = await writes.lock_agent(connection, agent, encoder=None)
-            await once.check(connection)
-            await writes.take_time(connection)
-            files = await self._files(connection, agent)
-            named = await _named(connection, agent, scope)
+            await idempotency.check_replay(connection)
+            await writes.lift_statement_timeout(connection)
+            files = await self._get_archive_files(connection, agent)
+            named = await _get_ids_in_scope(connection, agent, scope)
             picture, clock = await writes.read_picture(connection, agent, ids=named[:1])
-            if expected is not None and picture.version(named[0]).revision != expected:
+            if expected is not None and picture.get_version(named[0]).revision != expected:
                 raise StaleVersion(named[0])
             ids = await _with_descendants(connection, agent, named, cascade=cascade)
-            texts = {memory_id: text async for memory_id, text in erasing.texts(connection, agent, ids)}
+            texts = {
+                memory_id: text
+                async for memory_id, text in erasing.stream_unerased_texts(connection, agent, ids)
+            }
             if not texts and (named_one := scope.memory_id or scope.chain_id):
                 raise Erased(named_one)
-            now = writes.next_known(clock, lock.last_known_at)
-            digests = {memory_id: hmac.digest(key, text.encode(), "sha256").hex() for memory_id, text in texts.items()}
-            told = bool(named) or await erasing.is_told_of(connection, agent, scope.session_id)
-            given = await erasing.erase(connection, agent, texts, now=now, session_id=scope.session_id, everything=scope.whole_agent)
-            replaced = await self._rewrite(connection, agent, files, {} if scope.whole_agent else given)
+            now = writes.next_known_time(clock, lock.last_known_at)
+            digests = {
+                memory_id: hmac.digest(key, text.encode(), "sha256").hex()
+                for memory_id, text in texts.items()
+            }
+            told = bool(named) or await erasing.has_log_or_reviews(
+                connection, agent, scope.session_id
+            )
+            given = await erasing.erase_memories(
+                connection,
+                agent,
+                texts,
+                now=now,
+                session_id=scope.session_id,
+                everything=scope.whole_agent,
+            )
+            replaced = await self._rewrite_archives(
+                connection, agent, files, {} if scope.whole_agent else given
+            )
             if not (told or replaced):
                 raise NothingToErase(str(scope))
-            await erasing.log_erasure(connection, agent, log_id, digests, now=now, request_id=request.request_id)
+            await erasing.log_erasure(
+                connection, agent, log_id, digests, now=now, request_id=request.request_id
+            )
             receipt = Receipt(log_id, now, key, digests)
-            await once.keep(connection, receipt)
+            await idempotency.keep_result(connection, receipt)
         metrics.count_erasure()
         pending = self._archives.remove(replaced)
         if pending:
-            logger.error("archives that hold what was erased could not be removed", extra={"files": pending})
+            logger.error(
+                "archives that hold what was erased could not be removed", extra={"files": pending}
+            )
         return replace(receipt, archives_pending=pending)
 
-    async def _files(self, connection: AsyncConnection, agent: AgentId) -> Mapping[UUID, File]:
+    async def _get_archive_files(
+        self, connection: AsyncConnection, agent: AgentId
+    ) -> Mapping[UUID, File]:
         """The agent's archives. Raises ArchivesUnavailable where they could not be written anew."""
-        files = await archived.files_of(connection, agent)
+        files = await archived.list_archive_files(connection, agent)
         if files:
-            self._archives.require()
-        self._archives.remove(self._archives.beside(agent, [file.name for file in files.values()]))
+            self._archives.require_writable()
+        self._archives.remove(
+            self._archives.list_unknown_files(agent, [file.name for file in files.values()])
+        )
         return files
 
-    async def _rewrite(
-        self, connection: AsyncConnection, agent: AgentId, files: Mapping[UUID, File], given: Mapping[str, Any]
+    async def _rewrite_archives(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        files: Mapping[UUID, File],
+        redaction: Mapping[str, Any],
     ) -> list[str]:
         """Writes anew every archive that tells of what `given` says was erased; without it, gives up all of them. Returns the names of
         the files that are to go when this is committed."""
         replaced = []
         for archive_id, file in files.items():
-            new = await self._without(connection, agent, file, given) if given else None
+            new = (
+                await self._redact_archive(connection, agent, file, redaction)
+                if redaction
+                else None
+            )
             if new != file:
                 await archived.replace_file(connection, agent, archive_id, new)
                 replaced.append(file.name)
         return replaced
 
-    async def _without(self, connection: AsyncConnection, agent: AgentId, file: File, given: Mapping[str, Any]) -> File:
-        head, *lines = await self._archives.lines(file)
-        await archived.load(connection, agent, lines)
-        await erasing.redact_copy(connection, given)
-        left = await archived.loaded(connection, agent)
+    async def _redact_archive(
+        self, connection: AsyncConnection, agent: AgentId, file: File, redaction: Mapping[str, Any]
+    ) -> File:
+        head, *lines = await self._archives.read_file_lines(file)
+        await archived.load_archived_log(connection, agent, lines)
+        await erasing.redact_archived_log(connection, redaction)
+        left = await archived.read_archived_log(connection, agent)
         if left == lines:
             return file
-        return await self._archives.write(agent, datetime.fromisoformat(json.loads(head)["first_at"]), _each([head, *left]))
+        return await self._archives.write_file(
+            agent,
+            datetime.fromisoformat(json.loads(head)["first_at"]),
+            _iterate_lines([head, *left]),
+        )
 
 
-async def _each(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
+async def _iterate_lines(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
     for line in lines:
         yield line
 
 
-async def _named(connection: AsyncConnection, agent: AgentId, scope: Scope) -> Sequence[UUID]:
+async def _get_ids_in_scope(
+    connection: AsyncConnection, agent: AgentId, scope: ErasureScope
+) -> Sequence[UUID]:
     """The memories in the scope; a session may have none and still have been spoken in. Raises UnknownMemory."""
     if member := scope.memory_id or scope.chain_id:
-        chain = await erasing.ids_of_chain(connection, agent, member)
+        chain = await erasing.list_ids_in_chain(connection, agent, member)
         if not chain:
             raise UnknownMemory(member)
         return [member] if scope.memory_id else chain
-    return await erasing.ids_of_agent(connection, agent, scope.session_id)
+    return await erasing.list_ids_of_agent(connection, agent, scope.session_id)
 
 
-async def _with_descendants(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], *, cascade: bool) -> Sequence[UUID]:
-    merged = await erasing.descendants(connection, agent, ids)
+async def _with_descendants(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], *, cascade: bool
+) -> Sequence[UUID]:
+    merged = await erasing.find_merge_descendants(connection, agent, ids)
     if merged and not cascade:
         raise MergedElsewhere(merged)
     return [*ids, *merged]

@@ -15,13 +15,13 @@ from uuid_utils.compat import uuid7
 
 from app.domain.errors import BadImportLine, InvalidFact
 from app.domain.memory import AgentId, Fact
-from app.domain.picture import Picture
+from app.domain.picture import Chains
 from app.domain.plan import Plan, Policy
 from app.domain.storing import plan_import
 from app.embedding import Embedder
-from app.services.once import UNKEYED, Once
+from app.services.once import UNKEYED, Idempotency
 from app.store import planner, writes
-from app.store.rows import Request
+from app.store.rows import CallInfo
 
 CHUNK = 500
 _IN_MEMORY = 8 * 2**20
@@ -29,7 +29,7 @@ _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HistoryLine:
     """One version to import. `created_at` is the known time stated for it, None = now; `number` counts from 1."""
 
     number: int
@@ -39,7 +39,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedVersion:
     """What a line became."""
 
     line: int
@@ -72,28 +72,37 @@ class Spool:
         self._file.close()
 
 
-class Importing:
+class HistoryImporter:
     """Imports lines. They are encoded and put aside first, so that no connection is held while the encoder runs."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, policy: Policy, *, language_oid: int) -> None:
+    def __init__(
+        self, engine: AsyncEngine, embedder: Embedder, policy: Policy, *, language_oid: int
+    ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._policy = policy
         self._language_oid = language_oid
 
-    async def run(self, agent: AgentId, lines: AsyncIterator[Line], *, request: Request, once: Once[Spool] = UNKEYED) -> Spool:
+    async def import_lines(
+        self,
+        agent: AgentId,
+        lines: AsyncIterator[HistoryLine],
+        *,
+        request: CallInfo,
+        idempotency: Idempotency[Spool] = UNKEYED,
+    ) -> Spool:
         """Stores every line in one transaction and returns what each became. Raises BadImportLine, having kept nothing."""
         encoded, results = Spool(), Spool()
         try:
-            await self._encode(lines, encoded)
+            await self._encode_lines(lines, encoded)
             async with self._engine.begin() as connection:
                 lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name)
-                await once.check(connection)
-                lock.refuse_where_frozen(self._policy)
+                await idempotency.check_replay(connection)
+                lock.refuse_if_frozen(self._policy)
                 clock = _KnownTimes(lock.last_known_at)
-                await self._write(connection, agent, clock, encoded, results, request)
-                await once.keep(connection, results)
-            await planner.refresh(self._engine, came=results.count)
+                await self._write_lines(connection, agent, clock, encoded, results, request)
+                await idempotency.keep_result(connection, results)
+            await planner.analyze_tables(self._engine, came=results.count)
         except BaseException:
             results.close()
             raise
@@ -101,32 +110,54 @@ class Importing:
             encoded.close()
         return results
 
-    async def _encode(self, lines: AsyncIterator[Line], spool: Spool) -> None:
-        async for chunk in _chunks(lines):
+    async def _encode_lines(self, lines: AsyncIterator[HistoryLine], spool: Spool) -> None:
+        async for chunk in _chunk_lines(lines):
             spool.add((chunk, await self._embedder.encode([line.fact.content for line in chunk])))
 
-    async def _write(
-        self, connection: AsyncConnection, agent: AgentId, clock: "_KnownTimes", encoded: Spool, results: Spool, request: Request
+    async def _write_lines(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        clock: "_KnownTimes",
+        encoded: Spool,
+        results: Spool,
+        request: CallInfo,
     ) -> None:
-        chunk: list[Line]
+        chunk: list[HistoryLine]
         vectors: NDArray[np.float32]
         for chunk, vectors in encoded:
             keyed = [line.fact for line in chunk if line.fact.one_value]
             picture, clock.now = await writes.read_picture(connection, agent, facts=keyed)
             plans: list[Plan] = []
             for line in chunk:
-                plan = _planned(line, picture, clock.next(line))
+                plan = _plan_line(line, picture, clock.assign_known_time(line))
                 plan.absorb_into(picture)
                 plans.append(plan)
                 results.add(
-                    Imported(line.number, plan.inserted[0].version.id, plan.inserted[0].version.chain_id, line.client_ref, plan.now)
+                    ImportedVersion(
+                        line.number,
+                        plan.inserted[0].version.id,
+                        plan.inserted[0].version.chain_id,
+                        line.client_ref,
+                        plan.now,
+                    )
                 )
-            of_inserted = {plan.inserted[0].version.id: vector for plan, vector in zip(plans, vectors, strict=True)}
-            await writes.apply(connection, agent, plans, vectors=of_inserted, language=self._language_oid, request=request)
+            of_inserted = {
+                plan.inserted[0].version.id: vector
+                for plan, vector in zip(plans, vectors, strict=True)
+            }
+            await writes.apply_plans(
+                connection,
+                agent,
+                plans,
+                vectors=of_inserted,
+                language=self._language_oid,
+                request=request,
+            )
 
 
-async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[Sequence[Line]]:
-    chunk: list[Line] = []
+async def _chunk_lines(lines: AsyncIterator[HistoryLine]) -> AsyncIterator[Sequence[HistoryLine]]:
+    chunk: list[HistoryLine] = []
     async for line in lines:
         chunk.append(line)
         if len(chunk) == CHUNK:
@@ -136,7 +167,7 @@ async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[Sequence[Line]]:
         yield chunk
 
 
-def _planned(line: Line, picture: Picture, now: datetime) -> Plan:
+def _plan_line(line: HistoryLine, picture: Chains, now: datetime) -> Plan:
     try:
         return plan_import(line.fact, picture, now=now, new_id=uuid7())
     except InvalidFact as problem:
@@ -151,16 +182,18 @@ class _KnownTimes:
         self._floor = last
         self.now = _NEVER
 
-    def next(self, line: Line) -> datetime:
+    def assign_known_time(self, line: HistoryLine) -> datetime:
         if line.created_at is not None:
-            self._check(line.number, line.created_at)
-        known = writes.next_known(line.created_at or self.now, self._last)
+            self._check_stated_time(line.number, line.created_at)
+        known = writes.next_known_time(line.created_at or self.now, self._last)
         self._last, self._floor = known, line.created_at or known
         return known
 
-    def _check(self, number: int, stated: datetime) -> None:
+    def _check_stated_time(self, number: int, stated: datetime) -> None:
         if stated <= _NEVER:
-            raise BadImportLine(number, "created_at must lie after the first instant of the year 1.")
+            raise BadImportLine(
+                number, "created_at must lie after the first instant of the year 1."
+            )
         if stated > max(self.now, self._last or self.now):
             raise BadImportLine(number, f"created_at ({stated.isoformat()}) lies in the future.")
         if self._floor is not None and stated < self._floor:

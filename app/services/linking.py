@@ -4,26 +4,26 @@ from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from app.domain.links import Link
+from app.domain.links import Relationship
 from app.domain.memory import AgentId
 from app.domain.plan import Plan, Policy
-from app.domain.verbs import plan_link
+from app.domain.verbs import plan_relationship
 from app.services import metrics
-from app.services.once import UNKEYED, Once
+from app.services.once import UNKEYED, Idempotency
 from app.store import links, writes
-from app.store.links import Tied
-from app.store.rows import Request
+from app.store.links import StoredRelationship
+from app.store.rows import CallInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class RelationshipOutcome:
     """The link as it is stored, and whether this call stored it."""
 
-    tied: Tied
+    relationship: StoredRelationship
     is_new: bool
 
 
-class Linking:
+class RelationshipWriter:
     """Ties memories. Undoing is the log's business, as with every operation."""
 
     def __init__(self, engine: AsyncEngine, policy: Policy, *, language_oid: int) -> None:
@@ -31,23 +31,44 @@ class Linking:
         self._policy = policy
         self._language_oid = language_oid
 
-    async def link(self, agent: AgentId, link: Link, *, request: Request, once: Once[Linked] = UNKEYED) -> Linked:
+    async def add_relationship(
+        self,
+        agent: AgentId,
+        link: Relationship,
+        *,
+        request: CallInfo,
+        idempotency: Idempotency[RelationshipOutcome] = UNKEYED,
+    ) -> RelationshipOutcome:
         """Ties two memories; where they are tied so already, nothing is written.
 
         Raises UnknownMemory, Erased, Withdrawn, InvalidFact, AgentFrozen.
         """
         async with self._engine.begin() as connection:
             lock = await writes.lock_agent(connection, agent, encoder=None)
-            await once.check(connection)
-            lock.refuse_where_frozen(self._policy)
-            picture, clock = await writes.read_picture(connection, agent, ids=[link.source, link.target])
-            plan = plan_link(link, picture, now=writes.next_known(clock, lock.last_known_at))
-            stored = await links.find_links(connection, agent, [link])
-            linked = Linked(stored[0], is_new=False) if stored else await self._write(connection, agent, plan, request)
-            await once.keep(connection, linked)
-        metrics.count([plan] if linked.is_new else [])
+            await idempotency.check_replay(connection)
+            lock.refuse_if_frozen(self._policy)
+            picture, clock = await writes.read_picture(
+                connection, agent, ids=[link.source, link.target]
+            )
+            plan = plan_relationship(
+                link, picture, now=writes.next_known_time(clock, lock.last_known_at)
+            )
+            stored = await links.find_relationships(connection, agent, [link])
+            linked = (
+                RelationshipOutcome(stored[0], is_new=False)
+                if stored
+                else await self._write_relationship(connection, agent, plan, request)
+            )
+            await idempotency.keep_result(connection, linked)
+        metrics.count_operations([plan] if linked.is_new else [])
         return linked
 
-    async def _write(self, connection: AsyncConnection, agent: AgentId, plan: Plan, request: Request) -> Linked:
-        [written] = await writes.apply(connection, agent, [plan], vectors={}, language=self._language_oid, request=request)
-        return Linked(Tied(plan.links[0], plan.now, written.log_id), is_new=True)
+    async def _write_relationship(
+        self, connection: AsyncConnection, agent: AgentId, plan: Plan, request: CallInfo
+    ) -> RelationshipOutcome:
+        [written] = await writes.apply_plans(
+            connection, agent, [plan], vectors={}, language=self._language_oid, request=request
+        )
+        return RelationshipOutcome(
+            StoredRelationship(plan.links[0], plan.now, written.log_id), is_new=True
+        )

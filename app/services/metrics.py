@@ -14,27 +14,40 @@ from app.store.engine import Pool
 
 REGISTRY = CollectorRegistry()
 _OPERATIONS = Counter(
-    "palimpsest_operations", "Operations by what they did and who decided", ["operation", "relation", "decided_by"], registry=REGISTRY
+    "palimpsest_operations",
+    "Operations by what they did and who decided",
+    ["operation", "relation", "decided_by"],
+    registry=REGISTRY,
 )
 _REVIEWS = Counter("palimpsest_reviews", "Reviews left, by why", ["source"], registry=REGISTRY)
 _CALLS = Counter("palimpsest_model_calls", "HTTP calls to the model", registry=REGISTRY)
-_TOKENS = Counter("palimpsest_model_tokens", "Tokens that the model's server counted", ["kind"], registry=REGISTRY)
-_SECONDS = Histogram("palimpsest_model_seconds", "Seconds that asking the model took, retries included", registry=REGISTRY)
-_TROUBLE = Counter("palimpsest_model_trouble", "Questions to the model without a usable answer to every part", registry=REGISTRY)
+_TOKENS = Counter(
+    "palimpsest_model_tokens", "Tokens that the model's server counted", ["kind"], registry=REGISTRY
+)
+_SECONDS = Histogram(
+    "palimpsest_model_seconds",
+    "Seconds that asking the model took, retries included",
+    registry=REGISTRY,
+)
+_TROUBLE = Counter(
+    "palimpsest_model_trouble",
+    "Questions to the model without a usable answer to every part",
+    registry=REGISTRY,
+)
 
 
-def count(plans: Iterable[Plan]) -> None:
+def count_operations(plans: Iterable[Plan]) -> None:
     """Counts what was committed."""
     for plan in plans:
         _OPERATIONS.labels(plan.operation, plan.decision.relation, plan.decision.decided_by).inc()
         if plan.review:
             _REVIEWS.labels(plan.review.source).inc()
-        if plan.asked:
-            _CALLS.inc(plan.asked.llm_calls)
-            _TOKENS.labels("prompt").inc(plan.asked.prompt_tokens)
-            _TOKENS.labels("completion").inc(plan.asked.completion_tokens)
-            _SECONDS.observe(plan.asked.ms / 1e3)
-            if plan.asked.trouble:
+        if plan.model_cost:
+            _CALLS.inc(plan.model_cost.llm_calls)
+            _TOKENS.labels("prompt").inc(plan.model_cost.prompt_tokens)
+            _TOKENS.labels("completion").inc(plan.model_cost.completion_tokens)
+            _SECONDS.observe(plan.model_cost.ms / 1e3)
+            if plan.model_cost.trouble:
                 _TROUBLE.inc()
 
 
@@ -59,7 +72,7 @@ _POOL = {
 }
 
 
-def look_at_pool(engine: AsyncEngine) -> None:
+def update_pool_gauges(engine: AsyncEngine) -> None:
     """Sets the pool's gauges to what is so now."""
     pool = engine.sync_engine.pool
     assert isinstance(pool, Pool)
@@ -68,7 +81,7 @@ def look_at_pool(engine: AsyncEngine) -> None:
     _POOL["waiting"].set(pool.waiting)
 
 
-def exposition() -> bytes:
+def render_metrics() -> bytes:
     """Everything counted so far, in the text format of Prometheus."""
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     if folder is None:

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.errors import AnswerErased, KeyReused
 from app.domain.memory import AgentId
 from app.store import once
-from app.store.once import Answer, Kept
+from app.store.once import IdempotencyRecord, RecordedAnswer
 
 Result = TypeVar("Result")
 Whole = TypeVar("Whole")
@@ -27,12 +27,12 @@ PATIENCE = 60.0
 class Replayed(Exception):
     """The call was executed before, and this is its answer. It ends the second execution wherever that stands."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: RecordedAnswer) -> None:
         super().__init__("answered before")
         self.answer = answer
 
 
-class Turns:
+class KeyLocks:
     """In this process, calls under one key take turns, so that what costs (encoding, asking a model) is done once too.
     Between processes the agent's lock lets one of them write."""
 
@@ -40,7 +40,7 @@ class Turns:
         self._locks: WeakValueDictionary[tuple[AgentId, str], asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def turn(self, agent: AgentId, key: str) -> AsyncIterator[None]:
+    async def lock_key(self, agent: AgentId, key: str) -> AsyncIterator[None]:
         """Waits until the calls before have ended, but for a minute at most: one may wait for a body that has stopped arriving."""
         lock = self._locks.setdefault((agent, key), asyncio.Lock())
         async with AsyncExitStack() as held:
@@ -61,45 +61,47 @@ class Call:
     def feed(self, body: bytes) -> None:
         self._hash.update(body)
 
-    async def find(self, connection: AsyncConnection) -> Kept | None:
-        return await once.find_kept(connection, self._agent, self._key)
+    async def find_record(self, connection: AsyncConnection) -> IdempotencyRecord | None:
+        return await once.find_idempotency_record(connection, self._agent, self._key)
 
-    def repeat(self, kept: Kept) -> NoReturn:
+    def replay_answer(self, record: IdempotencyRecord) -> NoReturn:
         """Raises Replayed with the kept answer, AnswerErased where it is gone, KeyReused where it belongs to another call."""
-        if kept.fingerprint not in (None, self._hash.digest()):
+        if record.fingerprint not in (None, self._hash.digest()):
             raise KeyReused(self._key)
-        if kept.answer is None:
+        if record.answer is None:
             raise AnswerErased(self._key)
-        raise Replayed(kept.answer)
+        raise Replayed(record.answer)
 
-    async def keep(self, connection: AsyncConnection, answer: Answer) -> None:
-        await once.keep(connection, self._agent, self._key, fingerprint=self._hash.digest(), answer=answer)
+    async def keep_answer(self, connection: AsyncConnection, answer: RecordedAnswer) -> None:
+        await once.save_idempotency_record(
+            connection, self._agent, self._key, fingerprint=self._hash.digest(), answer=answer
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Once(Generic[Result]):
+class Idempotency(Generic[Result]):
     """What a service does for the key of its call, if it has one. `render` makes the answer that is kept from the service's result."""
 
     call: Call | None
-    render: Callable[[Result], Answer]
+    render: Callable[[Result], RecordedAnswer]
 
-    async def check(self, connection: AsyncConnection) -> None:
+    async def check_replay(self, connection: AsyncConnection) -> None:
         """Under the agent's lock: raises what `Call.repeat` does where another process executed the call meanwhile."""
-        if self.call and (kept := await self.call.find(connection)):
-            self.call.repeat(kept)
+        if self.call and (kept := await self.call.find_record(connection)):
+            self.call.replay_answer(kept)
 
-    async def keep(self, connection: AsyncConnection, result: Result) -> None:
+    async def keep_result(self, connection: AsyncConnection, result: Result) -> None:
         """Right before the commit: keeps the answer."""
         if self.call:
-            await self.call.keep(connection, self.render(result))
+            await self.call.keep_answer(connection, self.render(result))
 
-    def after(self, step: Callable[[Whole], Result]) -> "Once[Whole]":
+    def with_conversion(self, step: Callable[[Whole], Result]) -> "Idempotency[Whole]":
         """The same for a service whose result `step` makes this one's from."""
-        return Once(self.call, lambda whole: self.render(step(whole)))
+        return Idempotency(self.call, lambda whole: self.render(step(whole)))
 
 
-def _nothing(_: object) -> Answer:
+def _refuse_unkeyed(_: object) -> RecordedAnswer:
     raise AssertionError("nothing is kept without a key")
 
 
-UNKEYED: Once[Any] = Once(None, _nothing)
+UNKEYED: Idempotency[Any] = Idempotency(None, _refuse_unkeyed)

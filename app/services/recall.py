@@ -9,7 +9,7 @@ from app.store.reads import Filters, Point
 from app.store.search import Hits, Query
 
 
-class Recall:
+class Searcher:
     """Searches. No connection is held while the encoder runs."""
 
     def __init__(self, engine: AsyncEngine, embedder: Embedder, *, language: str) -> None:
@@ -18,10 +18,26 @@ class Recall:
         self._language = language
 
     async def search(
-        self, agent: AgentId, text: str, *, mode: str, limit: int, min_score: float | None, filters: Filters, point: Point
+        self,
+        agent: AgentId,
+        text: str,
+        *,
+        mode: str,
+        limit: int,
+        min_score: float | None,
+        filters: Filters,
+        point: Point,
     ) -> Hits:
         """The nearest memories, best first."""
         vector = None if mode == "text" else (await self._embedder.encode([text]))[0]
-        query = Query(text, vector, self._embedder.name, mode, self._language, limit, search.ANY_SCORE if min_score is None else min_score)
-        async with reads.reading(self._engine) as connection:
-            return await search.search(connection, agent, query, filters, point)
+        query = Query(
+            text,
+            vector,
+            self._embedder.name,
+            mode,
+            self._language,
+            limit,
+            search.ANY_SCORE if min_score is None else min_score,
+        )
+        async with reads.open_read_connection(self._engine) as connection:
+            return await search.search_memories(connection, agent, query, filters, point)

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.embedding import Embedder
 from app.store import reads, reembedding
-from app.store.reembedding import START, CannotChange, Waiting
+from app.store.reembedding import START, CannotChange, UnembeddedMemory
 
 CHUNK = 256  # memories per transaction, and the most that a killed run loses
 FEW = 64  # so many may be left for the last step, in which writers wait
@@ -25,10 +25,12 @@ class ReembedStopped(PalimpsestError):
     """The encoder failed on the way. What was done is kept."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} What is done is kept, and everything still works with the old model: run `palimpsest reembed` again.")
+        super().__init__(
+            f"{reason} What is done is kept, and everything still works with the old model: run `palimpsest reembed` again."
+        )
 
 
-class Reembed:
+class Reembedder:
     """Gives a database the vectors of another model. Whoever reads and writes it meanwhile keeps the old one until the last moment."""
 
     def __init__(self, engine: AsyncEngine, embedder: Embedder) -> None:
@@ -40,70 +42,77 @@ class Reembed:
 
         A run that was killed is gone on with. Raises ReembedStopped and CannotChange.
         """
-        async with reembedding.alone(self._engine):
-            if not await self._begin():
+        async with reembedding.lock_reembedding(self._engine):
+            if not await self._begin_change():
                 return False
-            await reembedding.index_waiting(self._engine)
+            await reembedding.build_unembedded_index(self._engine)
             try:
                 await self._make_and_exchange(report)
             except EmbedderUnavailable as problem:
                 raise ReembedStopped(problem.reason) from None
-            await reembedding.tidy(self._engine)
+            await reembedding.vacuum_memories(self._engine)
         return True
 
-    async def _begin(self) -> bool:
-        async def begin() -> bool:
-            async with reembedding.briefly_locking(self._engine) as connection:
-                return await reembedding.begin(connection, self._embedder.name, self._embedder.dimensions)
+    async def _begin_change(self) -> bool:
+        async def begin_locked() -> bool:
+            async with reembedding.open_short_lock_transaction(self._engine) as connection:
+                return await reembedding.begin_reembedding(
+                    connection, self._embedder.name, self._embedder.dimensions
+                )
 
-        return await _patiently(begin)
+        return await _retry_while_locked(begin_locked)
 
     async def _make_and_exchange(self, report: Report) -> None:
-        async with reads.reading(self._engine) as connection:
-            total = await reembedding.count_waiting(connection)
+        async with reads.open_read_connection(self._engine) as connection:
+            total = await reembedding.count_unembedded(connection)
         done = 0
         report(done, total)
         while True:
-            async for made in self._make():
+            async for made in self._make_vectors():
                 done += made
                 report(done, max(done, total))
-            if await _patiently(self._exchange):
+            if await _retry_while_locked(self._exchange_vectors):
                 return
 
-    async def _make(self) -> AsyncIterator[int]:
+    async def _make_vectors(self) -> AsyncIterator[int]:
         """One pass over those that wait; yields how many of them are done now."""
         after = START
-        while waiting := await self._waiting(after):
-            vectors = await self._encode(waiting)
+        while waiting := await self._read_waiting(after):
+            vectors = await self._encode_texts(waiting)
             async with self._engine.begin() as connection:
-                await reembedding.fill(connection, waiting, vectors)
+                await reembedding.store_next_vectors(connection, waiting, vectors)
             after = waiting[-1]
             yield len(waiting)
 
-    async def _waiting(self, after: Waiting) -> list[Waiting]:
-        async with reads.reading(self._engine) as connection:
-            return await reembedding.find_waiting(connection, after, CHUNK)
+    async def _read_waiting(self, after: UnembeddedMemory) -> list[UnembeddedMemory]:
+        async with reads.open_read_connection(self._engine) as connection:
+            return await reembedding.list_unembedded(connection, after, CHUNK)
 
-    async def _encode(self, waiting: Sequence[Waiting]) -> NDArray[np.float32]:
+    async def _encode_texts(self, waiting: Sequence[UnembeddedMemory]) -> NDArray[np.float32]:
         return await self._embedder.encode([memory.content for memory in waiting])
 
-    async def _exchange(self) -> bool:
+    async def _exchange_vectors(self) -> bool:
         """The last step: writers wait while what they wrote since the last pass is encoded. False where that was too much."""
         try:
-            async with asyncio.timeout(WRITERS_WAIT), reembedding.briefly_locking(self._engine) as connection:
+            async with (
+                asyncio.timeout(WRITERS_WAIT),
+                reembedding.open_short_lock_transaction(self._engine) as connection,
+            ):
                 await reembedding.keep_writers_out(connection)
-                waiting = await reembedding.find_waiting(connection, START, FEW + 1)
+                waiting = await reembedding.list_unembedded(connection, START, FEW + 1)
                 if len(waiting) > FEW:
                     return False
                 if waiting:
-                    await reembedding.fill(connection, waiting, await self._encode(waiting))
-                await reembedding.exchange(connection)
+                    await reembedding.store_next_vectors(
+                        connection, waiting, await self._encode_texts(waiting)
+                    )
+                await reembedding.swap_vector_columns(connection)
         except TimeoutError:
             return False
         return True
 
 
-async def _patiently(step: Callable[[], Awaitable[bool]]) -> bool:
+async def _retry_while_locked(step: Callable[[], Awaitable[bool]]) -> bool:
     """The step's answer, tried again for a while where the tables were not to be had. Raises CannotChange after that."""
     for _ in range(ATTEMPTS - 1):
         try:

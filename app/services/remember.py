@@ -11,31 +11,38 @@ from uuid_utils.compat import uuid7
 
 from app.domain.errors import PalimpsestError
 from app.domain.hints import Hint
-from app.domain.judged import marked
+from app.domain.judged import mark_for_another_look
 from app.domain.memory import AgentId, Memory
-from app.domain.picture import Picture
-from app.domain.plan import Mode, Plan, ReviewSource, inserted_memories
+from app.domain.picture import Chains
+from app.domain.plan import Mode, Plan, ReviewSource, list_inserted_memories
 from app.domain.relation import Classify, Judgment
-from app.domain.reviewing import proposing, review_of
-from app.domain.staleness import Stale
+from app.domain.reviewing import plan_for_review, review_from_plan
+from app.domain.staleness import StaleMemory
 from app.domain.storing import plan_store
 from app.domain.verbs import plan_supersede
 from app.embedding import Embedder
 from app.judges import rules
 from app.services import metrics
-from app.services.hinting import hints_of
-from app.services.judging import MOVED, Command, Judged, Judging, Rules, without_erased
-from app.services.once import UNKEYED, Once
-from app.services.waking import Waking
+from app.services.hinting import find_plan_hints
+from app.services.judging import (
+    MOVED,
+    ClassifiedItem,
+    Classifier,
+    StoreCommand,
+    StoreSettings,
+    without_erased,
+)
+from app.services.once import UNKEYED, Idempotency
+from app.services.waking import SweepWaker
 from app.store import links, reads, reviews, writes
 from app.store.reads import Point
 from app.store.reviews import Incoming
-from app.store.rows import Request
-from app.store.writes import Locked, Written
+from app.store.rows import CallInfo
+from app.store.writes import LockedAgent, LoggedPlan
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ComparedMemory:
     """A stored memory the fact was compared with; `similarity` is the cosine, `judgment` what was said of it, where anything was."""
 
     memory: Memory
@@ -52,22 +59,22 @@ class Outcome:
     """
 
     plan: Plan
-    written: Written | None
+    written: LoggedPlan | None
     memory: Memory | None
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[ComparedMemory, ...] = ()
     hints: tuple[Hint, ...] = ()
     frozen: bool = False
-    held_as: UUID | None = None
-    stale: tuple[Stale, ...] = ()
+    waiting_review_id: UUID | None = None
+    stale: tuple[StaleMemory, ...] = ()
 
 
 Outcomes = list[Outcome | PalimpsestError]
 
 # What has to hold under the agent's lock, besides what storing asks for itself.
-Check = Callable[[AsyncConnection, Locked], Awaitable[None]]
+Check = Callable[[AsyncConnection, LockedAgent], Awaitable[None]]
 
 
-async def _nothing(_connection: AsyncConnection, _lock: Locked) -> None: ...
+async def _check_nothing(_connection: AsyncConnection, _lock: LockedAgent) -> None: ...
 
 
 class BatchRefused(PalimpsestError):
@@ -82,7 +89,14 @@ class BatchRefused(PalimpsestError):
 class Remember:
     """Stores facts. No connection is held while the encoder or a model runs."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, judging: Judging, settings: Rules, waking: Waking) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        embedder: Embedder,
+        judging: Classifier,
+        settings: StoreSettings,
+        waking: SweepWaker,
+    ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._judging = judging
@@ -92,95 +106,127 @@ class Remember:
     async def store(
         self,
         agent: AgentId,
-        command: Command,
+        command: StoreCommand,
         *,
-        request: Request,
+        request: CallInfo,
         dry_run: bool = False,
-        once: Once[Outcome] = UNKEYED,
-        check: Check = _nothing,
+        idempotency: Idempotency[Outcome] = UNKEYED,
+        check: Check = _check_nothing,
     ) -> Outcome:
         """Stores one fact. Raises what planning it raises."""
-        return _only(await self.store_all(agent, [command], request=request, dry_run=dry_run, once=once.after(_only), check=check))
+        return _get_single_outcome(
+            await self.store_all(
+                agent,
+                [command],
+                request=request,
+                dry_run=dry_run,
+                idempotency=idempotency.with_conversion(_get_single_outcome),
+                check=check,
+            )
+        )
 
     async def store_all(
         self,
         agent: AgentId,
-        commands: Sequence[Command],
+        commands: Sequence[StoreCommand],
         *,
-        request: Request,
+        request: CallInfo,
         atomic: bool = False,
         dry_run: bool = False,
-        once: Once[Outcomes] = UNKEYED,
-        check: Check = _nothing,
+        idempotency: Idempotency[Outcomes] = UNKEYED,
+        check: Check = _check_nothing,
     ) -> Outcomes:
         """Stores facts in order, in one transaction, each with its own known time. One that cannot be stored fails alone,
         or with all others where `atomic` (BatchRefused). A dry run is not kept under its key. What `check` raises stops it all."""
         started = time.perf_counter()
-        items: Sequence[Judged] = await self._judging.judge(agent, commands)
+        items: Sequence[ClassifiedItem] = await self._judging.classify_batch(agent, commands)
         async with self._engine.connect() as connection, connection.begin() as transaction:
             lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name)
-            await once.check(connection)
+            await idempotency.check_replay(connection)
             await check(connection, lock)
             items = await without_erased(connection, agent, items, lock)
             mode = self._rules.policy.mode_of(lock.mode)
-            drafts, picture = await self._plan(connection, agent, items, lock, mode)
+            drafts, picture = await self._plan_items(connection, agent, items, lock, mode)
             failed = {i: d for i, d in enumerate(drafts) if isinstance(d, PalimpsestError)}
             if failed and atomic:
                 raise BatchRefused(failed)
             if mode is Mode.FROZEN:
-                outcomes = await self._hold(connection, agent, items, drafts, picture, dry_run=dry_run)
+                outcomes = await self._hold_for_review(
+                    connection, agent, items, drafts, picture, dry_run=dry_run
+                )
             else:
                 request = replace(request, duration_ms=(time.perf_counter() - started) * 1e3)
-                outcomes = await self._carry_out(connection, agent, items, drafts, picture, request, dry_run=dry_run)
+                outcomes = await self._carry_out(
+                    connection, agent, items, drafts, picture, request, dry_run=dry_run
+                )
             if dry_run:
                 await transaction.rollback()
             else:
-                await once.keep(connection, outcomes)
+                await idempotency.keep_result(connection, outcomes)
         if not dry_run:
-            self._tell(agent, outcomes)
+            self._count_and_wake(agent, outcomes)
         return outcomes
 
-    def _tell(self, agent: AgentId, outcomes: Outcomes) -> None:
+    def _count_and_wake(self, agent: AgentId, outcomes: Outcomes) -> None:
         """Counts what was committed, and wakes a worker where it left something to do."""
         done = [outcome for outcome in outcomes if isinstance(outcome, Outcome)]
         plans = [outcome.plan for outcome in done if outcome.written]
-        metrics.count(plans)
-        metrics.count_held(sum(outcome.held_as is not None for outcome in done))
-        self._waking.after(agent, plans)
+        metrics.count_operations(plans)
+        metrics.count_held(sum(outcome.waiting_review_id is not None for outcome in done))
+        self._waking.wake_for_marks(agent, plans)
 
-    async def _plan(
-        self, connection: AsyncConnection, agent: AgentId, items: Sequence[Judged], lock: Locked, mode: Mode
-    ) -> tuple[list[Plan | PalimpsestError], Picture]:
+    async def _plan_items(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        items: Sequence[ClassifiedItem],
+        lock: LockedAgent,
+        mode: Mode,
+    ) -> tuple[list[Plan | PalimpsestError], Chains]:
         """Reads what the facts may touch, and plans each over what the ones before will have written."""
         last = lock.last_known_at
-        named = {i for item in items for i in (*item.command.supersedes, *item.acting, *item.linked)}
+        named = {
+            i
+            for item in items
+            for i in (*item.command.supersedes, *item.affected_ids, *item.overlapping_ids)
+        }
         withdrawable = [i for item in items for i in item.command.supersedes]
         picture, clock = await writes.read_picture(
-            connection, agent, facts=[item.fact for item in items], ids=named, withdrawable=withdrawable
+            connection,
+            agent,
+            facts=[item.fact for item in items],
+            ids=named,
+            withdrawable=withdrawable,
         )
         drafts: list[Plan | PalimpsestError] = []
         for item in items:
-            now = writes.next_known(clock, last)
+            now = writes.next_known_time(clock, last)
             try:
                 plan = self._plan_one(item, picture, now)
-                if mode is Mode.SHADOW and not item.command.settles:  # what a person accepts is done
-                    plan = proposing(plan, item.fact, picture, ReviewSource.SHADOW, new_id=item.new_id)
+                if (
+                    mode is Mode.SHADOW and not item.command.settles
+                ):  # what a person accepts is done
+                    plan = plan_for_review(
+                        plan, item.fact, picture, ReviewSource.SHADOW, new_id=item.new_id
+                    )
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
-            if mode is not Mode.FROZEN:  # there the next one finds nothing of it: each waits for itself
+            if (
+                mode is not Mode.FROZEN
+            ):  # there the next one finds nothing of it: each waits for itself
                 plan.absorb_into(picture)
             drafts.append(plan)
             last = now
         return drafts, picture
 
-    async def _hold(
+    async def _hold_for_review(
         self,
         connection: AsyncConnection,
         agent: AgentId,
-        items: Sequence[Judged],
+        items: Sequence[ClassifiedItem],
         drafts: Sequence[Plan | PalimpsestError],
-        picture: Picture,
+        picture: Chains,
         *,
         dry_run: bool,
     ) -> Outcomes:
@@ -192,41 +238,53 @@ class Remember:
                 continue
             review_id = None if dry_run else uuid7()
             if review_id:
-                incoming = Incoming(item.command.fact, item.command.supersedes, item.command.classify)
-                review = review_of(draft, picture, ReviewSource.FROZEN)
-                await reviews.hold(connection, agent, review_id, incoming, review, now=draft.now)
-            held.append(Outcome(draft, None, None, frozen=True, held_as=review_id))
+                incoming = Incoming(
+                    item.command.fact, item.command.supersedes, item.command.classify
+                )
+                review = review_from_plan(draft, picture, ReviewSource.FROZEN)
+                await reviews.hold_store(
+                    connection, agent, review_id, incoming, review, now=draft.now
+                )
+            held.append(Outcome(draft, None, None, frozen=True, waiting_review_id=review_id))
         return held
 
     async def _carry_out(
         self,
         connection: AsyncConnection,
         agent: AgentId,
-        items: Sequence[Judged],
+        items: Sequence[ClassifiedItem],
         drafts: Sequence[Plan | PalimpsestError],
-        picture: Picture,
-        request: Request,
+        picture: Chains,
+        request: CallInfo,
         *,
         dry_run: bool,
     ) -> Outcomes:
         plans = [draft for draft in drafts if isinstance(draft, Plan)]
-        hinted = await hints_of(connection, agent, plans, picture)
-        logged = await self._apply(connection, agent, plans, items, request)
-        written = iter(zip(logged, hinted, await links.made_stale(connection, agent, plans), strict=True))
+        hinted = await find_plan_hints(connection, agent, plans, picture)
+        logged = await self._apply_plans(connection, agent, plans, items, request)
+        written = iter(
+            zip(logged, hinted, await links.find_made_stale(connection, agent, plans), strict=True)
+        )
         stored = await self._read_back(connection, agent, plans, picture, items)
         return [
-            draft if isinstance(draft, PalimpsestError) else _outcome(draft, *next(written), item, stored, dry_run=dry_run)
+            draft
+            if isinstance(draft, PalimpsestError)
+            else _build_outcome(draft, *next(written), item, stored, dry_run=dry_run)
             for draft, item in zip(drafts, items, strict=True)
         ]
 
-    def _plan_one(self, item: Judged, picture: Picture, now: datetime) -> Plan:
+    def _plan_one(self, item: ClassifiedItem, picture: Chains, now: datetime) -> Plan:
         fact, command, policy = item.fact, item.command, self._rules.policy
         if command.supersedes:
-            plan = plan_supersede(fact, command.supersedes, picture, policy, now=now, new_id=item.new_id)
+            plan = plan_supersede(
+                fact, command.supersedes, picture, policy, now=now, new_id=item.new_id
+            )
             return replace(plan, settled=command.settles)
         classify = item.tier is not Classify.OFF
-        certain = rules.judge(fact, picture, fact.valid_from or now, classify=classify, fuzzy=self._rules.fuzzy)
-        moved = _moved(item, picture)
+        certain = rules.judge_fact(
+            fact, picture, fact.valid_from or now, classify=classify, fuzzy=self._rules.fuzzy
+        )
+        moved = _find_moved(item, picture)
         said = [j for j in item.verdict.judgments if j.memory_id not in moved]
         plan = plan_store(
             fact,
@@ -240,31 +298,60 @@ class Remember:
             retracts=item.verdict.retracts,
         )
         look_again = MOVED if moved else item.verdict.look_again
-        if self._left_open(item, picture):
+        if self._is_left_open(item, picture):
             look_again = "stored without comparing it with its slot"
         asked, settles = item.verdict.asked, command.settles
-        return marked(replace(plan, asked=asked, settled=settles) if asked or settles else plan, look_again, policy)
+        return mark_for_another_look(
+            replace(plan, model_cost=asked, settled=settles) if asked or settles else plan,
+            look_again,
+            policy,
+        )
 
-    def _left_open(self, item: Judged, picture: Picture) -> bool:
+    def _is_left_open(self, item: ClassifiedItem, picture: Chains) -> bool:
         """Whether a fact that nobody judges, because the settings say so, comes into a slot that holds something: then the sweep compares
         them, right after. Who says so in the call wants it left alone for now."""
-        unjudged = item.tier is Classify.OFF and item.command.classify is None and self._rules.looks_again
-        return unjudged and item.fact.one_value and bool(picture.chains_of_value(item.fact.slot))
+        unjudged = (
+            item.tier is Classify.OFF and item.command.classify is None and self._rules.looks_again
+        )
+        return unjudged and item.fact.one_value and bool(picture.find_value_chains(item.fact.slot))
 
-    async def _apply(
-        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], items: Sequence[Judged], request: Request
-    ) -> list[Written]:
+    async def _apply_plans(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        plans: Sequence[Plan],
+        items: Sequence[ClassifiedItem],
+        request: CallInfo,
+    ) -> list[LoggedPlan]:
         vectors = {item.new_id: item.vector for item in items}
-        vectors |= {item.merged.new_id: item.merged_vector for item in items if item.merged and item.merged_vector is not None}
-        return await writes.apply(connection, agent, plans, vectors=vectors, language=self._rules.language_oid, request=request)
+        vectors |= {
+            item.merged.new_id: item.merged_vector
+            for item in items
+            if item.merged and item.merged_vector is not None
+        }
+        return await writes.apply_plans(
+            connection,
+            agent,
+            plans,
+            vectors=vectors,
+            language=self._rules.language_oid,
+            request=request,
+        )
 
     async def _read_back(
-        self, connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], picture: Picture, items: Sequence[Judged]
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        plans: Sequence[Plan],
+        picture: Chains,
+        items: Sequence[ClassifiedItem],
     ) -> dict[UUID, Memory]:
         """The memories to answer with, and those judged without being neighbours. What was inserted is known without reading it."""
-        inserted = inserted_memories(plans, picture)
+        inserted = list_inserted_memories(plans, picture)
         near = {hit.memory.id for item in items for hit in item.hits}
-        wanted = {plan.target for plan in plans if plan.target} | {j.memory_id for plan in plans for j in plan.judgments} - near
+        wanted = {plan.target for plan in plans if plan.target} | {
+            j.memory_id for plan in plans for j in plan.judgments
+        } - near
         wanted -= inserted.keys()
         if not wanted:
             return inserted
@@ -272,37 +359,48 @@ class Remember:
         return inserted | {memory.id: memory for memory in page.memories}
 
 
-def _only(outcomes: Outcomes) -> Outcome:
+def _get_single_outcome(outcomes: Outcomes) -> Outcome:
     [outcome] = outcomes
     if isinstance(outcome, PalimpsestError):
         raise outcome
     return outcome
 
 
-def _moved(item: Judged, picture: Picture) -> set[UUID]:
+def _find_moved(item: ClassifiedItem, picture: Chains) -> set[UUID]:
     """The memories that the judges' word may touch and that are no longer as they saw them."""
-    seen = item.seen
-    return {i for i in item.acting if not picture.has(i) or picture.version(i).revision != seen.get(i)}
+    seen = item.seen_revisions
+    return {
+        i
+        for i in item.affected_ids
+        if not picture.has_version(i) or picture.get_version(i).revision != seen.get(i)
+    }
 
 
-def _outcome(
+def _build_outcome(
     plan: Plan,
-    written: Written,
+    written: LoggedPlan,
     hinted: tuple[Hint, ...],
-    stale: tuple[Stale, ...],
-    item: Judged,
+    stale: tuple[StaleMemory, ...],
+    item: ClassifiedItem,
     stored: Mapping[UUID, Memory],
     *,
     dry_run: bool,
 ) -> Outcome:
-    judged = _strongest(plan.judgments)
-    near = [Candidate(hit.memory, hit.scores.get("vector"), judged.pop(hit.memory.id, None)) for hit in item.hits]
-    first = [Candidate(stored[memory_id], None, judgment) for memory_id, judgment in judged.items() if memory_id in stored]
+    judged = _pick_first_judgments(plan.judgments)
+    near = [
+        ComparedMemory(hit.memory, hit.scores.get("vector"), judged.pop(hit.memory.id, None))
+        for hit in item.hits
+    ]
+    first = [
+        ComparedMemory(stored[memory_id], None, judgment)
+        for memory_id, judgment in judged.items()
+        if memory_id in stored
+    ]
     memory = stored[plan.target] if plan.target else None
     return Outcome(plan, None if dry_run else written, memory, (*first, *near), hinted, stale=stale)
 
 
-def _strongest(judgments: Iterable[Judgment]) -> dict[UUID, Judgment]:
+def _pick_first_judgments(judgments: Iterable[Judgment]) -> dict[UUID, Judgment]:
     """What is told of each candidate: the first judgment on it, rules before signals before the model."""
     told: dict[UUID, Judgment] = {}
     for judgment in judgments:

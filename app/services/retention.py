@@ -26,7 +26,7 @@ _AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Retained:
+class RetentionReport:
     """What a run did, or a dry run would do: memories cooled; operations archived, and as old ones kept back; files removed that
     belonged to no archive; answers forgotten that no retry gets any more."""
 
@@ -42,91 +42,138 @@ class Retention:
 
     def __init__(self, engine: AsyncEngine, settings: Settings) -> None:
         self._engine = engine
-        self._cold_after = timedelta(days=settings.cold_after_days) if settings.cold_after_days else None
-        self._audit = timedelta(days=settings.audit_retention_days) if settings.audit_retention_days else None
+        self._cold_after = (
+            timedelta(days=settings.cold_after_days) if settings.cold_after_days else None
+        )
+        self._audit = (
+            timedelta(days=settings.audit_retention_days) if settings.audit_retention_days else None
+        )
         self._archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
 
-    async def retain(self, agent: AgentId, *, progressed: Callable[[int], None] = lambda _: None) -> Retained:
+    async def retain_agent(
+        self, agent: AgentId, *, report_progress: Callable[[int], None] = lambda _: None
+    ) -> RetentionReport:
         """What there is to do for one agent; writers of the agent wait for a batch at most. `progressed` is told how many rows each
         batch did. Raises ArchivesUnavailable, LogDamaged: then nothing of the batch is done."""
-        cooled = await self._cool(agent, progressed)
-        async with self._locked(agent) as connection:
-            forgotten = await retaining.forget_answers(connection, agent)
-            removed = await self._sweep(connection, agent)
-        moved = await self._archive(agent, progressed)
-        kept_back = (await self.foresee(agent)).kept_back
-        return Retained(cooled, moved, kept_back, removed, forgotten)
+        cooled = await self._cool_memories(agent, report_progress)
+        async with self._lock_agent(agent) as connection:
+            forgotten = await retaining.remove_expired_answers(connection, agent)
+            removed = await self._remove_stray_files(connection, agent)
+        moved = await self._archive_operations(agent, report_progress)
+        kept_back = (await self.preview_retention(agent)).kept_back
+        return RetentionReport(cooled, moved, kept_back, removed, forgotten)
 
-    async def foresee(self, agent: AgentId) -> Retained:
+    async def preview_retention(self, agent: AgentId) -> RetentionReport:
         """What `retain` would do."""
-        async with reads.reading(self._engine) as connection:
-            cooled = await retaining.count_coolable(connection, agent, self._cold_after) if self._cold_after else 0
-            leaving, kept = await retaining.count_leaving(connection, agent, self._audit) if self._audit else (0, 0)
-            beside = self._archives.beside(agent, [file.name for file in (await archived.files_of(connection, agent)).values()])
+        async with reads.open_read_connection(self._engine) as connection:
+            cooled = (
+                await retaining.count_coolable(connection, agent, self._cold_after)
+                if self._cold_after
+                else 0
+            )
+            leaving, kept = (
+                await retaining.count_leaving(connection, agent, self._audit)
+                if self._audit
+                else (0, 0)
+            )
+            beside = self._archives.list_unknown_files(
+                agent,
+                [
+                    file.name
+                    for file in (await archived.list_archive_files(connection, agent)).values()
+                ],
+            )
             answers = await retaining.count_expired_answers(connection, agent)
-        return Retained(cooled, leaving, kept, len(beside), answers)
+        return RetentionReport(cooled, leaving, kept, len(beside), answers)
 
-    async def forget(self, agent: AgentId, name: str) -> None:
+    async def give_up_archive(self, agent: AgentId, name: str) -> None:
         """Gives up an archive, as when its file is lost or damaged: the file, if it is there, and that there should be one. Raises
         InvalidFact where no archive of the agent has that name."""
-        async with self._locked(agent) as connection:
-            found = {file.name: archive_id for archive_id, file in (await archived.files_of(connection, agent)).items()}
+        async with self._lock_agent(agent) as connection:
+            found = {
+                file.name: archive_id
+                for archive_id, file in (
+                    await archived.list_archive_files(connection, agent)
+                ).items()
+            }
             if name not in found:
-                raise InvalidFact(f"Agent {agent!r} has no archive {name!r}. `palimpsest doctor` names those that are missing or damaged.")
+                raise InvalidFact(
+                    f"Agent {agent!r} has no archive {name!r}. `palimpsest doctor` names those that are missing or damaged."
+                )
             await archived.replace_file(connection, agent, found[name], None)
         self._archives.remove([name])
 
     @asynccontextmanager
-    async def _locked(self, agent: AgentId) -> AsyncIterator[AsyncConnection]:
+    async def _lock_agent(self, agent: AgentId) -> AsyncIterator[AsyncConnection]:
         async with self._engine.begin() as connection:
             await writes.lock_agent(connection, agent, encoder=None)
-            await writes.take_time(connection)
+            await writes.lift_statement_timeout(connection)
             yield connection
 
-    async def _cool(self, agent: AgentId, progressed: Callable[[int], None]) -> int:
+    async def _cool_memories(self, agent: AgentId, report_progress: Callable[[int], None]) -> int:
         total = 0
         while self._cold_after:
-            async with self._locked(agent) as connection:
-                cooled = await retaining.cool(connection, agent, self._cold_after, limit=_AT_ONCE)
+            async with self._lock_agent(agent) as connection:
+                cooled = await retaining.cool_memories(
+                    connection, agent, self._cold_after, limit=_AT_ONCE
+                )
             total += cooled
-            progressed(cooled)
+            report_progress(cooled)
             if cooled < _AT_ONCE:
                 break
         return total
 
-    async def _sweep(self, connection: AsyncConnection, agent: AgentId) -> int:
+    async def _remove_stray_files(self, connection: AsyncConnection, agent: AgentId) -> int:
         """Removes files that belong to no archive. Nobody else can be writing one: that needs the agent's lock."""
-        beside = self._archives.beside(agent, [file.name for file in (await archived.files_of(connection, agent)).values()])
+        beside = self._archives.list_unknown_files(
+            agent,
+            [file.name for file in (await archived.list_archive_files(connection, agent)).values()],
+        )
         return len(beside) - len(self._archives.remove(beside))
 
-    async def _archive(self, agent: AgentId, progressed: Callable[[int], None]) -> int:
+    async def _archive_operations(
+        self, agent: AgentId, report_progress: Callable[[int], None]
+    ) -> int:
         total = 0
         while self._audit:
-            async with self._locked(agent) as connection:
-                batch = await retaining.next_batch(connection, agent, self._audit, limit=_AT_ONCE)
+            async with self._lock_agent(agent) as connection:
+                batch = await retaining.find_next_batch(
+                    connection, agent, self._audit, limit=_AT_ONCE
+                )
                 if batch is None:
                     break
                 if batch.leaving:
-                    self._archives.require()
-                await self._move(connection, agent, batch)
+                    self._archives.require_writable()
+                await self._move_batch(connection, agent, batch)
             total += len(batch.leaving)
-            progressed(len(batch.leaving))
+            report_progress(len(batch.leaving))
         return total
 
-    async def _move(self, connection: AsyncConnection, agent: AgentId, batch: Batch) -> None:
+    async def _move_batch(self, connection: AsyncConnection, agent: AgentId, batch: Batch) -> None:
         await retaining.fold_log(connection, agent, batch)
         file: File | None = None
         if batch.leaving:
-            async with aclosing(_file(connection, agent, batch)) as lines:
-                file = await self._archives.write(agent, batch.first_at, lines)
+            async with aclosing(_render_archive(connection, agent, batch)) as lines:
+                file = await self._archives.write_file(agent, batch.first_at, lines)
         await retaining.remove_from_log(connection, agent, batch, uuid7(), file)
 
 
-async def _file(connection: AsyncConnection, agent: AgentId, batch: Batch) -> AsyncGenerator[bytes]:
+async def _render_archive(
+    connection: AsyncConnection, agent: AgentId, batch: Batch
+) -> AsyncGenerator[bytes]:
     """The lines of an archive: a header, and each operation in order, as an export tells it."""
-    span = {name: time.astimezone(UTC).isoformat() for name, time in (("first_at", batch.first_at), ("last_at", batch.last_at))}
-    head = {"type": "palimpsest-archive", "format": FORMAT, "agent_id": agent, "operations": len(batch.ids), **span}
+    span = {
+        name: time.astimezone(UTC).isoformat()
+        for name, time in (("first_at", batch.first_at), ("last_at", batch.last_at))
+    }
+    head = {
+        "type": "palimpsest-archive",
+        "format": FORMAT,
+        "agent_id": agent,
+        "operations": len(batch.ids),
+        **span,
+    }
     yield json.dumps(head, ensure_ascii=False).encode() + b"\n"
-    async with aclosing(archived.lines_of(connection, agent, batch.ids)) as lines:
+    async with aclosing(archived.stream_log_lines(connection, agent, batch.ids)) as lines:
         async for line in lines:
             yield line

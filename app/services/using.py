@@ -25,7 +25,7 @@ PATIENCE = 5.0  # seconds for the last flush of a process
 logger = logging.getLogger(__name__)
 
 
-class Using:
+class UsageCounter:
     """Notes uses and writes them down every `every` seconds; 0: not at all."""
 
     def __init__(self, engine: AsyncEngine, *, every: float) -> None:
@@ -34,12 +34,12 @@ class Using:
         self._noted: dict[AgentId, dict[UUID, float]] = defaultdict(dict)
         self._room = MOST_NOTED
 
-    def note(self, agent: AgentId, ids: Iterable[UUID]) -> None:
+    def note_uses(self, agent: AgentId, ids: Iterable[UUID]) -> None:
         """These memories were answered just now."""
         if self._every and (used := dict.fromkeys(ids, time.monotonic())):
-            self._take(agent, used)
+            self._add_uses(agent, used)
 
-    def _take(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
+    def _add_uses(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
         noted = self._noted[agent]
         for memory_id, at in used.items():
             if memory_id in noted:
@@ -49,7 +49,7 @@ class Using:
                 self._room -= 1
 
     @asynccontextmanager
-    async def flushing(self) -> AsyncIterator[None]:
+    async def flush_in_background(self) -> AsyncIterator[None]:
         """While it is open, what is noted is written down every few seconds, and at its end what is left."""
         ended = asyncio.Event()
         task = asyncio.create_task(self._keep_flushing(ended))
@@ -74,17 +74,19 @@ class Using:
         while noted:
             agent, used = noted.popitem()
             try:
-                await self._write(agent, used)
+                await self._write_uses(agent, used)
             except psycopg.errors.LockNotAvailable:
-                self._take(agent, used)
+                self._add_uses(agent, used)
             except (SQLAlchemyError, psycopg.Error, OSError) as problem:
                 logger.warning("uses are not counted for now: %s", type(problem).__name__)
                 for agent_left, left in [(agent, used), *noted.items()]:
-                    self._take(agent_left, left)
+                    self._add_uses(agent_left, left)
                 return
 
-    async def _write(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
+    async def _write_uses(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
         async with self._engine.begin() as connection:
-            now, here = await usage.clock(connection), time.monotonic()
-            times = {memory_id: now - timedelta(seconds=here - at) for memory_id, at in used.items()}
+            now, here = await usage.read_clock(connection), time.monotonic()
+            times = {
+                memory_id: now - timedelta(seconds=here - at) for memory_id, at in used.items()
+            }
             await usage.count_uses(connection, agent, times)

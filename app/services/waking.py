@@ -13,7 +13,7 @@ from app.store.queue import Queue
 logger = logging.getLogger(__name__)
 
 
-class Waking:
+class SweepWaker:
     """Wakes workers in the background. Where that fails, they find what there is to do within minutes by themselves."""
 
     def __init__(self, queue: Queue, *, looks_again: bool) -> None:
@@ -21,26 +21,26 @@ class Waking:
         self._looks_again = looks_again
         self._under_way: set[asyncio.Task[None]] = set()
 
-    def after(self, agent: AgentId, plans: Iterable[Plan]) -> None:
+    def wake_for_marks(self, agent: AgentId, plans: Iterable[Plan]) -> None:
         """Has the agent looked at again where one of these committed plans marked a memory."""
         if self._looks_again and any(plan.look_again for plan in plans):
-            self._begin(self._queue.look_again(agent))
+            self._start_waking(self._queue.defer_look_again(agent))
 
-    def for_sweep(self, agent: AgentId, sweep_id: UUID) -> None:
+    def wake_for_sweep(self, agent: AgentId, sweep_id: UUID) -> None:
         """Has a committed sweep carried out."""
-        self._begin(self._queue.sweep(agent, sweep_id))
+        self._start_waking(self._queue.defer_sweep(agent, sweep_id))
 
-    async def rest(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Waits for what is under way."""
         await asyncio.gather(*self._under_way)
 
-    def _begin(self, waking: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(_told(waking))
+    def _start_waking(self, waking: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(_log_failure(waking))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 
 
-async def _told(waking: Coroutine[Any, Any, None]) -> None:
+async def _log_failure(waking: Coroutine[Any, Any, None]) -> None:
     """Whatever goes wrong, the call is over and a worker will come by."""
     try:
         await waking

@@ -8,8 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.errors import UnknownMemory
 from app.domain.memory import AgentId, Memory, Moment
-from app.domain.story import Material, Story, kept_apart
-from app.domain.telling import tell
+from app.domain.story import Story, StoryMaterial, find_vetoed_memories
+from app.domain.telling import build_story
 from app.store import archived, reads, story
 from app.store.reads import Point
 
@@ -24,21 +24,29 @@ class Why:
     archived_until: datetime | None
 
 
-async def why(engine: AsyncEngine, agent: AgentId, memory_id: UUID, point: Point) -> Why:
+async def explain_why(engine: AsyncEngine, agent: AgentId, memory_id: UUID, point: Point) -> Why:
     """The story of one memory in six statements, whatever its length. Raises UnknownMemory where it was not known then."""
-    async with reads.reading(engine) as connection:
-        page = await reads.chain_of(connection, agent, memory_id, point)
+    async with reads.open_read_connection(engine) as connection:
+        page = await reads.list_chain(connection, agent, memory_id, point)
         memory = next((memory for memory in page.memories if memory.id == memory_id), None)
         if memory is None:
             raise UnknownMemory(memory_id)
         known, since = page.moment.known_at, min(version.created_at for version in page.memories)
         chain = frozenset(version.id for version in page.memories)
-        entries = await story.entries_on(connection, agent, chain, known)
-        apart = await story.entries_apart(connection, agent, chain, since=since, known_at=known)
-        proposals = await story.proposals_about(connection, agent, chain, known)
-        named = chain.union(*(entry.ids for entry in (*entries, *apart)), *(proposal.ids for proposal in proposals))
-        named |= {pair.memory_id for entry in entries for pair in kept_apart(entry, chain)}
-        texts = await story.texts_of(connection, agent, named, known)
-        until = await archived.archived_until(connection, agent, since=since, known_at=known)
-    told = tell(Material(memory, chain, entries, apart, proposals, texts), page.moment.as_of, known)
+        entries = await story.list_entries_on(connection, agent, chain, known)
+        apart = await story.list_vetoed_entries(
+            connection, agent, chain, since=since, known_at=known
+        )
+        proposals = await story.list_proposals_about(connection, agent, chain, known)
+        named = chain.union(
+            *(entry.ids for entry in (*entries, *apart)), *(proposal.ids for proposal in proposals)
+        )
+        named |= {
+            pair.memory_id for entry in entries for pair in find_vetoed_memories(entry, chain)
+        }
+        texts = await story.find_known_texts(connection, agent, named, known)
+        until = await archived.find_archived_until(connection, agent, since=since, known_at=known)
+    told = build_story(
+        StoryMaterial(memory, chain, entries, apart, proposals, texts), page.moment.as_of, known
+    )
     return Why(memory, told, page.moment, until)

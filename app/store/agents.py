@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.memory import AgentId
 from app.domain.plan import Mode
-from app.store.engine import fetch
+from app.store.engine import fetch_rows
 
 # Agents that know something or were given a mode: one whose first write failed may leave a row dated before everything.
 _AGENTS = """
@@ -18,14 +18,18 @@ _AGENTS = """
 _SEEN = "(a.last_known_at >= '0002-01-01 00:00:00+00' OR a.mode IS NOT NULL)"
 
 
-async def list_agents(connection: AsyncConnection, *, limit: int, after: str) -> list[dict[str, Any]]:
+async def list_agents(
+    connection: AsyncConnection, *, limit: int, after: str
+) -> list[dict[str, Any]]:
     """Agents in order of their ids, those after `after`."""
     statement = f"{_AGENTS} WHERE {_SEEN} AND a.agent_id > :after ORDER BY a.agent_id LIMIT :limit"
-    return await fetch(connection, statement, {"after": after, "limit": limit})
+    return await fetch_rows(connection, statement, {"after": after, "limit": limit})
 
 
 async def find_agent(connection: AsyncConnection, agent: AgentId) -> Mapping[str, Any] | None:
-    rows = await fetch(connection, f"{_AGENTS} WHERE {_SEEN} AND a.agent_id = :agent", {"agent": agent})
+    rows = await fetch_rows(
+        connection, f"{_AGENTS} WHERE {_SEEN} AND a.agent_id = :agent", {"agent": agent}
+    )
     return rows[0] if rows else None
 
 
@@ -36,8 +40,10 @@ _SET_MODE = """
 """
 
 
-async def set_mode(connection: AsyncConnection, agent: AgentId, mode: Mode | None) -> dict[str, Any]:
+async def set_mode(
+    connection: AsyncConnection, agent: AgentId, mode: Mode | None
+) -> dict[str, Any]:
     """Gives an agent a mode, None = that of the settings, and reads it."""
-    await fetch(connection, _SET_MODE, {"agent": agent, "mode": mode})
-    [row] = await fetch(connection, f"{_AGENTS} WHERE a.agent_id = :agent", {"agent": agent})
+    await fetch_rows(connection, _SET_MODE, {"agent": agent, "mode": mode})
+    [row] = await fetch_rows(connection, f"{_AGENTS} WHERE a.agent_id = :agent", {"agent": agent})
     return row

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.errors import Archived, SelectionArchived
+from app.domain.errors import OperationArchived, SelectionArchived
 from app.domain.memory import AgentId
-from app.domain.undo import Done
+from app.domain.undo import LoggedOperation
 from app.store.archives import File
-from app.store.engine import fetch, stream_beside
-from app.store.exports import wire
+from app.store.engine import fetch_rows, stream_server_cursor
+from app.store.exports import wire_column_sql
 from app.store.native import SECTIONS
 from app.store.undoing import Selection
 
@@ -29,8 +29,8 @@ _FIND = """
 
 async def refuse_archived(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> None:
     """Raises Archived where one of these operations was archived."""
-    for row in await fetch(connection, _FIND, {"agent": agent, "ids": list(ids)}):
-        raise Archived(row["id"], row["created_at"], row["file"])
+    for row in await fetch_rows(connection, _FIND, {"agent": agent, "ids": list(ids)}):
+        raise OperationArchived(row["id"], row["created_at"], row["file"])
 
 
 # A selection by session or source may mean any archived operation: such words are in its archive alone.
@@ -43,13 +43,24 @@ _SELECTABLE = {
 }
 
 
-async def refuse_selecting_archived(connection: AsyncConnection, agent: AgentId, selection: Selection) -> None:
+async def refuse_archived_selection(
+    connection: AsyncConnection, agent: AgentId, selection: Selection
+) -> None:
     """Raises SelectionArchived where the selection may mean archived operations that stand."""
-    given = {f.name: value for f in fields(selection) if (value := getattr(selection, f.name)) is not None and f.name in _SELECTABLE}
-    conditions = ["agent_id = :agent", "archive_id IS NOT NULL", "stands", "operation NOT IN ('REVERT', 'ERASE')"]
+    given = {
+        f.name: value
+        for f in fields(selection)
+        if (value := getattr(selection, f.name)) is not None and f.name in _SELECTABLE
+    }
+    conditions = [
+        "agent_id = :agent",
+        "archive_id IS NOT NULL",
+        "stands",
+        "operation NOT IN ('REVERT', 'ERASE')",
+    ]
     where = " AND ".join([*conditions, *(_SELECTABLE[name] for name in given)])
-    statement = f"SELECT max(created_at) AS until, count(*) AS operations FROM folded_operations WHERE {where}"  # noqa: S608 - constants
-    [row] = await fetch(connection, statement, {"agent": agent, **given})
+    statement = f"SELECT max(created_at) AS until, count(*) AS operations FROM folded_operations WHERE {where}"
+    [row] = await fetch_rows(connection, statement, {"agent": agent, **given})
     if row["operations"]:
         raise SelectionArchived(row["until"], row["operations"])
 
@@ -63,9 +74,13 @@ _BUILT_ON = """
 """
 
 
-async def refuse_archived_on(connection: AsyncConnection, agent: AgentId, done: Done) -> None:
+async def refuse_archived_dependents(
+    connection: AsyncConnection, agent: AgentId, done: LoggedOperation
+) -> None:
     """Raises Archived where an archived operation built on this one, which could no longer be undone first."""
-    rows = await fetch(connection, _BUILT_ON, {"agent": agent, "after": done.at, "ids": list(done.ids)})
+    rows = await fetch_rows(
+        connection, _BUILT_ON, {"agent": agent, "after": done.at, "ids": list(done.ids)}
+    )
     await refuse_archived(connection, agent, [row["id"] for row in rows])
 
 
@@ -75,29 +90,40 @@ _UNTIL = """
 """
 
 
-async def archived_until(connection: AsyncConnection, agent: AgentId, *, since: datetime, known_at: datetime) -> datetime | None:
+async def find_archived_until(
+    connection: AsyncConnection, agent: AgentId, *, since: datetime, known_at: datetime
+) -> datetime | None:
     """The known time of the last archived operation from `since` to `known_at`, None where there is none: up to there, what the log tells
     is not all that was done."""
-    [row] = await fetch(connection, _UNTIL, {"agent": agent, "since": since, "known_at": known_at})
+    [row] = await fetch_rows(
+        connection, _UNTIL, {"agent": agent, "since": since, "known_at": known_at}
+    )
     until: datetime | None = row["until"]
     return until
 
 
-async def files_of(connection: AsyncConnection, agent: AgentId) -> dict[UUID, File]:
+async def list_archive_files(connection: AsyncConnection, agent: AgentId) -> dict[UUID, File]:
     """The agent's archives whose files should be there, oldest first."""
     statement = "SELECT id, file, sha256 FROM log_archives WHERE agent_id = :agent AND file IS NOT NULL ORDER BY first_at, id"
-    return {row["id"]: File(row["file"], row["sha256"]) for row in await fetch(connection, statement, {"agent": agent})}
+    return {
+        row["id"]: File(row["file"], row["sha256"])
+        for row in await fetch_rows(connection, statement, {"agent": agent})
+    }
 
 
 # --- writes ------------------------------------------------------------------------------------------------------------
 
-_REPLACE = "UPDATE log_archives SET file = :file, sha256 = :sha256 WHERE agent_id = :agent AND id = :id"
+_REPLACE = (
+    "UPDATE log_archives SET file = :file, sha256 = :sha256 WHERE agent_id = :agent AND id = :id"
+)
 
 
-async def replace_file(connection: AsyncConnection, agent: AgentId, archive_id: UUID, file: File | None) -> None:
+async def replace_file(
+    connection: AsyncConnection, agent: AgentId, archive_id: UUID, file: File | None
+) -> None:
     """From now on the archive is in this file; None: it is not kept."""
     given = {"file": file.name if file else None, "sha256": file.sha256 if file else None}
-    await fetch(connection, _REPLACE, {"agent": agent, "id": archive_id, **given})
+    await fetch_rows(connection, _REPLACE, {"agent": agent, "id": archive_id, **given})
 
 
 # --- lines as rows -----------------------------------------------------------------------------------------------------
@@ -105,27 +131,35 @@ async def replace_file(connection: AsyncConnection, agent: AgentId, archive_id: 
 _OPERATION = next(section for section in SECTIONS if section.type == "operation")
 
 
-def _lines(table: str, condition: str) -> str:
+def _operation_lines_sql(table: str, condition: str) -> str:
     """Operations as lines of the native format, in their order."""
-    columns = ", ".join(f"{wire(column)} AS {name}" for name, column in _OPERATION.columns.items())
+    columns = ", ".join(
+        f"{wire_column_sql(column)} AS {name}" for name, column in _OPERATION.columns.items()
+    )
     return f"""
         SELECT row_to_json(line)::text AS line FROM {table} t CROSS JOIN LATERAL (SELECT 'operation' AS type, {columns}) AS line
         WHERE t.agent_id = :agent {condition} ORDER BY t.created_at, t.id
-    """  # noqa: S608 - names of columns
+    """
 
 
-_LINES_OF_LOG = _lines("consolidation_log", "AND t.id = ANY(:ids)")
-_LINES_OF_COPY = _lines("archived_log", "")
+_LINES_OF_LOG = _operation_lines_sql("consolidation_log", "AND t.id = ANY(:ids)")
+_LINES_OF_COPY = _operation_lines_sql("archived_log", "")
 
 
-async def lines_of(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> AsyncGenerator[bytes]:
+async def stream_log_lines(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
+) -> AsyncGenerator[bytes]:
     """These operations of the log, a line each."""
-    async with aclosing(stream_beside(connection, "leaving", _LINES_OF_LOG, {"agent": agent, "ids": list(ids)})) as rows:
+    async with aclosing(
+        stream_server_cursor(
+            connection, "leaving", _LINES_OF_LOG, {"agent": agent, "ids": list(ids)}
+        )
+    ) as rows:
         async for row in rows:
-            yield _bytes(row)
+            yield _line_from_row(row)
 
 
-def _bytes(row: dict[str, Any]) -> bytes:
+def _line_from_row(row: dict[str, Any]) -> bytes:
     line: str = row["line"]
     return line.encode() + b"\n"
 
@@ -137,15 +171,20 @@ _EMPTY = "TRUNCATE archived_log"
 _LOAD = "INSERT INTO archived_log SELECT * FROM jsonb_populate_recordset(CAST(NULL AS consolidation_log), CAST(:rows AS jsonb))"
 
 
-async def load(connection: AsyncConnection, agent: AgentId, lines: Sequence[bytes]) -> None:
+async def load_archived_log(
+    connection: AsyncConnection, agent: AgentId, lines: Sequence[bytes]
+) -> None:
     """Makes these lines the rows of `archived_log`, which ends with the transaction."""
     owned = b'{"agent_id":' + json.dumps(agent).encode() + b","
     rows = b"[" + b",".join(owned + line[1:] for line in lines) + b"]"
-    await fetch(connection, _COPY, {})
-    await fetch(connection, _EMPTY, {})
-    await fetch(connection, _LOAD, {"rows": rows.decode()})
+    await fetch_rows(connection, _COPY, {})
+    await fetch_rows(connection, _EMPTY, {})
+    await fetch_rows(connection, _LOAD, {"rows": rows.decode()})
 
 
-async def loaded(connection: AsyncConnection, agent: AgentId) -> list[bytes]:
+async def read_archived_log(connection: AsyncConnection, agent: AgentId) -> list[bytes]:
     """The rows of `archived_log`, a line each."""
-    return [_bytes(row) for row in await fetch(connection, _LINES_OF_COPY, {"agent": agent})]
+    return [
+        _line_from_row(row)
+        for row in await fetch_rows(connection, _LINES_OF_COPY, {"agent": agent})
+    ]

@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 
 from app.domain.errors import ArchivesUnavailable
 from app.domain.memory import AgentId
-from app.domain.text import digest
+from app.domain.text import hash_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,50 +35,68 @@ class Archives:
         self._folder = folder
         self._may_make = may_make
 
-    def require(self) -> None:
+    def require_writable(self) -> None:
         """Raises ArchivesUnavailable unless files can be written."""
         if self._may_make:
             with contextlib.suppress(OSError):
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not self._folder.is_dir():
-            raise ArchivesUnavailable("The archive folder is not there: make it or mount it, or set PALIMPSEST_ARCHIVE_DIR.")
+            raise ArchivesUnavailable(
+                "The archive folder is not there: make it or mount it, or set PALIMPSEST_ARCHIVE_DIR."
+            )
         if not os.access(self._folder, os.R_OK | os.W_OK | os.X_OK):
-            raise ArchivesUnavailable("The archive folder cannot be written: give the service the right to it.")
+            raise ArchivesUnavailable(
+                "The archive folder cannot be written: give the service the right to it."
+            )
 
-    async def write(self, agent: AgentId, first_at: datetime, lines: AsyncIterator[bytes]) -> File:
+    async def write_file(
+        self, agent: AgentId, first_at: datetime, lines: AsyncIterator[bytes]
+    ) -> File:
         """A new file of these lines, on disk when this returns. Raises ArchivesUnavailable, having left nothing."""
         name = f"{_folder_of(agent)}/{first_at:%Y%m%dT%H%M%SZ}-{uuid7()}.ndjson"
         path = self._folder / name
         try:
-            sha256 = await _write(path, lines)
+            sha256 = await _write_whole_file(path, lines)
         except OSError as problem:
             path.with_suffix(".part").unlink(missing_ok=True)
-            raise ArchivesUnavailable(f"The archive {name} cannot be written: {problem.strerror}.") from None
+            raise ArchivesUnavailable(
+                f"The archive {name} cannot be written: {problem.strerror}."
+            ) from None
         return File(name, sha256)
 
-    async def lines(self, file: File) -> list[bytes]:
+    async def read_file_lines(self, file: File) -> list[bytes]:
         """The lines of a file. Raises ArchivesUnavailable where it is not there, or not as it was written."""
         try:
             content = await asyncio.to_thread((self._folder / file.name).read_bytes)
         except OSError as problem:
-            raise ArchivesUnavailable(f"The archive {file.name} cannot be read: {problem.strerror}. {_WAY_OUT}") from None
+            raise ArchivesUnavailable(
+                f"The archive {file.name} cannot be read: {problem.strerror}. {_WAY_OUT}"
+            ) from None
         if hashlib.sha256(content).digest() != file.sha256:
-            raise ArchivesUnavailable(f"The archive {file.name} is not as it was written. {_WAY_OUT}")
+            raise ArchivesUnavailable(
+                f"The archive {file.name} is not as it was written. {_WAY_OUT}"
+            )
         return content.splitlines(keepends=True)
 
-    async def sha256(self, name: str) -> bytes | None:
+    async def hash_file(self, name: str) -> bytes | None:
         """The SHA-256 of a file; None where it cannot be read."""
         try:
-            return await asyncio.to_thread(_sha256, self._folder / name)
+            return await asyncio.to_thread(_hash_file, self._folder / name)
         except OSError:
             return None
 
-    def beside(self, agent: AgentId, known: Collection[str], *, unchanged_for: timedelta = timedelta()) -> list[str]:
+    def list_unknown_files(
+        self, agent: AgentId, known: Collection[str], *, unchanged_for: timedelta = timedelta()
+    ) -> list[str]:
         """The agent's files that are none of these and were not written to for so long."""
         folder = self._folder / _folder_of(agent)
         latest = time.time() - unchanged_for.total_seconds()
         try:
-            found = [f"{folder.name}/{path.name}" for path in folder.iterdir() if path.stat().st_mtime <= latest]
+            found = [
+                f"{folder.name}/{path.name}"
+                for path in folder.iterdir()
+                if path.stat().st_mtime <= latest
+            ]
         except OSError:
             return []
         return sorted(set(found) - set(known))
@@ -102,15 +120,15 @@ _WAY_OUT = "Bring it back from a copy, or give it up with `palimpsest retain --f
 
 def _folder_of(agent: AgentId) -> str:
     """An agent's id may be any text, of any length; the header of each file says it."""
-    return f"agent-{digest(agent).hex()[:32]}"
+    return f"agent-{hash_text(agent).hex()[:32]}"
 
 
-async def _write(path: Path, lines: AsyncIterator[bytes]) -> bytes:
+async def _write_whole_file(path: Path, lines: AsyncIterator[bytes]) -> bytes:
     """Writes under another name and renames, so that under its own name a file is whole."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     part = path.with_suffix(".part")
     hashed = hashlib.sha256()
-    with _created(part) as descriptor:
+    with _open_new_file(part) as descriptor:
         async for line in lines:
             hashed.update(line)
             _write_all(descriptor, line)
@@ -122,7 +140,7 @@ async def _write(path: Path, lines: AsyncIterator[bytes]) -> bytes:
 
 
 @contextlib.contextmanager
-def _created(path: Path) -> Iterator[int]:
+def _open_new_file(path: Path) -> Iterator[int]:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         yield descriptor
@@ -145,6 +163,6 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _sha256(path: Path) -> bytes:
+def _hash_file(path: Path) -> bytes:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").digest()

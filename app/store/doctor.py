@@ -8,38 +8,51 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.checkpoint import Checkpoint
-from app.domain.checks import Place, Remedy, Stored
+from app.domain.checks import Remedy, RemedyTable, StoredMemory
 from app.domain.memory import AgentId, Version
-from app.domain.replay import Step
-from app.store.engine import fetch, stream, stream_beside
+from app.domain.replay import ReplayStep
+from app.store.engine import fetch_rows, stream_rows, stream_server_cursor
 from app.store.tables import memories
-from app.store.writes import VERSION_COLUMNS, version_in
+from app.store.writes import VERSION_COLUMNS, version_from_row
 
 Row = dict[str, Any]
 
 
-async def agent_ids(connection: AsyncConnection, *, after: str, limit: int) -> list[AgentId]:
+async def list_agent_ids(connection: AsyncConnection, *, after: str, limit: int) -> list[AgentId]:
     """Agents in order of their ids, those after `after`."""
     statement = "SELECT agent_id FROM agents WHERE agent_id > :after ORDER BY agent_id LIMIT :limit"
-    return [AgentId(row["agent_id"]) for row in await fetch(connection, statement, {"after": after, "limit": limit})]
+    return [
+        AgentId(row["agent_id"])
+        for row in await fetch_rows(connection, statement, {"after": after, "limit": limit})
+    ]
 
 
 async def count_agents(connection: AsyncConnection) -> int:
-    [row] = await fetch(connection, "SELECT count(*) AS agents FROM agents", {})
+    [row] = await fetch_rows(connection, "SELECT count(*) AS agents FROM agents", {})
     agents: int = row["agents"]
     return agents
 
 
 # --- memory by memory --------------------------------------------------------------------------------------------------
 
-_UNREAD = {"agent_id", "id", "embedding", "embedding_next", "lexemes", "language", "derived_entity", "derived_key", "derived_value"}
+_UNREAD = {
+    "agent_id",
+    "id",
+    "embedding",
+    "embedding_next",
+    "lexemes",
+    "language",
+    "derived_entity",
+    "derived_key",
+    "derived_value",
+}
 
 _ROWS = f"""
     SELECT CAST(id AS text) AS memory_id, {", ".join(c.name for c in memories.columns if c.name not in _UNREAD)},
            CASE WHEN derived_key IS NOT NULL
                 THEN jsonb_build_object('entity', derived_entity, 'key', derived_key, 'value', derived_value) END AS derived
     FROM memories WHERE agent_id = :agent ORDER BY id
-"""  # noqa: S608 - column names from constants
+"""
 
 _PAST = "SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_beliefs b WHERE agent_id = :agent ORDER BY b.memory_id, known_from"
 
@@ -76,23 +89,29 @@ _CHECKPOINTS = "SELECT *, CAST(memory_id AS text) AS memory_id FROM log_checkpoi
 _EVER = datetime.max.replace(tzinfo=UTC)
 
 
-async def folded_until(connection: AsyncConnection, agent: AgentId) -> datetime:
+async def read_folded_until(connection: AsyncConnection, agent: AgentId) -> datetime:
     """The known time up to which checkpoints tell what the log told; the beginning of time where there are none."""
     statement = "SELECT max(coalesce(log_folded_until, :never)) AS until FROM agents WHERE agent_id = :agent"
-    [row] = await fetch(connection, statement, {"agent": agent, "never": datetime.min.replace(tzinfo=UTC)})
+    [row] = await fetch_rows(
+        connection, statement, {"agent": agent, "never": datetime.min.replace(tzinfo=UTC)}
+    )
     until: datetime | None = row["until"]
     return until or datetime.min.replace(tzinfo=UTC)
 
 
-async def steps_between(connection: AsyncConnection, agent: AgentId, *, after: datetime, until: datetime) -> dict[str, list[Step]]:
+async def read_replay_steps(
+    connection: AsyncConnection, agent: AgentId, *, after: datetime, until: datetime
+) -> dict[str, list[ReplayStep]]:
     """What the operations of a span of known time tell, by the memories that they tell of."""
-    steps: dict[str, list[Step]] = {}
-    for row in await fetch(connection, _STEPS, {"agent": agent, "after": after, "until": until}):
-        steps.setdefault(row["memory_id"], []).append(_step(row))
+    steps: dict[str, list[ReplayStep]] = {}
+    for row in await fetch_rows(
+        connection, _STEPS, {"agent": agent, "after": after, "until": until}
+    ):
+        steps.setdefault(row["memory_id"], []).append(_step_from_row(row))
     return steps
 
 
-class _Grouped:
+class _RowsByMemory:
     """Rows in the order of their memories, taken memory by memory."""
 
     def __init__(self, rows: AsyncIterator[Row]) -> None:
@@ -102,7 +121,7 @@ class _Grouped:
     async def advance(self) -> None:
         self.head = await anext(self._rows, None)
 
-    async def take(self, memory_id: str) -> list[Row]:
+    async def take_rows(self, memory_id: str) -> list[Row]:
         taken = []
         while self.head is not None and self.head["memory_id"] == memory_id:
             taken.append(self.head)
@@ -110,41 +129,69 @@ class _Grouped:
         return taken
 
 
-async def by_memory(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[tuple[str, Stored, list[Step]]]:
+async def stream_stored_memories(
+    connection: AsyncConnection, agent: AgentId
+) -> AsyncGenerator[tuple[str, StoredMemory, list[ReplayStep]]]:
     """Every memory that any table or the log tells of, with all that they tell of it. No more than one is held at a time."""
     async with AsyncExitStack() as opened:
         groups = []
-        parts = (("rows", _ROWS), ("past", _PAST), ("usage", _USAGE), ("steps", _STEPS), ("checkpoints", _CHECKPOINTS))
-        given = {"agent": agent, "after": await folded_until(connection, agent), "until": _EVER}
+        parts = (
+            ("rows", _ROWS),
+            ("past", _PAST),
+            ("usage", _USAGE),
+            ("steps", _STEPS),
+            ("checkpoints", _CHECKPOINTS),
+        )
+        given = {
+            "agent": agent,
+            "after": await read_folded_until(connection, agent),
+            "until": _EVER,
+        }
         for name, statement in parts:
-            rows = await opened.enter_async_context(aclosing(stream_beside(connection, name, statement, given)))
-            groups.append(_Grouped(rows))
+            rows = await opened.enter_async_context(
+                aclosing(stream_server_cursor(connection, name, statement, given))
+            )
+            groups.append(_RowsByMemory(rows))
             await groups[-1].advance()
         while heads := [group.head["memory_id"] for group in groups if group.head]:
             memory_id: str = min(heads)
-            row, past, usage, steps, kept = [await group.take(memory_id) for group in groups]
+            row, past, usage, steps, kept = [await group.take_rows(memory_id) for group in groups]
             checkpoint = Checkpoint(kept[0]["told"], kept[0]["sealed"]) if kept else None
-            yield memory_id, Stored(next(iter(row), None), past, next(iter(usage), None), checkpoint), [_step(told) for told in steps]
+            yield (
+                memory_id,
+                StoredMemory(next(iter(row), None), past, next(iter(usage), None), checkpoint),
+                [_step_from_row(told) for told in steps],
+            )
 
 
-def _step(row: Row) -> Step:
-    return Step(row["log_id"], row["operation"], row["at"], row["state"], row["before"], row["content"], row["confirmed"])
+def _step_from_row(row: Row) -> ReplayStep:
+    return ReplayStep(
+        row["log_id"],
+        row["operation"],
+        row["at"],
+        row["state"],
+        row["before"],
+        row["content"],
+        row["confirmed"],
+    )
 
 
 # --- chain by chain ----------------------------------------------------------------------------------------------------
 
-_CHAINS = f"SELECT {VERSION_COLUMNS} FROM memories WHERE agent_id = :agent ORDER BY chain_id, created_at, id"  # noqa: S608 - constants
+_CHAINS = f"SELECT {VERSION_COLUMNS} FROM memories WHERE agent_id = :agent ORDER BY chain_id, created_at, id"
 
 
-async def chains(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[list[Version]]:
+async def stream_chains(
+    connection: AsyncConnection, agent: AgentId
+) -> AsyncGenerator[list[Version]]:
     """Every chain, one at a time."""
     chain: list[Version] = []
-    async with aclosing(stream(connection, _CHAINS, {"agent": agent})) as rows:
+    async with aclosing(stream_rows(connection, _CHAINS, {"agent": agent})) as rows:
         async for row in rows:
             if chain and chain[0].chain_id != row["chain_id"]:
                 yield chain
                 chain = []
-            chain.append(version_in(row))
+            chain.append(version_from_row(row))
     if chain:
         yield chain
 
@@ -152,7 +199,7 @@ async def chains(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[
 # --- the rest ----------------------------------------------------------------------------------------------------------
 
 
-async def reverts(connection: AsyncConnection, agent: AgentId) -> list[Row]:
+async def list_reverts(connection: AsyncConnection, agent: AgentId) -> list[Row]:
     """The operations that undid another or were undone, newest first."""
     statement = """
         SELECT id, operation, reverts, reverted_by FROM consolidation_log l
@@ -160,10 +207,10 @@ async def reverts(connection: AsyncConnection, agent: AgentId) -> list[Row]:
             SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.reverts = l.id
         )) ORDER BY created_at DESC, id DESC
     """
-    return await fetch(connection, statement, {"agent": agent})
+    return await fetch_rows(connection, statement, {"agent": agent})
 
 
-def answers(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Row]:
+def stream_idempotency_rows(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Row]:
     """What is kept under idempotency keys, with the erased memories among those that each mentions."""
     statement = """
         SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARRAY(
@@ -171,15 +218,15 @@ def answers(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Row]:
             WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
         ) AS erased FROM idempotency_keys k WHERE k.agent_id = :agent ORDER BY k.key
     """
-    return stream(connection, statement, {"agent": agent})
+    return stream_rows(connection, statement, {"agent": agent})
 
 
 # --- putting right -----------------------------------------------------------------------------------------------------
 
 _HERE = {
-    Place.AGENT: "agents WHERE agent_id = :agent",
-    Place.MEMORY: "memories WHERE agent_id = :agent AND id = CAST(:id AS uuid)",
-    Place.OPERATION: "consolidation_log WHERE agent_id = :agent AND id = CAST(:id AS uuid)",
+    RemedyTable.AGENT: "agents WHERE agent_id = :agent",
+    RemedyTable.MEMORY: "memories WHERE agent_id = :agent AND id = CAST(:id AS uuid)",
+    RemedyTable.OPERATION: "consolidation_log WHERE agent_id = :agent AND id = CAST(:id AS uuid)",
 }
 
 _COUNT = """
@@ -190,15 +237,19 @@ _COUNT = """
 """
 
 
-async def put_right(connection: AsyncConnection, agent: AgentId, remedies: Sequence[Remedy]) -> None:
+async def apply_remedies(
+    connection: AsyncConnection, agent: AgentId, remedies: Sequence[Remedy]
+) -> None:
     """Gives each place its right values, under the agent's lock."""
     for remedy in remedies:
-        statement = _COUNT if remedy.place is Place.USAGE else _update(remedy)
-        await fetch(connection, statement, {"agent": agent, "id": remedy.id, **remedy.values})
+        statement = _COUNT if remedy.place is RemedyTable.USAGE else _remedy_update_sql(remedy)
+        await fetch_rows(connection, statement, {"agent": agent, "id": remedy.id, **remedy.values})
 
 
-def _update(remedy: Remedy) -> str:
+def _remedy_update_sql(remedy: Remedy) -> str:
     """A memory with another end may hold again, so it is no longer cold."""
     table, where = _HERE[remedy.place].split(" ", 1)
-    changes = [f"{name} = :{name}" for name in remedy.values] + ["cold = false"] * (remedy.place is Place.MEMORY)
-    return f"UPDATE {table} SET {', '.join(changes)} {where}"  # noqa: S608 - names from constants
+    changes = [f"{name} = :{name}" for name in remedy.values] + ["cold = false"] * (
+        remedy.place is RemedyTable.MEMORY
+    )
+    return f"UPDATE {table} SET {', '.join(changes)} {where}"

@@ -25,9 +25,9 @@ def embedded_postgres(data_dir: Path) -> Iterator[str]:
     out of sight: a second Postgres on the same files would ruin them.
     """
     folder = data_dir.expanduser().resolve() / "postgres"
-    with _opened(folder.parent) as door, _opened(folder) as users:
+    with _open_folder(folder.parent) as door, _open_folder(folder) as users:
         fcntl.flock(door, fcntl.LOCK_EX)  # in and out, one process at a time
-        server = _joined(folder, users)
+        server = _join_server(folder, users)
         try:
             _ensure_database(server.get_uri())
             fcntl.flock(door, fcntl.LOCK_UN)
@@ -38,7 +38,7 @@ def embedded_postgres(data_dir: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[int]:
+def _open_folder(folder: Path) -> Iterator[int]:
     """The folder, made where missing, as a descriptor to lock. A lock ends with its process, however that ends; other containers see it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -53,21 +53,25 @@ def _opened(folder: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _joined(folder: Path, users: int) -> PostgresServer:
+def _join_server(folder: Path, users: int) -> PostgresServer:
     """The running server of the folder, held by a shared lock on `users` until that is closed."""
     if not _runs_in_sight(folder):
-        _claim(folder, users)
-        (folder / "postmaster.pid").unlink(missing_ok=True)  # pgserver would take any process that has this pid by now for Postgres
+        _claim_folder(folder, users)
+        (folder / "postmaster.pid").unlink(
+            missing_ok=True
+        )  # pgserver would take any process that has this pid by now for Postgres
     _forget_dead_owners(folder / ".handle_pids.json")
     try:
         server = get_server(folder, cleanup_mode="stop")
     except (OSError, subprocess.SubprocessError) as problem:
-        raise UnfitDatabase(f"The embedded Postgres in {folder} does not start: {problem}") from None
+        raise UnfitDatabase(
+            f"The embedded Postgres in {folder} does not start: {problem}"
+        ) from None
     fcntl.flock(users, fcntl.LOCK_SH)
     return server
 
 
-def _claim(folder: Path, users: int) -> None:
+def _claim_folder(folder: Path, users: int) -> None:
     try:
         fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -88,11 +92,17 @@ def _runs_in_sight(folder: Path) -> bool:
 def _forget_dead_owners(handles: Path) -> None:
     """pgserver stops Postgres when the last listed process leaves; one that was killed never leaves by itself."""
     if handles.exists():
-        alive = [pid for pid in json.loads(handles.read_text() or "[]") if psutil.pid_exists(pid) and pid != os.getpid()]
+        alive = [
+            pid
+            for pid in json.loads(handles.read_text() or "[]")
+            if psutil.pid_exists(pid) and pid != os.getpid()
+        ]
         handles.write_text(json.dumps(alive))
 
 
 def _ensure_database(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
-        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
+        if not connection.execute(
+            "SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]
+        ).fetchone():
             connection.execute(f"CREATE DATABASE {DATABASE}")

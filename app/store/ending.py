@@ -5,9 +5,9 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.ending import Span
+from app.domain.ending import NamedLifespan
 from app.domain.memory import AgentId
-from app.store.engine import fetch
+from app.store.engine import fetch_rows
 
 # Those that hold at a moment or later.
 _GOING_ON = """
@@ -16,17 +16,25 @@ _GOING_ON = """
 """
 
 
-async def ids_to_end(connection: AsyncConnection, agent: AgentId, span: Span, *, at: datetime) -> list[UUID]:
+async def list_ids_to_end(
+    connection: AsyncConnection, agent: AgentId, span: NamedLifespan, *, at: datetime
+) -> list[UUID]:
     """The memories that live as long as the span and hold at that moment or later; those of one chain stand together."""
     going_on = _GOING_ON.format(named_by=span.lifespan.named_by)
     statement = f"SELECT id {going_on} AND lifespan = :lifespan ORDER BY chain_id, created_at, id"
-    rows = await fetch(connection, statement, {"agent": agent, "name": span.name, "lifespan": span.lifespan, "at": at})
+    rows = await fetch_rows(
+        connection,
+        statement,
+        {"agent": agent, "name": span.name, "lifespan": span.lifespan, "at": at},
+    )
     return [row["id"] for row in rows]
 
 
-async def count_going_on(connection: AsyncConnection, agent: AgentId, span: Span, *, at: datetime) -> int:
+async def count_going_on(
+    connection: AsyncConnection, agent: AgentId, span: NamedLifespan, *, at: datetime
+) -> int:
     """How many memories of the span hold at that moment or later, whatever their lifespan."""
     statement = f"SELECT count(*) AS kept {_GOING_ON.format(named_by=span.lifespan.named_by)}"
-    [row] = await fetch(connection, statement, {"agent": agent, "name": span.name, "at": at})
+    [row] = await fetch_rows(connection, statement, {"agent": agent, "name": span.name, "at": at})
     kept: int = row["kept"]
     return kept

@@ -24,7 +24,9 @@ class NoAddress(ValueError):
     """A database URL that cannot be read; it is not quoted, because it may hold a password."""
 
     def __init__(self) -> None:
-        super().__init__("it cannot be read; percent-encode what is special in its password, as in postgresql://user:p%40ss@host/name")
+        super().__init__(
+            "it cannot be read; percent-encode what is special in its password, as in postgresql://user:p%40ss@host/name"
+        )
 
 
 class VectorList(list[NDArray[np.float32]]):
@@ -52,12 +54,23 @@ class Patience:
     @property
     def options(self) -> str:
         """The server's part, as it is said when a connection is opened."""
-        limits = {"statement": self.statement, "lock": self.lock, "idle_in_transaction_session": self.idle_transaction}
-        return " ".join(f"-c {name}_timeout={round(seconds * 1000)}" for name, seconds in limits.items())
+        limits = {
+            "statement": self.statement,
+            "lock": self.lock,
+            "idle_in_transaction_session": self.idle_transaction,
+        }
+        return " ".join(
+            f"-c {name}_timeout={round(seconds * 1000)}" for name, seconds in limits.items()
+        )
 
 
 # A connection whose other end went without a word (a failover, a cut cable) is noticed within half a minute.
-_KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+_KEEPALIVES = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
 
 
 def create_engine(url: str, *, pool_size: int, patience: Patience) -> AsyncEngine:
@@ -70,7 +83,11 @@ def create_engine(url: str, *, pool_size: int, patience: Patience) -> AsyncEngin
         pool_use_lifo=True,  # the connection used last has the statements prepared
         pool_timeout=patience.pool,
         hide_parameters=True,  # errors are logged, and parameters hold facts
-        connect_args={"options": f"-c timezone=UTC {patience.options}", "connect_timeout": patience.connect, **_KEEPALIVES},
+        connect_args={
+            "options": f"-c timezone=UTC {patience.options}",
+            "connect_timeout": patience.connect,
+            **_KEEPALIVES,
+        },
     )
     sa.event.listen(engine.sync_engine, "connect", _register_vector)
     sa.event.listen(engine.sync_engine, "checkout", _refuse_stale)
@@ -102,11 +119,11 @@ def _refuse_stale(dbapi_connection: DBAPIConnection, _record: object, _proxy: ob
     to the server (`pool_pre_ping`) a hundred times that.
     """
     driver = dbapi_connection.driver_connection
-    if driver.closed or _has_something_to_say(driver.fileno()):
+    if driver.closed or _has_unread_input(driver.fileno()):
         raise sa.exc.DisconnectionError("closed by the server")
 
 
-def _has_something_to_say(descriptor: int) -> bool:
+def _has_unread_input(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))
@@ -120,51 +137,59 @@ async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnect
     return driver
 
 
-async def fetch(connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+async def fetch_rows(
+    connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]
+) -> list[dict[str, Any]]:
     """The rows of a statement with `:names`, straight from the driver, in the same transaction. Raises psycopg errors.
 
     SQLAlchemy takes 0.3 ms more for a search: it parses the text, guards and wraps every row.
     """
     driver = await driver_connection(connection)
     cursor = driver.cursor(row_factory=dict_row)
-    await cursor.execute(_in_driver_style(statement), parameters)
+    await cursor.execute(_to_driver_sql(statement), parameters)
     return await cursor.fetchall() if cursor.description else []
 
 
-async def stream(connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+async def stream_rows(
+    connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]
+) -> AsyncGenerator[dict[str, Any]]:
     """The rows of a statement with `:names` as they arrive, in the same transaction; nothing else is asked meanwhile.
 
     Close it (`aclose`) when reading stops early.
     """
     driver = await driver_connection(connection)
     async with driver.cursor(row_factory=dict_row) as cursor:
-        arriving = cast("AsyncGenerator[dict[str, Any]]", cursor.stream(_in_driver_style(statement), parameters))
+        arriving = cast(
+            "AsyncGenerator[dict[str, Any]]", cursor.stream(_to_driver_sql(statement), parameters)
+        )
         async with aclosing(arriving) as rows:
             async for row in rows:
                 yield row
 
 
-async def stream_beside(
+async def stream_server_cursor(
     connection: AsyncConnection, name: str, statement: str, parameters: Mapping[str, Any]
 ) -> AsyncGenerator[dict[str, Any]]:
     """As `stream`, through a cursor of this name in the database: several can be read side by side."""
     driver = await driver_connection(connection)
     async with driver.cursor(name, row_factory=dict_row) as cursor:
         cursor.itersize = 200
-        await cursor.execute(_in_driver_style(statement), parameters)
+        await cursor.execute(_to_driver_sql(statement), parameters)
         async for row in cursor:
             yield row
 
 
 @asynccontextmanager
-async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def open_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """A connection whose statements all see the database as it is at the first one."""
     async with engine.connect() as plain:
-        yield await plain.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        yield await plain.execution_options(
+            isolation_level="REPEATABLE READ", postgresql_readonly=True
+        )
 
 
 @lru_cache(maxsize=512)
-def _in_driver_style(statement: str) -> bytes:
+def _to_driver_sql(statement: str) -> bytes:
     return str(sa.text(statement).compile(dialect=_DIALECT)).encode()
 
 

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.memory import AgentId, Slot
-from app.store.engine import driver_connection, fetch
+from app.store.engine import driver_connection, fetch_rows
 from app.store.sweeps import FORGET_SLOTS_OF_SWEEPS
 
 CHUNK = 5_000
@@ -20,26 +20,49 @@ CHUNK = 5_000
 NOWHERE = Slot("", "", None)
 
 # What a state in the log says of a memory beside its place in time. The slot's words belong to the chain and go with its last version.
-TEXTS = ["content", "value", "details", "tags", "entities", "sources", "source", "session_id", "project", "derived", "look_again"]
+TEXTS = [
+    "content",
+    "value",
+    "details",
+    "tags",
+    "entities",
+    "sources",
+    "source",
+    "session_id",
+    "project",
+    "derived",
+    "look_again",
+]
 SLOT_WORDS = ["entity", "category", "key", "single_valued"]
 
 
-async def ids_of_chain(connection: AsyncConnection, agent: AgentId, member: UUID) -> list[UUID]:
+async def list_ids_in_chain(
+    connection: AsyncConnection, agent: AgentId, member: UUID
+) -> list[UUID]:
     """Every version of the chain that this memory is in."""
     statement = """
         SELECT id FROM memories
         WHERE agent_id = :agent AND chain_id = (SELECT chain_id FROM memories WHERE agent_id = :agent AND id = :id)
     """
-    return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "id": member})]
+    return [
+        row["id"] for row in await fetch_rows(connection, statement, {"agent": agent, "id": member})
+    ]
 
 
-async def ids_of_agent(connection: AsyncConnection, agent: AgentId, session_id: str | None) -> list[UUID]:
+async def list_ids_of_agent(
+    connection: AsyncConnection, agent: AgentId, session_id: str | None
+) -> list[UUID]:
     """Every memory of the agent, or of one of its sessions."""
     statement = "SELECT id FROM memories WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :session)"
-    return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "session": session_id})]
+    return [
+        row["id"]
+        for row in await fetch_rows(connection, statement, {"agent": agent, "session": session_id})
+    ]
 
 
-async def is_told_of(connection: AsyncConnection, agent: AgentId, session_id: str | None) -> bool:
+async def has_log_or_reviews(
+    connection: AsyncConnection, agent: AgentId, session_id: str | None
+) -> bool:
     """Whether the agent's log or reviews tell of anything, or of anything in that session: a duplicate leaves no memory of its own."""
     statement = """
         SELECT EXISTS (
@@ -49,11 +72,13 @@ async def is_told_of(connection: AsyncConnection, agent: AgentId, session_id: st
             WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR incoming -> 'fact' ->> 'session_id' = :session)
         ) AS told
     """
-    [row] = await fetch(connection, statement, {"agent": agent, "session": session_id})
+    [row] = await fetch_rows(connection, statement, {"agent": agent, "session": session_id})
     return bool(row["told"])
 
 
-async def descendants(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> list[UUID]:
+async def find_merge_descendants(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
+) -> list[UUID]:
     """The memories, not among these and not erased, that text of these was merged into, over any number of merges."""
     statement = """
         WITH RECURSIVE merged AS (
@@ -64,14 +89,21 @@ async def descendants(connection: AsyncConnection, agent: AgentId, ids: Sequence
         )
         SELECT id FROM merged WHERE id <> ALL(:ids) ORDER BY id
     """
-    return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "ids": list(ids)})]
+    return [
+        row["id"]
+        for row in await fetch_rows(connection, statement, {"agent": agent, "ids": list(ids)})
+    ]
 
 
-async def texts(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> AsyncIterator[tuple[UUID, str]]:
+async def stream_unerased_texts(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
+) -> AsyncIterator[tuple[UUID, str]]:
     """The text of each of these that is not erased yet."""
     statement = "SELECT id, content FROM memories WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL ORDER BY id"
     for start in range(0, len(ids), CHUNK):
-        for row in await fetch(connection, statement, {"agent": agent, "ids": list(ids[start : start + CHUNK])}):
+        for row in await fetch_rows(
+            connection, statement, {"agent": agent, "ids": list(ids[start : start + CHUNK])}
+        ):
             yield row["id"], row["content"]
 
 
@@ -121,10 +153,10 @@ _TOLD_OF = f"""
     SELECT l.id FROM consolidation_log l
     WHERE l.agent_id = :agent AND l.operation IN ('NOOP', 'DELETE', 'AMEND')
       AND lower(l.incoming ->> 'content') IN (SELECT quote FROM quotes)
-"""  # noqa: S608 - fragments from constants, values are bound
+"""
 
 
-def _redacted(states: str) -> str:
+def _redacted_states_sql(states: str) -> str:
     """The states of a log row without what they say of erased memories and without the judgments of reviews."""
     return f"""
         (SELECT coalesce(jsonb_agg(CASE
@@ -137,7 +169,7 @@ def _redacted(states: str) -> str:
             END ORDER BY place), '[]')
          FROM jsonb_array_elements({states}) WITH ORDINALITY AS e (s, place)
          LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid))
-    """  # noqa: S608 - the name of a column
+    """
 
 
 # What was said in the call stays only where it is the text of a memory that still stands: the text of a duplicate or a retraction
@@ -153,15 +185,15 @@ _REDACT_LOG = f"""
         FROM consolidation_log l WHERE l.agent_id = :agent AND (:everything OR l.id = ANY(:told))
     )
     UPDATE consolidation_log l SET
-        before_state = {_redacted("l.before_state")},
-        after_state = {_redacted("l.after_state")},
+        before_state = {_redacted_states_sql("l.before_state")},
+        after_state = {_redacted_states_sql("l.after_state")},
         incoming = CASE WHEN stands.incoming THEN l.incoming END,
         session_id = CASE WHEN stands.incoming THEN l.session_id END,
         reasoning = CASE WHEN l.operation = 'ERASE' THEN l.reasoning ELSE 'Its wording was erased with what it spoke of.' END,
         signals = (SELECT coalesce(jsonb_agg(f || '{{"explanation": ""}}'), '[]') FROM jsonb_array_elements(l.signals) AS f),
         vetoed = '[]'
     FROM stands WHERE l.agent_id = :agent AND l.id = stands.id
-"""  # noqa: S608 - fragments from constants, values are bound
+"""
 
 # A veto quotes words of both texts. It goes alone: the decision on a row that kept something apart from what was erased is about others.
 _TELLS_IN_VETO = """
@@ -174,7 +206,7 @@ _REDACT_VETOES = f"""
         WHERE NOT ({_TELLS_IN_VETO})
     )
     WHERE l.agent_id = :agent AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE {_TELLS_IN_VETO})
-"""  # noqa: S608 - fragments from constants, values are bound
+"""
 
 # What a model answered wrongly is quoted there, and it saw the text of every candidate.
 _REDACT_TROUBLE = """
@@ -202,7 +234,7 @@ _REDACT_REVIEWS = f"""
         judgments = (SELECT coalesce(jsonb_agg(j || '{{"reasoning": "", "findings": [], "vetoes": []}}'), '[]')
                      FROM jsonb_array_elements(judgments) AS j)
     WHERE agent_id = :agent AND ({_TELLING_REVIEWS})
-"""  # noqa: S608 - fragments from constants, values are bound
+"""
 
 # The fingerprint goes too: it is a hash of what was sent. A duplicate, a retraction or a store that was held back names nothing but
 # the row of the log or the review that tells of it.
@@ -212,18 +244,20 @@ _FORGET_ANSWERS = f"""
         :everything OR mentioned_ids && CAST(:ids AS uuid[]) OR mentioned_ids && CAST(:told AS uuid[])
         OR mentioned_ids && (SELECT array_agg(id) FROM reviews WHERE agent_id = :agent AND ({_TELLING_REVIEWS}))
     )
-"""  # noqa: S608 - fragments from constants, values are bound
+"""
 
 
 # What a checkpoint knows words by is as good as a hash of each.
-_UNSEAL = "UPDATE log_checkpoints SET sealed = '{}' WHERE agent_id = :agent AND memory_id = ANY(:ids)"
+_UNSEAL = (
+    "UPDATE log_checkpoints SET sealed = '{}' WHERE agent_id = :agent AND memory_id = ANY(:ids)"
+)
 
 # Answers first: the reviews that tell of a session are found by its name, which the others take away.
 _REDACTIONS = (_FORGET_ANSWERS, _REDACT_REVIEWS, _REDACT_LOG, _REDACT_VETOES, _REDACT_TROUBLE)
 _LOG_TABLE, _COPY = "consolidation_log", "archived_log"
 
 
-async def erase(
+async def erase_memories(
     connection: AsyncConnection,
     agent: AgentId,
     quoted: Mapping[UUID, str],
@@ -248,34 +282,50 @@ async def erase(
         "session": session_id,
         "everything": everything,
     }
-    swept = [row["id"] for row in await fetch(connection, FORGET_SLOTS_OF_SWEEPS, given)]
-    await fetch(connection, _ERASE, given)
+    swept = [row["id"] for row in await fetch_rows(connection, FORGET_SLOTS_OF_SWEEPS, given)]
+    await fetch_rows(connection, _ERASE, given)
     given["ids"] = list({*quoted, *await _forget_slots(connection, given), *swept})
-    await fetch(connection, _UNSEAL, given)
-    await _redact(connection, given, _LOG_TABLE)
+    await fetch_rows(connection, _UNSEAL, given)
+    await _redact_log(connection, given, _LOG_TABLE)
     return given
 
 
-async def _forget_slots(connection: AsyncConnection, given: Mapping[str, Any]) -> list[UUID]:
+async def _forget_slots(connection: AsyncConnection, parameters: Mapping[str, Any]) -> list[UUID]:
     """The words of a slot are those of the whole chain: they go with its last version. Returns the memories that lost them.
 
     In steps, because one statement had the planner compare every memory with every other where a large import was not analysed yet.
     """
-    chains = {row["chain_id"] for row in await fetch(connection, _CHAINS, given)}
-    standing = {row["chain_id"] for row in await fetch(connection, _STANDING, {**given, "chains": list(chains)})}
-    return [row["id"] for row in await fetch(connection, _FORGET_SLOTS, {**given, "chains": list(chains - standing)})]
+    chains = {row["chain_id"] for row in await fetch_rows(connection, _CHAINS, parameters)}
+    standing = {
+        row["chain_id"]
+        for row in await fetch_rows(connection, _STANDING, {**parameters, "chains": list(chains)})
+    }
+    return [
+        row["id"]
+        for row in await fetch_rows(
+            connection, _FORGET_SLOTS, {**parameters, "chains": list(chains - standing)}
+        )
+    ]
 
 
-async def redact_copy(connection: AsyncConnection, given: Mapping[str, Any]) -> None:
+async def redact_archived_log(connection: AsyncConnection, parameters: Mapping[str, Any]) -> None:
     """Does to the archived operations in `archived_log`, and to reviews that came from them, what `erase` did to the log."""
-    await _redact(connection, given, _COPY)
+    await _redact_log(connection, parameters, _COPY)
 
 
-async def _redact(connection: AsyncConnection, given: Mapping[str, Any], log: str) -> None:
+async def _redact_log(connection: AsyncConnection, parameters: Mapping[str, Any], log: str) -> None:
     """What is to be redacted is found once: the log may be long, and each erased text is looked for in it."""
-    told = [] if given["everything"] else await fetch(connection, _TOLD_OF.replace(_LOG_TABLE, log), given)
+    told = (
+        []
+        if parameters["everything"]
+        else await fetch_rows(connection, _TOLD_OF.replace(_LOG_TABLE, log), parameters)
+    )
     for statement in _REDACTIONS:
-        await fetch(connection, statement.replace(_LOG_TABLE, log), {**given, "told": [row["id"] for row in told]})
+        await fetch_rows(
+            connection,
+            statement.replace(_LOG_TABLE, log),
+            {**parameters, "told": [row["id"] for row in told]},
+        )
 
 
 _LOG = b"""
@@ -288,19 +338,41 @@ _LOG = b"""
 
 
 async def log_erasure(
-    connection: AsyncConnection, agent: AgentId, log_id: UUID, digests: Mapping[UUID, str], *, now: datetime, request_id: str | None
+    connection: AsyncConnection,
+    agent: AgentId,
+    log_id: UUID,
+    digests: Mapping[UUID, str],
+    *,
+    now: datetime,
+    request_id: str | None,
 ) -> None:
     """One log row, with the receipt's digest of each text, and the known time of it on the agent."""
-    after = [{"id": str(memory_id), "erased_at": now.isoformat(), "hmac": digest} for memory_id, digest in digests.items()]
+    after = [
+        {"id": str(memory_id), "erased_at": now.isoformat(), "hmac": digest}
+        for memory_id, digest in digests.items()
+    ]
     target = next(iter(digests)) if len(digests) == 1 else None
     driver = await driver_connection(connection)
     await driver.execute(
         _LOG,
-        {"agent": agent, "id": log_id, "ids": list(digests), "target": target, "after": Jsonb(after), "request": request_id, "now": now},
+        {
+            "agent": agent,
+            "id": log_id,
+            "ids": list(digests),
+            "target": target,
+            "after": Jsonb(after),
+            "request": request_id,
+            "now": now,
+        },
     )
 
 
-async def erased_among(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> set[UUID]:
+async def find_erased_ids(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
+) -> set[UUID]:
     """Which of these memories are erased."""
     statement = "SELECT id FROM memories WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NOT NULL"
-    return {row["id"] for row in await fetch(connection, statement, {"agent": agent, "ids": list(ids)})}
+    return {
+        row["id"]
+        for row in await fetch_rows(connection, statement, {"agent": agent, "ids": list(ids)})
+    }

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.hints import Placed, Step
+from app.domain.hints import PlacedStep, ValueStep
 from app.domain.memory import AgentId
-from app.store.engine import fetch
+from app.store.engine import fetch_rows
 
 # Versions not withdrawn in the belief held at `known_at`: the row's own where it was known by then, else the one kept for that time.
 _LINES = """
@@ -35,7 +35,7 @@ _LINES = """
 """
 
 
-async def lines_of(
+async def list_value_lines(
     connection: AsyncConnection,
     agent: AgentId,
     *,
@@ -43,12 +43,22 @@ async def lines_of(
     slots: Collection[bytes],
     known_at: datetime,
     at_least: int,
-) -> list[Placed]:
+) -> list[PlacedStep]:
     """The versions of these chains and slots (by their digests) as known at `known_at`; shorter ones than `at_least` are left out."""
-    given = {"agent": agent, "chains": list(chains), "slots": list(slots), "known_at": known_at, "at_least": at_least}
-    return [_placed(row) for row in await fetch(connection, _LINES, given)]
+    given = {
+        "agent": agent,
+        "chains": list(chains),
+        "slots": list(slots),
+        "known_at": known_at,
+        "at_least": at_least,
+    }
+    return [_placed_from_row(row) for row in await fetch_rows(connection, _LINES, given)]
 
 
-def _placed(row: Mapping[str, Any]) -> Placed:
+def _placed_from_row(row: Mapping[str, Any]) -> PlacedStep:
     value = row["id"].bytes if row["erased_at"] else row["value_hash"] or row["folded_hash"]
-    return Placed(Step(row["id"], row["valid_from"], row["asserted_at"], row["created_at"], value), row["chain_id"], row["slot"])
+    return PlacedStep(
+        ValueStep(row["id"], row["valid_from"], row["asserted_at"], row["created_at"], value),
+        row["chain_id"],
+        row["slot"],
+    )

@@ -8,27 +8,27 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.links import Link, LinkType
+from app.domain.links import LinkType, Relationship
 from app.domain.memory import AgentId
 from app.domain.plan import Plan
-from app.domain.staleness import Stale, ended_by
-from app.store.engine import fetch
+from app.domain.staleness import StaleMemory, find_ended_versions
+from app.store.engine import fetch_rows
 from app.store.reads import HOLDS, LATEST, MOMENT
-from app.store.staleness import ANY_BINDS, TOLD, broken, ended_in
+from app.store.staleness import ANY_BINDS, TOLD, broken_relationships_sql, ended_list_from_json
 
 
 @dataclass(frozen=True, slots=True)
-class Tied:
+class StoredRelationship:
     """A link as it is stored: since when it is known, and the operation that made it."""
 
-    link: Link
+    link: Relationship
     created_at: datetime
     log_id: UUID | None
 
 
-def _tied(row: Mapping[str, Any]) -> Tied:
-    link = Link(row["source_id"], row["target_id"], LinkType(row["type"]))
-    return Tied(link, row["created_at"], row["log_id"])
+def _relationship_from_row(row: Mapping[str, Any]) -> StoredRelationship:
+    link = Relationship(row["source_id"], row["target_id"], LinkType(row["type"]))
+    return StoredRelationship(link, row["created_at"], row["log_id"])
 
 
 _FIND = """
@@ -37,18 +37,23 @@ _FIND = """
 """
 
 
-async def find_links(connection: AsyncConnection, agent: AgentId, links: Sequence[Link]) -> list[Tied]:
+async def find_relationships(
+    connection: AsyncConnection, agent: AgentId, links: Sequence[Relationship]
+) -> list[StoredRelationship]:
     """Those of the links that are stored."""
     asked = {
         "sources": [link.source for link in links],
         "targets": [link.target for link in links],
         "types": [link.type.value for link in links],
     }
-    return [_tied(row) for row in await fetch(connection, _FIND, {"agent": agent, **asked})]
+    return [
+        _relationship_from_row(row)
+        for row in await fetch_rows(connection, _FIND, {"agent": agent, **asked})
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class AfterLink:
+class AfterRelationship:
     """Where a page of links ended; `other_id` is the end that is not the memory asked for."""
 
     created_at: datetime
@@ -57,10 +62,10 @@ class AfterLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class RelationshipPage:
     """A page of a memory's links, as known at `known_at`."""
 
-    tied: list[Tied]
+    relationships: list[StoredRelationship]
     known_at: datetime
 
 
@@ -82,12 +87,18 @@ _LIST = f"""
         )
         ORDER BY tie.created_at DESC, tie.other_id DESC, tie.type DESC LIMIT :limit
     ) AS page ON true
-"""  # noqa: S608 - a fragment from a constant
+"""
 
 
-async def list_links(
-    connection: AsyncConnection, agent: AgentId, memory_id: UUID, known_at: datetime | None, *, limit: int, after: AfterLink | None
-) -> Links | None:
+async def list_relationships(
+    connection: AsyncConnection,
+    agent: AgentId,
+    memory_id: UUID,
+    known_at: datetime | None,
+    *,
+    limit: int,
+    after: AfterRelationship | None,
+) -> RelationshipPage | None:
     """The links of a memory in both directions, latest first; None where the memory was not known then."""
     given = {
         "agent": agent,
@@ -99,25 +110,44 @@ async def list_links(
         "after_other_id": after and after.other_id,
         "after_type": after and after.type.value,
     }
-    rows = await fetch(connection, _LIST, given)
-    return Links([_tied(row) for row in rows if row["source_id"]], rows[0]["known_at"]) if rows else None
+    rows = await fetch_rows(connection, _LIST, given)
+    return (
+        RelationshipPage(
+            [_relationship_from_row(row) for row in rows if row["source_id"]], rows[0]["known_at"]
+        )
+        if rows
+        else None
+    )
 
 
 # Those that hold and are tied to one that the write ended.
 _MADE_STALE = f"""
     WITH {MOMENT}, told AS (
-        SELECT tie.memory_id, {TOLD} AS because {broken(past=False)} AND tie.other_id = ANY(:ended) AND {ANY_BINDS} GROUP BY tie.memory_id
+        SELECT tie.memory_id, {TOLD} AS because {broken_relationships_sql(past=False)} AND tie.other_id = ANY(:ended) AND {ANY_BINDS} GROUP BY tie.memory_id
     )
     SELECT told.* FROM told, {LATEST} WHERE m.agent_id = :agent AND m.id = told.memory_id AND m.erased_at IS NULL AND {HOLDS}
     ORDER BY told.memory_id
-"""  # noqa: S608 - fragments from constants
+"""
 
 
-async def made_stale(connection: AsyncConnection, agent: AgentId, plans: Iterable[Plan]) -> list[tuple[Stale, ...]]:
+async def find_made_stale(
+    connection: AsyncConnection, agent: AgentId, plans: Iterable[Plan]
+) -> list[tuple[StaleMemory, ...]]:
     """What each of these plans, which were applied, made stale. Nothing is asked where none ended anything."""
-    ended = [ended_by(plan) for plan in plans]
+    ended = [find_ended_versions(plan) for plan in plans]
     if not any(ended):
         return [()] * len(ended)
-    given = {"agent": agent, "as_of": None, "known_at": None, "ended": [i for ids in ended for i in ids]}
-    told = [Stale(row["memory_id"], ended_in(row["because"])) for row in await fetch(connection, _MADE_STALE, given)]
-    return [tuple(part for stale in told if (part := stale.by(ids)).because) for ids in map(set, ended)]
+    given = {
+        "agent": agent,
+        "as_of": None,
+        "known_at": None,
+        "ended": [i for ids in ended for i in ids],
+    }
+    told = [
+        StaleMemory(row["memory_id"], ended_list_from_json(row["because"]))
+        for row in await fetch_rows(connection, _MADE_STALE, given)
+    ]
+    return [
+        tuple(part for stale in told if (part := stale.narrow_to(ids)).because)
+        for ids in map(set, ended)
+    ]

@@ -26,7 +26,7 @@ _WIRE_NAMES = {"type": "relationship_type"}
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class TableSection:
     """The lines of one table: the `type` each carries, and their order, which an index of the table gives."""
 
     type: str
@@ -36,7 +36,7 @@ class Section:
     @property
     def columns(self) -> dict[str, sa.Column[object]]:
         """What travels, by its name on the line: every column but the agent and what is computed."""
-        return travelling(self.table)
+        return list_exported_columns(self.table)
 
 
 # A vector of the next model is made again, and a memory found to be cold again, wherever it goes. Archives stay in their folder: what
@@ -44,9 +44,13 @@ class Section:
 _STAYING = ("agent_id", "embedding_next", "cold", "file", "sha256")
 
 
-def travelling(table: sa.Table) -> dict[str, sa.Column[object]]:
+def list_exported_columns(table: sa.Table) -> dict[str, sa.Column[object]]:
     """The columns of a table that travel, by their names on the line."""
-    return {_WIRE_NAMES.get(c.name, c.name): c for c in table.columns if c.name not in _STAYING and c.computed is None}
+    return {
+        _WIRE_NAMES.get(c.name, c.name): c
+        for c in table.columns
+        if c.name not in _STAYING and c.computed is None
+    }
 
 
 def is_vector(column: sa.Column[object]) -> bool:
@@ -62,15 +66,15 @@ UNSAID = {"use_count": 0}
 
 # In the order of the foreign keys: what a line points to stands before it, or in its own section.
 SECTIONS = (
-    Section("memory", memories, ("created_at", "id")),
-    Section("belief", memory_beliefs, ("memory_id", "known_from")),
-    Section("usage", memory_usage, ("memory_id",)),
-    Section("operation", consolidation_log, ("created_at", "id")),
-    Section("checkpoint", log_checkpoints, ("memory_id",)),
-    Section("archive", log_archives, ("id",)),
-    Section("folded", folded_operations, ("id",)),
-    Section("relationship", memory_relationships, ("source_id", "target_id", "type")),
-    Section("review", reviews, ("id",)),
+    TableSection("memory", memories, ("created_at", "id")),
+    TableSection("belief", memory_beliefs, ("memory_id", "known_from")),
+    TableSection("usage", memory_usage, ("memory_id",)),
+    TableSection("operation", consolidation_log, ("created_at", "id")),
+    TableSection("checkpoint", log_checkpoints, ("memory_id",)),
+    TableSection("archive", log_archives, ("id",)),
+    TableSection("folded", folded_operations, ("id",)),
+    TableSection("relationship", memory_relationships, ("source_id", "target_id", "type")),
+    TableSection("review", reviews, ("id",)),
 )
 
-AGENT_COLUMNS = travelling(agents)
+AGENT_COLUMNS = list_exported_columns(agents)

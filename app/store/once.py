@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.memory import AgentId
-from app.store.engine import fetch
+from app.store.engine import fetch_rows
 
 KEPT_FOR = timedelta(hours=24)
 _SWEPT_AT_ONCE = 100
@@ -17,7 +17,7 @@ _ID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RecordedAnswer:
     """An HTTP answer, byte for byte."""
 
     status: int
@@ -26,11 +26,11 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class IdempotencyRecord:
     """What is kept under a key: the fingerprint of the call and its answer. Where it was erased, both may be None."""
 
     fingerprint: bytes | None
-    answer: Answer | None
+    answer: RecordedAnswer | None
 
 
 _FIND = """
@@ -39,14 +39,20 @@ _FIND = """
 """
 
 
-async def find_kept(connection: AsyncConnection, agent: AgentId, key: str) -> Kept | None:
+async def find_idempotency_record(
+    connection: AsyncConnection, agent: AgentId, key: str
+) -> IdempotencyRecord | None:
     """What is kept under the key; None where it was never used, or longer than 24 hours ago."""
-    rows = await fetch(connection, _FIND, {"agent": agent, "key": key, "kept_for": KEPT_FOR})
+    rows = await fetch_rows(connection, _FIND, {"agent": agent, "key": key, "kept_for": KEPT_FOR})
     if not rows:
         return None
     row = rows[0]
-    answer = None if row["answer"] is None else Answer(row["status"], row["headers"], row["answer"])
-    return Kept(row["fingerprint"], answer)
+    answer = (
+        None
+        if row["answer"] is None
+        else RecordedAnswer(row["status"], row["headers"], row["answer"])
+    )
+    return IdempotencyRecord(row["fingerprint"], answer)
 
 
 # Takes some expired answers along, so that no job need look for them. One that expired under the same key is written over: a
@@ -67,7 +73,14 @@ _KEEP = """
 """
 
 
-async def keep(connection: AsyncConnection, agent: AgentId, key: str, *, fingerprint: bytes, answer: Answer) -> None:
+async def save_idempotency_record(
+    connection: AsyncConnection,
+    agent: AgentId,
+    key: str,
+    *,
+    fingerprint: bytes,
+    answer: RecordedAnswer,
+) -> None:
     """Keeps an answer, with the ids that it mentions, so that erasing finds it."""
     parameters = {
         "agent": agent,
@@ -80,4 +93,4 @@ async def keep(connection: AsyncConnection, agent: AgentId, key: str, *, fingerp
         "kept_for": KEPT_FOR,
         "swept": _SWEPT_AT_ONCE,
     }
-    await fetch(connection, _KEEP, parameters)
+    await fetch_rows(connection, _KEEP, parameters)

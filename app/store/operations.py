@@ -36,24 +36,43 @@ _LOG_CONDITIONS = {
 
 
 async def list_log(
-    connection: AsyncConnection, agent: AgentId, filters: LogFilters, *, limit: int, after: After | None
+    connection: AsyncConnection,
+    agent: AgentId,
+    filters: LogFilters,
+    *,
+    limit: int,
+    after: After | None,
 ) -> list[RowMapping]:
     """Operations, newest first."""
-    given = {f.name: value for f in fields(filters) if (value := getattr(filters, f.name)) is not None}
+    given = {
+        f.name: value for f in fields(filters) if (value := getattr(filters, f.name)) is not None
+    }
     conditions = ["agent_id = :agent", *(_LOG_CONDITIONS[name] for name in given)]
     if after is not None:
         conditions.append("(created_at, id) < (:after_created_at, :after_id)")
         given |= {"after_created_at": after.created_at, "after_id": after.memory_id}
-    statement = f"SELECT * FROM consolidation_log WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, id DESC LIMIT :limit"  # noqa: S608
-    return list((await connection.execute(sa.text(statement), {"agent": agent, "limit": limit, **given})).mappings())
+    statement = f"SELECT * FROM consolidation_log WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, id DESC LIMIT :limit"
+    return list(
+        (
+            await connection.execute(sa.text(statement), {"agent": agent, "limit": limit, **given})
+        ).mappings()
+    )
 
 
-async def find_log_entry(connection: AsyncConnection, agent: AgentId, log_id: UUID) -> RowMapping | None:
+async def find_log_entry(
+    connection: AsyncConnection, agent: AgentId, log_id: UUID
+) -> RowMapping | None:
     statement = sa.text("SELECT * FROM consolidation_log WHERE agent_id = :agent AND id = :id")
-    return (await connection.execute(statement, {"agent": agent, "id": log_id})).mappings().one_or_none()
+    return (
+        (await connection.execute(statement, {"agent": agent, "id": log_id}))
+        .mappings()
+        .one_or_none()
+    )
 
 
-async def operations_on(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], known_at: datetime) -> list[RowMapping]:
+async def list_operations_on(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], known_at: datetime
+) -> list[RowMapping]:
     """The operations that wrote or changed any of these memories, oldest first, as far as known at `known_at`."""
     statement = sa.text("""
         SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, decided_by, created_at
@@ -61,4 +80,10 @@ async def operations_on(connection: AsyncConnection, agent: AgentId, ids: Sequen
         WHERE agent_id = :agent AND created_at <= :known_at AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
         ORDER BY created_at, id
     """)
-    return list((await connection.execute(statement, {"agent": agent, "ids": list(ids), "known_at": known_at})).mappings())
+    return list(
+        (
+            await connection.execute(
+                statement, {"agent": agent, "ids": list(ids), "known_at": known_at}
+            )
+        ).mappings()
+    )

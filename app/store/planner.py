@@ -14,7 +14,7 @@ MANY = 1_000  # rows; of fewer, autovacuum hears soon enough
 _ANALYZE = "ANALYZE (SKIP_LOCKED) memories, memory_beliefs, memory_usage, memory_relationships, consolidation_log, reviews"
 
 
-async def refresh(engine: AsyncEngine, *, came: int) -> None:
+async def analyze_tables(engine: AsyncEngine, *, came: int) -> None:
     """Has the tables looked at after `came` rows came into them at once: until autovacuum comes round, the planner would take them for
     all but empty, and compare every row with every other. What came is stored already, so trouble here is only logged."""
     if came < MANY:

@@ -22,16 +22,20 @@ class Queue:
     """Jobs that tell workers where to look. `app` is procrastinate's; it must be open."""
 
     def __init__(self, url: str) -> None:
-        connector = PsycopgConnector(conninfo=url, min_size=0, max_size=3, timeout=10, configure=_in_schema_of_jobs)
+        connector = PsycopgConnector(
+            conninfo=url, min_size=0, max_size=3, timeout=10, configure=_in_schema_of_jobs
+        )
         self.app = App(connector=connector)
 
-    async def sweep(self, agent: AgentId, sweep_id: UUID) -> None:
-        await self._defer(SWEEP, agent, f"{SWEEP}:{sweep_id}", 0, sweep_id=str(sweep_id))
+    async def defer_sweep(self, agent: AgentId, sweep_id: UUID) -> None:
+        await self._defer_job(SWEEP, agent, f"{SWEEP}:{sweep_id}", 0, sweep_id=str(sweep_id))
 
-    async def look_again(self, agent: AgentId) -> None:
-        await self._defer(LOOK, agent, f"{LOOK}:{agent}", SOON)
+    async def defer_look_again(self, agent: AgentId) -> None:
+        await self._defer_job(LOOK, agent, f"{LOOK}:{agent}", SOON)
 
-    async def _defer(self, task: str, agent: AgentId, once: str, priority: int, **arguments: str) -> None:
+    async def _defer_job(
+        self, task: str, agent: AgentId, once: str, priority: int, **arguments: str
+    ) -> None:
         job = self.app.configure_task(task, queueing_lock=once, priority=priority)
         with suppress(AlreadyEnqueued):
             await job.defer_async(agent=agent, **arguments)

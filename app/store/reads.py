@@ -10,13 +10,23 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.errors import EmbeddingsChanged
-from app.domain.memory import AgentId, DerivedSlot, Fact, Kind, Lifespan, Memory, Moment, Slot, Usage
+from app.domain.memory import (
+    AgentId,
+    DerivedSlot,
+    Fact,
+    Kind,
+    Lifespan,
+    Memory,
+    Moment,
+    Slot,
+    Usage,
+)
 from app.domain.strength import HalfLives
 from app.domain.text import fold
-from app.store.believed import believed
-from app.store.engine import fetch
-from app.store.rows import belief_of
-from app.store.staleness import ended_in, is_stale, stale_because
+from app.store.believed import build_belief_from_sql
+from app.store.engine import fetch_rows
+from app.store.rows import belief_from_row
+from app.store.staleness import ended_list_from_json, is_stale_sql, stale_because_sql
 from app.store.strength import COUNTED, STRENGTH, USAGE, half_life_values
 from app.store.tables import BELIEF_COLUMNS
 
@@ -40,8 +50,8 @@ WARM = "NOT m.cold"
 
 _BELIEF = ", ".join(f"b.{name}" for name in BELIEF_COLUMNS)
 
-LATEST = believed("m", "b", past=False)
-_PAST = believed("m", "b", past=True)
+LATEST = build_belief_from_sql("m", "b", past=False)
+_PAST = build_belief_from_sql("m", "b", past=True)
 
 _SUPERSEDES_LATEST = """
     (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY o.valid_from DESC, o.id DESC LIMIT 1)
@@ -60,11 +70,13 @@ _SUPERSEDES_PAST = """
 
 # Counters of the rows that are answered, looked up for these alone: Postgres fills select lists after LIMIT.
 _USAGE = ", ".join(
-    f"(SELECT u.{name} FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND {counts}) AS {name}"  # noqa: S608 - constants
+    f"(SELECT u.{name} FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND {counts}) AS {name}"
     for name, counts in COUNTED.items()
 )
 
-_FACT_COLUMNS = tuple(f.name for f in fields(Fact) if f.name not in ("tier", "valid_from", "valid_until", "derived"))
+_FACT_COLUMNS = tuple(
+    f.name for f in fields(Fact) if f.name not in ("tier", "valid_from", "valid_until", "derived")
+)
 MEMORY = (
     "m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key, m.derived_value, "
     f"{', '.join(f'm.{name}' for name in _FACT_COLUMNS)}, {_BELIEF}"
@@ -113,20 +125,20 @@ class Page:
     memories: list[Memory]
 
 
-def known(point: Point) -> tuple[str, str]:
+def memories_from(point: Point) -> tuple[str, str]:
     """The FROM of memories with the belief to read, and the column of what each superseded."""
     return (LATEST, _SUPERSEDES_LATEST) if point.known_at is None else (_PAST, _SUPERSEDES_PAST)
 
 
-def answered(point: Point) -> str:
+def memory_columns(point: Point) -> str:
     """The columns of a memory as a read answers it: beside its own, the counters, what it superseded, and why it is stale."""
     past = point.known_at is not None
     return f"""
-        {MEMORY}, {_USAGE}, {known(point)[1]} AS supersedes_id, {stale_because(past=past, holds=HOLDS)} AS stale_because
+        {MEMORY}, {_USAGE}, {memories_from(point)[1]} AS supersedes_id, {stale_because_sql(past=past, holds=HOLDS)} AS stale_because
     """
 
 
-def narrowed(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
+def where_memories(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
     """The WHERE of a read: the agent, what holds, the filters."""
     conditions = ["m.agent_id = :agent"]
     if not point.include_superseded:
@@ -134,21 +146,25 @@ def narrowed(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
     if point.is_present:
         conditions.append(WARM)
     if filters.stale is not None:
-        stale = is_stale(past=point.known_at is not None, holds=HOLDS)
+        stale = is_stale_sql(past=point.known_at is not None, holds=HOLDS)
         conditions.append(stale if filters.stale else f"NOT {stale}")
     parameters: dict[str, Any] = {}
-    for condition, name, value in _conditions(filters):
+    for condition, name, value in _filter_conditions(filters):
         if value is not None and value != ():
             conditions.append(condition)
             parameters[name] = list(value) if isinstance(value, tuple) else value
     return " AND ".join(conditions), parameters
 
 
-def _conditions(filters: Filters) -> list[tuple[str, str, Any]]:
+def _filter_conditions(filters: Filters) -> list[tuple[str, str, Any]]:
     return [
         ("m.kind = :kind", "kind", filters.kind),
         ("m.slot_entity = :entity", "entity", filters.entity and fold(filters.entity)),
-        ("m.slot_category = :category", "category", None if filters.category is None else fold(filters.category)),
+        (
+            "m.slot_category = :category",
+            "category",
+            None if filters.category is None else fold(filters.category),
+        ),
         ("m.slot_key = :key", "key", filters.key and fold(filters.key)),
         ("m.session_id = :session_id", "session_id", filters.session_id),
         ("m.project = :project", "project", filters.project),
@@ -158,80 +174,124 @@ def _conditions(filters: Filters) -> list[tuple[str, str, Any]]:
     ]
 
 
-def findable(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
+def where_searchable(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
     """The WHERE of a search: what was erased has neither words nor a vector."""
-    where, parameters = narrowed(filters, point)
+    where, parameters = where_memories(filters, point)
     return f"{where} AND m.erased_at IS NULL", parameters
 
 
 @asynccontextmanager
-async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def open_read_connection(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """A connection for single-statement reads: each statement sees one consistent state, no transaction is kept open."""
     async with engine.connect() as connection:
         yield await connection.execution_options(isolation_level="AUTOCOMMIT")
 
 
-async def run(
-    connection: AsyncConnection, statement: str, agent: AgentId, point: Point, parameters: Mapping[str, Any], *, encoder: str | None = None
+async def run_read(
+    connection: AsyncConnection,
+    statement: str,
+    agent: AgentId,
+    point: Point,
+    parameters: Mapping[str, Any],
+    *,
+    encoder: str | None = None,
 ) -> tuple[Moment, list[Any]]:
     """Runs a statement whose rows carry the moment; a row without an id says that nothing was found.
 
     Where an encoder is named they carry the database's too. Raises EmbeddingsChanged where it is another one.
     """
     used_by = None if point.all_uses else point.known_at
-    given = {"agent": agent, "as_of": point.as_of, "known_at": point.known_at, "used_by": used_by, **parameters}
-    rows = await fetch(connection, statement, given)
+    given = {
+        "agent": agent,
+        "as_of": point.as_of,
+        "known_at": point.known_at,
+        "used_by": used_by,
+        **parameters,
+    }
+    rows = await fetch_rows(connection, statement, given)
     if encoder is not None and rows[0]["encoder"] != encoder:
         raise EmbeddingsChanged(rows[0]["encoder"], encoder)
-    return Moment(rows[0]["moment_as_of"], rows[0]["moment_known_at"]), [row for row in rows if row["id"] is not None]
+    return Moment(rows[0]["moment_as_of"], rows[0]["moment_known_at"]), [
+        row for row in rows if row["id"] is not None
+    ]
 
 
-def memory_in(row: Mapping[str, Any]) -> Memory:
-    belief = belief_of(row)
+def memory_from_row(row: Mapping[str, Any]) -> Memory:
+    belief = belief_from_row(row)
     said = {name: row[name] for name in _FACT_COLUMNS}
     said |= {name: tuple(row[name]) for name in ("tags", "entities", "sources", "merged_from")}
-    said["derived"] = DerivedSlot(row["derived_entity"], row["derived_key"], row["derived_value"]) if row["derived_key"] else None
+    said["derived"] = (
+        DerivedSlot(row["derived_entity"], row["derived_key"], row["derived_value"])
+        if row["derived_key"]
+        else None
+    )
     said |= {"kind": Kind(row["kind"]), "lifespan": Lifespan(row["lifespan"])}
-    fact = Fact(**said, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until)
-    repeated = (row.get("access_count") or 0, row.get("last_reinforced_at"))  # candidates are read without
+    fact = Fact(
+        **said, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until
+    )
+    repeated = (
+        row.get("access_count") or 0,
+        row.get("last_reinforced_at"),
+    )  # candidates are read without
     usage = Usage(*repeated, row.get("use_count") or 0, row.get("last_accessed_at"))
     beside = (row["created_at"], row["revision"], row["supersedes_id"], usage, row["erased_at"])
-    return Memory(row["id"], row["chain_id"], fact, belief, *beside, ended_in(row.get("stale_because")))
+    return Memory(
+        row["id"],
+        row["chain_id"],
+        fact,
+        belief,
+        *beside,
+        ended_list_from_json(row.get("stale_because")),
+    )
 
 
-async def _select(
-    connection: AsyncConnection, agent: AgentId, point: Point, *, where: str, tail: str, parameters: Mapping[str, Any]
+async def _select_page(
+    connection: AsyncConnection,
+    agent: AgentId,
+    point: Point,
+    *,
+    where: str,
+    tail: str,
+    parameters: Mapping[str, Any],
 ) -> Page:
-    source, _ = known(point)
+    source, _ = memories_from(point)
     statement = f"""
         WITH {MOMENT}
         SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, found.*
-        FROM moment LEFT JOIN (SELECT {answered(point)} FROM {source} WHERE {where} {tail}) AS found ON true
-    """  # noqa: S608 - fragments from constants, values are bound
-    moment, rows = await run(connection, statement, agent, point, parameters)
-    return Page(moment, [memory_in(row) for row in rows])
+        FROM moment LEFT JOIN (SELECT {memory_columns(point)} FROM {source} WHERE {where} {tail}) AS found ON true
+    """
+    moment, rows = await run_read(connection, statement, agent, point, parameters)
+    return Page(moment, [memory_from_row(row) for row in rows])
 
 
-async def moment(connection: AsyncConnection, agent: AgentId) -> Moment:
+async def read_moment(connection: AsyncConnection, agent: AgentId) -> Moment:
     """Now, on both axes."""
-    statement = f"WITH {MOMENT} SELECT as_of, known_at FROM moment"  # noqa: S608 - a constant
-    [row] = await fetch(connection, statement, {"agent": agent, "as_of": None, "known_at": None})
+    statement = f"WITH {MOMENT} SELECT as_of, known_at FROM moment"
+    [row] = await fetch_rows(
+        connection, statement, {"agent": agent, "as_of": None, "known_at": None}
+    )
     return Moment(row["as_of"], row["known_at"])
 
 
 # --- one, many ---------------------------------------------------------------------------------------------------------
 
 
-async def find_memory(connection: AsyncConnection, agent: AgentId, memory_id: UUID, point: Point) -> tuple[Moment, Memory | None]:
+async def find_memory(
+    connection: AsyncConnection, agent: AgentId, memory_id: UUID, point: Point
+) -> tuple[Moment, Memory | None]:
     """One version as believed at the point's known time, whatever its state; None where it was not known then."""
     page = await find_memories(connection, agent, [memory_id], point)
     return page.moment, page.memories[0] if page.memories else None
 
 
-async def find_memories(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], point: Point) -> Page:
+async def find_memories(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], point: Point
+) -> Page:
     """These versions, in no order, those known at the point's known time."""
     where = "m.agent_id = :agent AND m.id = ANY(:ids)"
-    return await _select(connection, agent, point, where=where, tail="", parameters={"ids": list(ids)})
+    return await _select_page(
+        connection, agent, point, where=where, tail="", parameters={"ids": list(ids)}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,15 +304,23 @@ class After:
 
 
 async def list_memories(
-    connection: AsyncConnection, agent: AgentId, filters: Filters, point: Point, *, limit: int, after: After | None
+    connection: AsyncConnection,
+    agent: AgentId,
+    filters: Filters,
+    point: Point,
+    *,
+    limit: int,
+    after: After | None,
 ) -> Page:
     """Newest known first."""
-    where, parameters = narrowed(filters, point)
+    where, parameters = where_memories(filters, point)
     if after is not None:
         where += " AND (m.created_at, m.id) < (:after_created_at, :after_id)"
         parameters |= {"after_created_at": after.created_at, "after_id": after.memory_id}
     tail = "ORDER BY m.created_at DESC, m.id DESC LIMIT :limit"
-    return await _select(connection, agent, point, where=where, tail=tail, parameters={**parameters, "limit": limit})
+    return await _select_page(
+        connection, agent, point, where=where, tail=tail, parameters={**parameters, "limit": limit}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +331,7 @@ class Ranked(Page):
     live: int
 
 
-async def strongest(
+async def list_strongest(
     connection: AsyncConnection,
     agent: AgentId,
     filters: Filters,
@@ -275,8 +343,10 @@ async def strongest(
     first: Kind | None = None,
 ) -> Ranked:
     """Strongest first; those of the kind `first` before all others, erased ones left out. `after` is not for use with `first`."""
-    source, _ = known(point)
-    where, parameters = findable(filters, point) if first else narrowed(filters, point)
+    source, _ = memories_from(point)
+    where, parameters = (
+        where_searchable(filters, point) if first else where_memories(filters, point)
+    )
     parameters |= {"first": first, "limit": limit, **half_life_values(half_lives)}
     beyond = ""
     if after is not None:
@@ -291,26 +361,41 @@ async def strongest(
         top AS (SELECT * FROM live {beyond} ORDER BY is_first DESC, strength DESC, id DESC LIMIT :limit)
         SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT count(*) FROM live) AS live, hit.*
         FROM moment LEFT JOIN (
-            SELECT top.strength, top.is_first, {answered(point)}
+            SELECT top.strength, top.is_first, {memory_columns(point)}
             FROM top JOIN {source} ON m.agent_id = :agent AND m.id = top.id
         ) AS hit ON true
         ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC
-    """  # noqa: S608 - fragments from constants, values are bound
-    moment, rows = await run(connection, statement, agent, point, parameters)
+    """
+    moment, rows = await run_read(connection, statement, agent, point, parameters)
     live = rows[0]["live"] if rows else 0
-    return Ranked(moment, [memory_in(row) for row in rows], [row["strength"] for row in rows], live)
+    return Ranked(
+        moment, [memory_from_row(row) for row in rows], [row["strength"] for row in rows], live
+    )
 
 
-async def chain_of(connection: AsyncConnection, agent: AgentId, memory_id: UUID, point: Point) -> Page:
+async def list_chain(
+    connection: AsyncConnection, agent: AgentId, memory_id: UUID, point: Point
+) -> Page:
     """Every version of the memory's chain that was known at the point's known time, oldest first."""
     where = "m.agent_id = :agent AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id)"
-    return await _select(connection, agent, point, where=where, tail="ORDER BY b.valid_from, b.asserted_at", parameters={"id": memory_id})
+    return await _select_page(
+        connection,
+        agent,
+        point,
+        where=where,
+        tail="ORDER BY b.valid_from, b.asserted_at",
+        parameters={"id": memory_id},
+    )
 
 
-async def holding_in_slot(connection: AsyncConnection, agent: AgentId, slot: Slot, point: Point, *, kind: str) -> Page:
+async def find_holding_in_slot(
+    connection: AsyncConnection, agent: AgentId, slot: Slot, point: Point, *, kind: str
+) -> Page:
     """What holds in a slot: where several do, the most trusted, then the one with the latest start."""
-    where, parameters = narrowed(Filters(kind=kind), point)
+    where, parameters = where_memories(Filters(kind=kind), point)
     where += " AND m.slot_key IS NOT NULL AND m.slot_hash = :slot"
     parameters["slot"] = slot.digest
     tail = "ORDER BY m.trust DESC, b.valid_from DESC, m.id DESC LIMIT 1"
-    return await _select(connection, agent, point, where=where, tail=tail, parameters=parameters)
+    return await _select_page(
+        connection, agent, point, where=where, tail=tail, parameters=parameters
+    )

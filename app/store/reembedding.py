@@ -16,8 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.errors import PalimpsestError
 from app.domain.memory import AgentId
-from app.store.engine import fetch
-from app.store.schema import vector_storage
+from app.store.engine import fetch_rows
+from app.store.schema import choose_vector_storage
 
 # An arbitrary number, so that only one process changes the vectors at a time.
 _REEMBED_LOCK = 7_265_104_378
@@ -31,7 +31,7 @@ class CannotChange(PalimpsestError):
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class UnembeddedMemory:
     """A memory that has no vector of the next model yet."""
 
     agent: AgentId
@@ -39,17 +39,19 @@ class Waiting:
     content: str
 
 
-START = Waiting(AgentId(""), UUID(int=0), "")
+START = UnembeddedMemory(AgentId(""), UUID(int=0), "")
 
 
 @asynccontextmanager
-async def alone(engine: AsyncEngine) -> AsyncIterator[None]:
+async def lock_reembedding(engine: AsyncEngine) -> AsyncIterator[None]:
     """Keeps every other change of the embeddings out. Raises CannotChange where one is under way."""
     async with engine.connect() as connection:
         session = await connection.execution_options(isolation_level="AUTOCOMMIT")
         await session.execute(sa.text(f"SET lock_timeout = '{GONE_WITHIN}'"))
         try:
-            await session.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": _REEMBED_LOCK})
+            await session.execute(
+                sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": _REEMBED_LOCK}
+            )
         except sa.exc.OperationalError as problem:
             if not isinstance(problem.orig, psycopg.errors.LockNotAvailable):
                 raise
@@ -63,7 +65,7 @@ async def alone(engine: AsyncEngine) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def briefly_locking(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def open_short_lock_transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """A transaction that waits two seconds for each of its locks, so that those who queue behind it do not wait longer.
 
     Raises CannotChange where one was not to be had.
@@ -83,36 +85,50 @@ async def briefly_locking(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]
 # --- beginning ---------------------------------------------------------------------------------------------------------
 
 
-async def begin(connection: AsyncConnection, name: str, dimensions: int) -> bool:
+async def begin_reembedding(connection: AsyncConnection, name: str, dimensions: int) -> bool:
     """Records which model's vectors are being made, or goes on with them; what was begun for another model is dropped.
 
     False where the database's vectors are that model's already.
     """
     claim = "INSERT INTO encoder (the_one, name, dimensions) VALUES (true, :name, :dimensions) ON CONFLICT DO NOTHING"
-    await fetch(connection, claim, {"name": name, "dimensions": dimensions})
-    [stored] = await fetch(connection, "SELECT * FROM encoder FOR UPDATE", {})
+    await fetch_rows(connection, claim, {"name": name, "dimensions": dimensions})
+    [stored] = await fetch_rows(connection, "SELECT * FROM encoder FOR UPDATE", {})
     change = (stored["name"], stored["dimensions"]) != (name, dimensions)
-    if (stored["next_name"], stored["next_dimensions"]) == ((name, dimensions) if change else (None, None)):
+    if (stored["next_name"], stored["next_dimensions"]) == (
+        (name, dimensions) if change else (None, None)
+    ):
         return change
     if stored["next_name"] is not None:
-        await connection.execute(sa.text("ALTER TABLE memories DROP COLUMN embedding_next, ADD COLUMN embedding_next vector"))
+        await connection.execute(
+            sa.text(
+                "ALTER TABLE memories DROP COLUMN embedding_next, ADD COLUMN embedding_next vector"
+            )
+        )
     # While both are there they may be too large for one row; then it is the old one that moves out.
-    await _set_storage(connection, "embedding", "EXTERNAL" if change else vector_storage(dimensions))
-    await _set_storage(connection, "embedding_next", vector_storage(dimensions))
+    await _set_storage(
+        connection, "embedding", "EXTERNAL" if change else choose_vector_storage(dimensions)
+    )
+    await _set_storage(connection, "embedding_next", choose_vector_storage(dimensions))
     record = "UPDATE encoder SET next_name = CAST(:name AS text), next_dimensions = CAST(:dimensions AS integer)"
-    await fetch(connection, record, {"name": name, "dimensions": dimensions} if change else {"name": None, "dimensions": None})
+    await fetch_rows(
+        connection,
+        record,
+        {"name": name, "dimensions": dimensions} if change else {"name": None, "dimensions": None},
+    )
     return change
 
 
 async def _set_storage(connection: AsyncConnection, column: str, storage: str) -> None:
-    await connection.execute(sa.text(f"ALTER TABLE memories ALTER COLUMN {column} SET STORAGE {storage}"))
+    await connection.execute(
+        sa.text(f"ALTER TABLE memories ALTER COLUMN {column} SET STORAGE {storage}")
+    )
 
 
 # Erased memories have no vector and get none.
 _IS_WAITING = "embedding_next IS NULL AND embedding IS NOT NULL"
 
 
-async def index_waiting(engine: AsyncEngine) -> None:
+async def build_unembedded_index(engine: AsyncEngine) -> None:
     """The index by which those that wait are found at once, however many are done. Nobody is kept from writing meanwhile."""
     async with engine.connect() as connection:
         session = await connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -128,20 +144,26 @@ async def index_waiting(engine: AsyncEngine) -> None:
 # --- making vectors ----------------------------------------------------------------------------------------------------
 
 
-async def count_waiting(connection: AsyncConnection) -> int:
-    [row] = await fetch(connection, f"SELECT count(*) AS waiting FROM memories WHERE {_IS_WAITING}", {})  # noqa: S608 - a constant
+async def count_unembedded(connection: AsyncConnection) -> int:
+    [row] = await fetch_rows(
+        connection, f"SELECT count(*) AS waiting FROM memories WHERE {_IS_WAITING}", {}
+    )
     waiting: int = row["waiting"]
     return waiting
 
 
-async def find_waiting(connection: AsyncConnection, after: Waiting, limit: int) -> list[Waiting]:
+async def list_unembedded(
+    connection: AsyncConnection, after: UnembeddedMemory, limit: int
+) -> list[UnembeddedMemory]:
     """The next of those that wait, in order of agent and id."""
     statement = f"""
         SELECT agent_id, id, content FROM memories WHERE {_IS_WAITING} AND (agent_id, id) > (:agent, :id)
         ORDER BY agent_id, id LIMIT :limit
-    """  # noqa: S608 - a constant
-    rows = await fetch(connection, statement, {"agent": after.agent, "id": after.id, "limit": limit})
-    return [Waiting(row["agent_id"], row["id"], row["content"]) for row in rows]
+    """
+    rows = await fetch_rows(
+        connection, statement, {"agent": after.agent, "id": after.id, "limit": limit}
+    )
+    return [UnembeddedMemory(row["agent_id"], row["id"], row["content"]) for row in rows]
 
 
 # As every write does, the agents are locked first, here in their order: two transactions never wait for each other's rows.
@@ -152,14 +174,20 @@ _FILL = f"""
     UPDATE memories AS m SET embedding_next = made.vector
     FROM unnest(CAST(:agents AS text[]), CAST(:ids AS uuid[]), CAST(:vectors AS vector[])) AS made (agent_id, id, vector)
     WHERE m.agent_id = made.agent_id AND m.id = made.id AND {_IS_WAITING}
-"""  # noqa: S608 - a constant
+"""
 
 
-async def fill(connection: AsyncConnection, waiting: Sequence[Waiting], vectors: NDArray[np.float32]) -> None:
+async def store_next_vectors(
+    connection: AsyncConnection, waiting: Sequence[UnembeddedMemory], vectors: NDArray[np.float32]
+) -> None:
     """Gives each its vector of the next model."""
     agents = [memory.agent for memory in waiting]
-    await fetch(connection, _LOCK_AGENTS, {"agents": sorted(set(agents))})
-    await fetch(connection, _FILL, {"agents": agents, "ids": [memory.id for memory in waiting], "vectors": list(vectors)})
+    await fetch_rows(connection, _LOCK_AGENTS, {"agents": sorted(set(agents))})
+    await fetch_rows(
+        connection,
+        _FILL,
+        {"agents": agents, "ids": [memory.id for memory in waiting], "vectors": list(vectors)},
+    )
 
 
 # --- the change --------------------------------------------------------------------------------------------------------
@@ -173,7 +201,7 @@ async def keep_writers_out(connection: AsyncConnection) -> None:
     await connection.execute(sa.text("LOCK TABLE agents IN EXCLUSIVE MODE"))
 
 
-async def exchange(connection: AsyncConnection) -> None:
+async def swap_vector_columns(connection: AsyncConnection) -> None:
     """The new vectors take the place of the old ones, and the new model's name that of the old; with writers kept out. A matter of
     milliseconds, as no row is touched."""
     for statement in (
@@ -185,7 +213,7 @@ async def exchange(connection: AsyncConnection) -> None:
         await connection.execute(sa.text(statement))
 
 
-async def tidy(engine: AsyncEngine) -> None:
+async def vacuum_memories(engine: AsyncEngine) -> None:
     """Makes the space of the rows' old versions free for new ones."""
     async with engine.connect() as connection:
         session = await connection.execution_options(isolation_level="AUTOCOMMIT")

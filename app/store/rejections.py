@@ -6,10 +6,10 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.hints import Rejected
+from app.domain.hints import Rejection
 from app.domain.memory import AgentId
 from app.domain.relation import Relation
-from app.store.engine import fetch
+from app.store.engine import fetch_rows
 
 # The latest rejected reviews about these memories, or of a fact with one of these texts or slots.
 _REJECTED = """
@@ -24,13 +24,32 @@ _REJECTED = """
 
 
 async def find_rejected(
-    connection: AsyncConnection, agent: AgentId, about: Collection[UUID], texts: Collection[bytes], slots: Collection[bytes], *, limit: int
-) -> list[Rejected]:
+    connection: AsyncConnection,
+    agent: AgentId,
+    about: Collection[UUID],
+    texts: Collection[bytes],
+    slots: Collection[bytes],
+    *,
+    limit: int,
+) -> list[Rejection]:
     """Proposals that a person rejected, the latest first, `limit` at most; `texts` are fuzzy hashes, `slots` digests."""
-    given = {"agent": agent, "about": [str(i) for i in about], "texts": list(texts), "slots": list(slots), "limit": limit}
-    return [_rejected(row) for row in await fetch(connection, _REJECTED, given)]
+    given = {
+        "agent": agent,
+        "about": [str(i) for i in about],
+        "texts": list(texts),
+        "slots": list(slots),
+        "limit": limit,
+    }
+    return [_rejected_from_row(row) for row in await fetch_rows(connection, _REJECTED, given)]
 
 
-def _rejected(row: Mapping[str, Any]) -> Rejected:
+def _rejected_from_row(row: Mapping[str, Any]) -> Rejection:
     about = frozenset(map(UUID, row["relied_on"])) - {row["memory_id"]}
-    return Rejected(Relation(row["relation"]), row["decided_at"], about, row["memory_id"], row["fuzzy_hash"], row["slot_hash"])
+    return Rejection(
+        Relation(row["relation"]),
+        row["decided_at"],
+        about,
+        row["memory_id"],
+        row["fuzzy_hash"],
+        row["slot_hash"],
+    )

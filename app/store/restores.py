@@ -17,9 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.errors import BadImportLine, DamagedImport
 from app.domain.memory import AgentId, Version
-from app.store.engine import driver_connection, fetch
+from app.store.engine import driver_connection, fetch_rows
 from app.store.native import SECTIONS, is_language
-from app.store.writes import VERSION_COLUMNS, version_in
+from app.store.writes import VERSION_COLUMNS, version_from_row
 
 _BREATH = 50  # rows between two chances for other requests
 _FETCH = 500
@@ -28,7 +28,7 @@ _SECTIONS = {section.type: section for section in SECTIONS}
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ImportTarget:
     """What an import needs to know first: whether the agent holds nothing, the clock, and the text languages by name."""
 
     empty: bool
@@ -46,20 +46,31 @@ _LOOK = """
 """
 
 
-async def look(connection: AsyncConnection, agent: AgentId) -> State:
-    [row] = await fetch(connection, _LOOK, {"agent": agent})
-    return State(row["empty"], row["clock"], row["languages"])
+async def read_import_target(connection: AsyncConnection, agent: AgentId) -> ImportTarget:
+    [row] = await fetch_rows(connection, _LOOK, {"agent": agent})
+    return ImportTarget(row["empty"], row["clock"], row["languages"])
 
 
-async def set_agent(connection: AsyncConnection, agent: AgentId, known: Mapping[str, Any], *, line: int) -> None:
+async def set_agent(
+    connection: AsyncConnection, agent: AgentId, known: Mapping[str, Any], *, line: int
+) -> None:
     """Gives the agent's row what the header on `line` says of it."""
     driver = await driver_connection(connection)
     changes = ", ".join(f"{name} = %s" for name in known)
-    with _explained(line):
-        await driver.execute(f"UPDATE agents SET {changes} WHERE agent_id = %s".encode(), [*known.values(), agent])  # noqa: S608 - columns
+    with _translate_errors(line):
+        await driver.execute(
+            f"UPDATE agents SET {changes} WHERE agent_id = %s".encode(), [*known.values(), agent]
+        )
 
 
-async def copy_rows(connection: AsyncConnection, agent: AgentId, kind: str, rows: Iterable[Mapping[str, Any]], *, first_line: int) -> None:
+async def copy_rows(
+    connection: AsyncConnection,
+    agent: AgentId,
+    kind: str,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    first_line: int,
+) -> None:
     """The rows of a section, which stood on consecutive lines, in one COPY: rows that point to one another are checked at its end.
 
     Raises BadImportLine or DamagedImport where they break a rule of the schema.
@@ -68,13 +79,15 @@ async def copy_rows(connection: AsyncConnection, agent: AgentId, kind: str, rows
     driver = await driver_connection(connection)
     names = ", ".join(column.name for column in section.columns.values())
     statement = f"COPY {section.table.name} (agent_id, {names}) FROM STDIN (FORMAT BINARY)"
-    with _explained(first_line):
+    with _translate_errors(first_line):
         async with driver.cursor() as cursor, cursor.copy(statement.encode()) as copy:
             copy.set_types(["text", *map(_copy_type, section.columns.values())])
             for number, row in enumerate(rows):
                 await copy.write_row([agent, *(row[name] for name in section.columns)])
                 if number % _BREATH == 0:
-                    await asyncio.sleep(0)  # COPY does not wait for the event loop while the server keeps up
+                    await asyncio.sleep(
+                        0
+                    )  # COPY does not wait for the event loop while the server keeps up
 
 
 def _copy_type(column: sa.Column[object]) -> str:
@@ -82,11 +95,15 @@ def _copy_type(column: sa.Column[object]) -> str:
 
 
 @contextmanager
-def _explained(first_line: int) -> Iterator[None]:
+def _translate_errors(first_line: int) -> Iterator[None]:
     """A broken rule of the schema, told by the line where Postgres names one, else by the key that is missing."""
     try:
         yield
-    except (psycopg.IntegrityError, psycopg.DataError, psycopg.errors.ProgramLimitExceeded) as error:
+    except (
+        psycopg.IntegrityError,
+        psycopg.DataError,
+        psycopg.errors.ProgramLimitExceeded,
+    ) as error:
         reason = f"{error.diag.message_primary}."
         if place := re.search(r"COPY \w+, line (\d+)", error.diag.context or ""):
             raise BadImportLine(first_line + int(place[1]) - 1, reason) from None
@@ -129,19 +146,21 @@ _CHECKS = {
 }
 
 
-async def check(connection: AsyncConnection, agent: AgentId) -> None:
+async def check_imported_history(connection: AsyncConnection, agent: AgentId) -> None:
     """Raises DamagedImport where a memory has no operation, or its beliefs leave a gap."""
     # The statistics do not know the new rows: the planner expects one and would compare each with each.
     await connection.execute(sa.text("SET LOCAL enable_nestloop = off"))
     for reason, statement in _CHECKS.items():
-        for row in await fetch(connection, statement, {"agent": agent}):
+        for row in await fetch_rows(connection, statement, {"agent": agent}):
             raise DamagedImport(reason.format(row["id"]))
 
 
-_CHAINS = f"SELECT {VERSION_COLUMNS} FROM memories WHERE agent_id = %s ORDER BY chain_id, created_at, id".encode()  # noqa: S608 - columns
+_CHAINS = f"SELECT {VERSION_COLUMNS} FROM memories WHERE agent_id = %s ORDER BY chain_id, created_at, id".encode()
 
 
-async def chains(connection: AsyncConnection, agent: AgentId) -> AsyncIterator[list[Version]]:
+async def stream_imported_chains(
+    connection: AsyncConnection, agent: AgentId
+) -> AsyncIterator[list[Version]]:
     """Every chain, one at a time."""
     driver = await driver_connection(connection)
     chain_id: UUID | None = None
@@ -154,6 +173,6 @@ async def chains(connection: AsyncConnection, agent: AgentId) -> AsyncIterator[l
                 yield chain
                 chain = []
             chain_id = row["chain_id"]
-            chain.append(version_in(row))
+            chain.append(version_from_row(row))
     if chain:
         yield chain

@@ -10,13 +10,19 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.checkpoint import Checkpoint, Link, Unfit, fold, tie
+from app.domain.checkpoint import (
+    Checkpoint,
+    InconsistentOperations,
+    RelationshipState,
+    advance_checkpoint,
+    apply_relationship_changes,
+)
 from app.domain.errors import LogDamaged
 from app.domain.memory import AgentId
-from app.domain.replay import Unreadable
+from app.domain.replay import UnreadableOperation
 from app.store import doctor
 from app.store.archives import File
-from app.store.engine import driver_connection, fetch
+from app.store.engine import driver_connection, fetch_rows
 from app.store.once import KEPT_FOR
 
 # --- cooling -----------------------------------------------------------------------------------------------------------
@@ -30,19 +36,36 @@ _COOLABLE = """
 """
 
 
-async def cool(connection: AsyncConnection, agent: AgentId, after: timedelta, *, limit: int) -> int:
+async def cool_memories(
+    connection: AsyncConnection, agent: AgentId, after: timedelta, *, limit: int
+) -> int:
     """Makes memories cold that ended longer than `after` ago; how many, `limit` at most."""
-    ids = [row["id"] for row in await fetch(connection, f"{_COOLABLE} LIMIT :limit", {"agent": agent, "after": after, "limit": limit})]
-    await fetch(connection, "UPDATE memories SET cold = true WHERE agent_id = :agent AND id = ANY(:ids)", {"agent": agent, "ids": ids})
+    ids = [
+        row["id"]
+        for row in await fetch_rows(
+            connection,
+            f"{_COOLABLE} LIMIT :limit",
+            {"agent": agent, "after": after, "limit": limit},
+        )
+    ]
+    await fetch_rows(
+        connection,
+        "UPDATE memories SET cold = true WHERE agent_id = :agent AND id = ANY(:ids)",
+        {"agent": agent, "ids": ids},
+    )
     return len(ids)
 
 
 async def count_coolable(connection: AsyncConnection, agent: AgentId, after: timedelta) -> int:
-    return await _count(connection, _COOLABLE, {"agent": agent, "after": after})
+    return await _count_rows(connection, _COOLABLE, {"agent": agent, "after": after})
 
 
-async def _count(connection: AsyncConnection, statement: str, given: Mapping[str, Any]) -> int:
-    [row] = await fetch(connection, f"SELECT count(*) AS rows FROM ({statement}) AS counted", given)  # noqa: S608 - a constant
+async def _count_rows(
+    connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]
+) -> int:
+    [row] = await fetch_rows(
+        connection, f"SELECT count(*) AS rows FROM ({statement}) AS counted", parameters
+    )
     rows: int = row["rows"]
     return rows
 
@@ -52,14 +75,14 @@ async def _count(connection: AsyncConnection, statement: str, given: Mapping[str
 _EXPIRED = "SELECT key FROM idempotency_keys WHERE agent_id = :agent AND created_at <= now() - CAST(:kept_for AS interval)"
 
 
-async def forget_answers(connection: AsyncConnection, agent: AgentId) -> int:
+async def remove_expired_answers(connection: AsyncConnection, agent: AgentId) -> int:
     """Removes the answers that no retry gets any more. Writers do so too, of agents that have some."""
-    statement = f"DELETE FROM idempotency_keys WHERE agent_id = :agent AND key IN ({_EXPIRED}) RETURNING key"  # noqa: S608 - a constant
-    return len(await fetch(connection, statement, {"agent": agent, "kept_for": KEPT_FOR}))
+    statement = f"DELETE FROM idempotency_keys WHERE agent_id = :agent AND key IN ({_EXPIRED}) RETURNING key"
+    return len(await fetch_rows(connection, statement, {"agent": agent, "kept_for": KEPT_FOR}))
 
 
 async def count_expired_answers(connection: AsyncConnection, agent: AgentId) -> int:
-    return await _count(connection, _EXPIRED, {"agent": agent, "kept_for": KEPT_FOR})
+    return await _count_rows(connection, _EXPIRED, {"agent": agent, "kept_for": KEPT_FOR})
 
 
 # --- the log -------------------------------------------------------------------------------------------------------------
@@ -115,11 +138,16 @@ class Batch:
         return max(self.leaving.values())
 
 
-async def next_batch(connection: AsyncConnection, agent: AgentId, age: timedelta, *, limit: int) -> Batch | None:
+async def find_next_batch(
+    connection: AsyncConnection, agent: AgentId, age: timedelta, *, limit: int
+) -> Batch | None:
     """The oldest operations that are older than `age` and not folded yet, `limit` at most; None where there is nothing to do."""
-    [row] = await fetch(connection, _NEXT, {"agent": agent, "age": age, "limit": limit})
+    [row] = await fetch_rows(connection, _NEXT, {"agent": agent, "age": age, "limit": limit})
     until = row["until"] or row["after"]
-    leaving = {r["id"]: r["created_at"] for r in await fetch(connection, _LEAVING, {"agent": agent, "until": until})}
+    leaving = {
+        r["id"]: r["created_at"]
+        for r in await fetch_rows(connection, _LEAVING, {"agent": agent, "until": until})
+    }
     return Batch(row["after"], until, leaving) if leaving or until > row["after"] else None
 
 
@@ -143,32 +171,50 @@ _KEEP_CHECKPOINT = b"""
 async def fold_log(connection: AsyncConnection, agent: AgentId, batch: Batch) -> None:
     """Takes what the batch tells of each memory into its checkpoint. Raises LogDamaged."""
     between = {"agent": agent, "after": batch.after, "until": batch.until}
-    steps = await doctor.steps_between(connection, agent, after=batch.after, until=batch.until)
-    links: dict[str, list[tuple[Link, bool]]] = defaultdict(list)
-    for row in await fetch(connection, _LINKS, between):
+    steps = await doctor.read_replay_steps(connection, agent, after=batch.after, until=batch.until)
+    links: dict[str, list[tuple[RelationshipState, bool]]] = defaultdict(list)
+    for row in await fetch_rows(connection, _LINKS, between):
         tied = row.pop("tied")
         links[row.pop("source")].append((row, tied))
     ids = sorted({*steps, *links})
-    erased = await _erased(connection, agent, ids)
-    found = await fetch(connection, _CHECKPOINTS, {"agent": agent, "ids": ids})
+    erased = await _get_erased_ids(connection, agent, ids)
+    found = await fetch_rows(connection, _CHECKPOINTS, {"agent": agent, "ids": ids})
     before = {str(row["memory_id"]): Checkpoint(row["told"], row["sealed"]) for row in found}
     rows = []
     for memory_id in ids:
         last = before.get(memory_id)
         try:
-            after = fold(last, steps.get(memory_id, ()), tie(last.links if last else [], links[memory_id]))
-        except (Unreadable, Unfit):
+            after = advance_checkpoint(
+                last,
+                steps.get(memory_id, ()),
+                apply_relationship_changes(last.links if last else [], links[memory_id]),
+            )
+        except (UnreadableOperation, InconsistentOperations):
             raise LogDamaged(agent, memory_id) from None
-        rows.append((agent, memory_id, Jsonb(after.told), Jsonb({} if memory_id in erased else after.sealed)))
+        rows.append(
+            (
+                agent,
+                memory_id,
+                Jsonb(after.state),
+                Jsonb({} if memory_id in erased else after.sealed),
+            )
+        )
     driver = await driver_connection(connection)
     async with driver.cursor() as cursor:
         await cursor.executemany(_KEEP_CHECKPOINT, rows)
-    await fetch(connection, "UPDATE agents SET log_folded_until = :until WHERE agent_id = :agent", between)
+    await fetch_rows(
+        connection, "UPDATE agents SET log_folded_until = :until WHERE agent_id = :agent", between
+    )
 
 
-async def _erased(connection: AsyncConnection, agent: AgentId, ids: Sequence[str]) -> set[str]:
+async def _get_erased_ids(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[str]
+) -> set[str]:
     """Which of these memories are erased. Raises LogDamaged where one is not stored."""
-    stored = {row["id"]: row["erased"] for row in await fetch(connection, _STORED, {"agent": agent, "ids": ids})}
+    stored = {
+        row["id"]: row["erased"]
+        for row in await fetch_rows(connection, _STORED, {"agent": agent, "ids": ids})
+    }
     for unknown in set(ids) - stored.keys():
         raise LogDamaged(agent, unknown)
     return {memory_id for memory_id, erased in stored.items() if erased}
@@ -191,23 +237,38 @@ _FOLD = """
 _REMOVE = "DELETE FROM consolidation_log WHERE agent_id = :agent AND id = ANY(:ids)"
 
 
-async def remove_from_log(connection: AsyncConnection, agent: AgentId, batch: Batch, archive_id: UUID, file: File | None) -> None:
+async def remove_from_log(
+    connection: AsyncConnection, agent: AgentId, batch: Batch, archive_id: UUID, file: File | None
+) -> None:
     """Notes which operations are folded, and removes those that leave: they are in this file. None leaves without one."""
-    given: dict[str, Any] = {"agent": agent, "archive": archive_id, "ids": batch.ids, "until": batch.until}
+    given: dict[str, Any] = {
+        "agent": agent,
+        "archive": archive_id,
+        "ids": batch.ids,
+        "until": batch.until,
+    }
     if file:
         span = {"operations": len(batch.ids), "first_at": batch.first_at, "last_at": batch.last_at}
-        await fetch(connection, _ARCHIVE, {**given, **span, "file": file.name, "sha256": file.sha256})
-    await fetch(connection, _FOLD, given)
-    await fetch(connection, _REMOVE, given)
+        await fetch_rows(
+            connection, _ARCHIVE, {**given, **span, "file": file.name, "sha256": file.sha256}
+        )
+    await fetch_rows(connection, _FOLD, given)
+    await fetch_rows(connection, _REMOVE, given)
 
 
 _OLD = "SELECT created_at FROM consolidation_log WHERE agent_id = :agent AND created_at < clock_timestamp() - CAST(:age AS interval)"
 
 
-async def count_leaving(connection: AsyncConnection, agent: AgentId, age: timedelta) -> tuple[int, int]:
+async def count_leaving(
+    connection: AsyncConnection, agent: AgentId, age: timedelta
+) -> tuple[int, int]:
     """How many operations would leave the log, and how many as old are kept back."""
-    [row] = await fetch(connection, f"SELECT max(created_at) AS until, count(*) AS rows FROM ({_OLD}) AS old", {"agent": agent, "age": age})  # noqa: S608
+    [row] = await fetch_rows(
+        connection,
+        f"SELECT max(created_at) AS until, count(*) AS rows FROM ({_OLD}) AS old",
+        {"agent": agent, "age": age},
+    )
     if row["until"] is None:
         return 0, 0
-    leaving = await _count(connection, _LEAVING, {"agent": agent, "until": row["until"]})
+    leaving = await _count_rows(connection, _LEAVING, {"agent": agent, "until": row["until"]})
     return leaving, row["rows"] - leaving

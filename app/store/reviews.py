@@ -14,10 +14,10 @@ from app.domain.memory import AgentId, Fact, Lifespan, Operation
 from app.domain.plan import Plan, Review
 from app.domain.relation import Classify, Decision, Finding, Judge, Judgment, Relation
 from app.domain.reviewing import Proposal
-from app.store.engine import fetch
+from app.store.engine import fetch_rows
 from app.store.reads import After
-from app.store.rows import as_json, said_of
-from app.store.undoing import fact_of
+from app.store.rows import as_json, fact_to_json
+from app.store.undoing import fact_from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class StoredReview:
     """A stored review: what it proposes, or the store that it holds back."""
 
     proposal: Proposal
@@ -59,48 +59,70 @@ _CONDITIONS = {
 }
 
 
-def _narrowed(filters: ReviewFilters) -> tuple[str, dict[str, Any]]:
-    given = {f.name: value for f in fields(filters) if (value := getattr(filters, f.name)) is not None}
+def _where_reviews(filters: ReviewFilters) -> tuple[str, dict[str, Any]]:
+    given = {
+        f.name: value for f in fields(filters) if (value := getattr(filters, f.name)) is not None
+    }
     return " AND ".join(["agent_id = :agent", *(_CONDITIONS[name] for name in given)]), given
 
 
 async def list_reviews(
-    connection: AsyncConnection, agent: AgentId, filters: ReviewFilters, *, limit: int, after: After | None
+    connection: AsyncConnection,
+    agent: AgentId,
+    filters: ReviewFilters,
+    *,
+    limit: int,
+    after: After | None,
 ) -> list[dict[str, Any]]:
     """Reviews, newest first."""
-    where, given = _narrowed(filters)
+    where, given = _where_reviews(filters)
     if after is not None:
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
         given |= {"after_created_at": after.created_at, "after_id": after.memory_id}
-    statement = f"SELECT * FROM reviews WHERE {where} ORDER BY created_at DESC, id DESC LIMIT :limit"  # noqa: S608
-    return await fetch(connection, statement, {"agent": agent, "limit": limit, **given})
+    statement = (
+        f"SELECT * FROM reviews WHERE {where} ORDER BY created_at DESC, id DESC LIMIT :limit"
+    )
+    return await fetch_rows(connection, statement, {"agent": agent, "limit": limit, **given})
 
 
-async def find_review(connection: AsyncConnection, agent: AgentId, review_id: UUID) -> dict[str, Any] | None:
-    rows = await fetch(connection, "SELECT * FROM reviews WHERE agent_id = :agent AND id = :id", {"agent": agent, "id": review_id})
+async def find_review_row(
+    connection: AsyncConnection, agent: AgentId, review_id: UUID
+) -> dict[str, Any] | None:
+    rows = await fetch_rows(
+        connection,
+        "SELECT * FROM reviews WHERE agent_id = :agent AND id = :id",
+        {"agent": agent, "id": review_id},
+    )
     return rows[0] if rows else None
 
 
-async def find_waiting(connection: AsyncConnection, agent: AgentId, review_id: UUID) -> Waiting | None:
-    row = await find_review(connection, agent, review_id)
-    return waiting_of(row) if row else None
+async def find_stored_review(
+    connection: AsyncConnection, agent: AgentId, review_id: UUID
+) -> StoredReview | None:
+    row = await find_review_row(connection, agent, review_id)
+    return stored_review_from_row(row) if row else None
 
 
-async def overdue(connection: AsyncConnection, agent: AgentId, before: datetime) -> list[Waiting]:
+async def list_overdue_reviews(
+    connection: AsyncConnection, agent: AgentId, before: datetime
+) -> list[StoredReview]:
     """Reviews that wait since before that time."""
-    statement = (
-        "SELECT * FROM reviews WHERE agent_id = :agent AND status = 'pending' AND created_at < :before ORDER BY created_at LIMIT 1000"
-    )
-    return [waiting_of(row) for row in await fetch(connection, statement, {"agent": agent, "before": before})]
+    statement = "SELECT * FROM reviews WHERE agent_id = :agent AND status = 'pending' AND created_at < :before ORDER BY created_at LIMIT 1000"
+    return [
+        stored_review_from_row(row)
+        for row in await fetch_rows(connection, statement, {"agent": agent, "before": before})
+    ]
 
 
 # The revisions that the proposal relies on from now on.
 _RELY = "UPDATE reviews SET relied_on = :relied_on WHERE agent_id = :agent AND id = :id"
 
 
-async def rely_on(connection: AsyncConnection, agent: AgentId, review_id: UUID, revisions: Mapping[UUID, int]) -> None:
+async def set_relied_revisions(
+    connection: AsyncConnection, agent: AgentId, review_id: UUID, revisions: Mapping[UUID, int]
+) -> None:
     relied_on = Jsonb({str(i): revision for i, revision in revisions.items()})
-    await fetch(connection, _RELY, {"agent": agent, "id": review_id, "relied_on": relied_on})
+    await fetch_rows(connection, _RELY, {"agent": agent, "id": review_id, "relied_on": relied_on})
 
 
 # Its known time is one of the agent's: what is stored when it is accepted begins then.
@@ -111,12 +133,28 @@ _HOLD = """
 """
 
 
-async def hold(
-    connection: AsyncConnection, agent: AgentId, review_id: UUID, incoming: Incoming, review: Review | None, *, now: datetime
+async def hold_store(
+    connection: AsyncConnection,
+    agent: AgentId,
+    review_id: UUID,
+    incoming: Incoming,
+    review: Review | None,
+    *,
+    now: datetime,
 ) -> None:
     """Keeps a store back. `review` says what it would do to stored memories, if anything."""
-    told = as_json({"fact": said_of(incoming.fact), "supersedes": incoming.supersedes, "classify": incoming.classify})
-    await fetch(connection, _HOLD, {"agent": agent, "id": review_id, "incoming": told, "now": now, **_proposed(review)})
+    told = as_json(
+        {
+            "fact": fact_to_json(incoming.fact),
+            "supersedes": incoming.supersedes,
+            "classify": incoming.classify,
+        }
+    )
+    await fetch_rows(
+        connection,
+        _HOLD,
+        {"agent": agent, "id": review_id, "incoming": told, "now": now, **_proposal_values(review)},
+    )
 
 
 _HOLD_ON = """
@@ -125,17 +163,23 @@ _HOLD_ON = """
 """
 
 
-async def hold_on(connection: AsyncConnection, agent: AgentId, review_id: UUID, review: Review | None) -> None:
+async def update_hold_proposal(
+    connection: AsyncConnection, agent: AgentId, review_id: UUID, review: Review | None
+) -> None:
     """Says anew what a store that is kept back would do to stored memories, if anything."""
-    await fetch(connection, _HOLD_ON, {"agent": agent, "id": review_id, **_proposed(review)})
+    await fetch_rows(
+        connection, _HOLD_ON, {"agent": agent, "id": review_id, **_proposal_values(review)}
+    )
 
 
-def _proposed(review: Review | None) -> dict[str, Any]:
+def _proposal_values(review: Review | None) -> dict[str, Any]:
     return {
         "relation": review.relation if review else Relation.NONE,
         "sentence": "Accepting stores this fact." + (f" {review.sentence}" if review else ""),
         "judgments": as_json(list(review.judgments) if review else []),
-        "relied_on": Jsonb({str(i): revision for i, revision in review.relied_on} if review else {}),
+        "relied_on": Jsonb(
+            {str(i): revision for i, revision in review.relied_on} if review else {}
+        ),
     }
 
 
@@ -157,24 +201,35 @@ _REPORT = """
 """
 
 
-async def shadow_report(connection: AsyncConnection, agent: AgentId, since: datetime | None) -> list[dict[str, Any]]:
-    return await fetch(connection, _REPORT, {"agent": agent, "since": since})
+async def read_shadow_report(
+    connection: AsyncConnection, agent: AgentId, since: datetime | None
+) -> list[dict[str, Any]]:
+    return await fetch_rows(connection, _REPORT, {"agent": agent, "since": since})
 
 
 # --- a row as a value ---------------------------------------------------------------------------------------------------
 
 
-def waiting_of(row: Mapping[str, Any]) -> Waiting:
+def stored_review_from_row(row: Mapping[str, Any]) -> StoredReview:
     held = row["incoming"]
-    return Waiting(proposal_of(row), row["status"], row["decision_log_id"], _incoming(held) if held else None)
+    return StoredReview(
+        proposal_from_row(row),
+        row["status"],
+        row["decision_log_id"],
+        _incoming_from_json(held) if held else None,
+    )
 
 
-def _incoming(held: Mapping[str, Any]) -> Incoming:
-    classify = held["classify"]
-    return Incoming(fact_of(held["fact"]), tuple(UUID(i) for i in held["supersedes"]), Classify(classify) if classify else None)
+def _incoming_from_json(stored: Mapping[str, Any]) -> Incoming:
+    classify = stored["classify"]
+    return Incoming(
+        fact_from_json(stored["fact"]),
+        tuple(UUID(i) for i in stored["supersedes"]),
+        Classify(classify) if classify else None,
+    )
 
 
-def proposal_of(row: Mapping[str, Any]) -> Proposal:
+def proposal_from_row(row: Mapping[str, Any]) -> Proposal:
     said = row["said"]
     return Proposal(
         row["id"],
@@ -182,7 +237,7 @@ def proposal_of(row: Mapping[str, Any]) -> Proposal:
         row["sentence"],
         row["created_at"],
         row["memory_id"],
-        tuple(_judgment(j) for j in row["judgments"]),
+        tuple(_judgment_from_json(j) for j in row["judgments"]),
         tuple((UUID(i), revision) for i, revision in row["relied_on"].items()),
         {name: value and _SAID[name](value) for name, value in said.items()} if said else None,
     )
@@ -198,27 +253,49 @@ _SAID: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _judgment(told: Mapping[str, Any]) -> Judgment:
+def _judgment_from_json(stored: Mapping[str, Any]) -> Judgment:
     return Judgment(
-        UUID(told["memory_id"]),
-        Relation(told["relation"]),
-        told["confidence"],
-        told["reasoning"],
-        Judge(told["decided_by"]),
-        tuple(_finding(f) for f in told["findings"]),
-        tuple(told["vetoes"]),
-        told.get("flag", False),
+        UUID(stored["memory_id"]),
+        Relation(stored["relation"]),
+        stored["confidence"],
+        stored["reasoning"],
+        Judge(stored["decided_by"]),
+        tuple(_finding_from_json(f) for f in stored["findings"]),
+        tuple(stored["vetoes"]),
+        stored.get("flag", False),
     )
 
 
-def _finding(told: Mapping[str, Any]) -> Finding:
-    return Finding(told["name"], Relation(told["relation"]), told["confidence"], told["explanation"])
+def _finding_from_json(stored: Mapping[str, Any]) -> Finding:
+    return Finding(
+        stored["name"], Relation(stored["relation"]), stored["confidence"], stored["explanation"]
+    )
 
 
-def plan_of(row: RowMapping, proposal: Proposal) -> Plan:
+def plan_from_log_row(row: RowMapping, proposal: Proposal) -> Plan:
     """What a logged decision did, as far as an answer tells it."""
-    ended = {s["id"] for s in row["after_state"] if s.get("belief", {}).get("superseded_by") or s.get("belief", {}).get("retracted_at")}
-    findings = tuple(_finding(f) for f in row["signals"])
-    decision = Decision(Relation(row["relation"]), row["confidence"], Judge(row["decided_by"]), row["reasoning"], findings)
-    superseded = tuple(i for i in (*proposal.targets, *([proposal.memory_id] if proposal.memory_id else [])) if str(i) in ended)
-    return Plan(Operation(row["operation"]), row["created_at"], decision, target=row["target_memory_id"], superseded=superseded)
+    ended = {
+        s["id"]
+        for s in row["after_state"]
+        if s.get("belief", {}).get("superseded_by") or s.get("belief", {}).get("retracted_at")
+    }
+    findings = tuple(_finding_from_json(f) for f in row["signals"])
+    decision = Decision(
+        Relation(row["relation"]),
+        row["confidence"],
+        Judge(row["decided_by"]),
+        row["reasoning"],
+        findings,
+    )
+    superseded = tuple(
+        i
+        for i in (*proposal.targets, *([proposal.memory_id] if proposal.memory_id else []))
+        if str(i) in ended
+    )
+    return Plan(
+        Operation(row["operation"]),
+        row["created_at"],
+        decision,
+        target=row["target_memory_id"],
+        superseded=superseded,
+    )

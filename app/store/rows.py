@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
-from app.domain.links import Link
+from app.domain.links import Relationship
 from app.domain.memory import AgentId, Belief, Fact, Tier, Version
 from app.domain.plan import Insertion, Plan, Review
 from app.store.tables import BELIEF_COLUMNS
 
 
-def belief_of(row: Mapping[str, Any]) -> Belief:
+def belief_from_row(row: Mapping[str, Any]) -> Belief:
     """The belief in a row of `memories` or `memory_beliefs`."""
     claims = {name: row[name] for name in BELIEF_COLUMNS}
     return Belief(**claims | {"tier": Tier(row["tier"])})
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CallInfo:
     """What the log says about the call that caused an operation."""
 
     session_id: str | None = None
@@ -92,7 +92,12 @@ MEMORY_TYPES: dict[str, str | int] = {
     **_BELIEF_COLUMN_TYPES,
 }
 
-BELIEF_TYPES: dict[str, str | int] = {"agent_id": "text", "memory_id": "uuid", "known_until": "timestamptz", **_BELIEF_COLUMN_TYPES}
+BELIEF_TYPES: dict[str, str | int] = {
+    "agent_id": "text",
+    "memory_id": "uuid",
+    "known_until": "timestamptz",
+    **_BELIEF_COLUMN_TYPES,
+}
 
 LOG_TYPES: dict[str, str | int] = {
     "agent_id": "text",
@@ -145,7 +150,11 @@ REVIEW_TYPES: dict[str, str | int] = {
 
 
 def memory_row(
-    agent: AgentId, inserted: Insertion, vector: NDArray[np.float32], language: int, look_again: str | None
+    agent: AgentId,
+    inserted: Insertion,
+    vector: NDArray[np.float32],
+    language: int,
+    look_again: str | None,
 ) -> tuple[object, ...]:
     fact, version = inserted.fact, inserted.version
     return (
@@ -183,13 +192,13 @@ def memory_row(
         version.created_at,
         version.revision,
         list(fact.merged_from),
-        *_derived(fact),
+        *_derived_slot_values(fact),
         look_again,
         *belief_values(version.belief),
     )
 
 
-def _derived(fact: Fact) -> tuple[object, ...]:
+def _derived_slot_values(fact: Fact) -> tuple[object, ...]:
     slot = fact.derived
     return (slot.entity, slot.key, slot.value, slot.digest) if slot else (None, None, None, None)
 
@@ -202,11 +211,15 @@ def belief_row(agent: AgentId, version: Version, known_until: datetime) -> tuple
     return (agent, version.id, known_until, *belief_values(version.belief))
 
 
-def link_row(agent: AgentId, link: Link, log_id: UUID, now: datetime) -> tuple[object, ...]:
+def relationship_row(
+    agent: AgentId, link: Relationship, log_id: UUID, now: datetime
+) -> tuple[object, ...]:
     return (agent, link.source, link.target, link.type, log_id, now)
 
 
-def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID) -> tuple[object, ...]:
+def review_row(
+    agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID
+) -> tuple[object, ...]:
     stored = review.successor or (plan.target if plan.inserted else None)
     written = {version.id: version.revision for version in plan.versions}
     relied_on = {str(i): written.get(i, revision) for i, revision in review.relied_on}
@@ -228,14 +241,19 @@ def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_
     )
 
 
-def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, corrected: dict[str, Any] | None) -> tuple[object, ...]:
+def log_row(
+    agent: AgentId, log_id: UUID, plan: Plan, request: CallInfo, corrected: dict[str, Any] | None
+) -> tuple[object, ...]:
     """`corrected`: what the metadata that the plan corrects said before."""
-    before = [_state(c.before) for c in plan.changed]
+    before = [_version_to_state(c.before) for c in plan.changed]
     if corrected is not None:
         before.append({"id": str(plan.target), "metadata": corrected})
     if plan.unlinked:
         before.append({"links": plan.unlinked})
-    after = [*(_state(i.version) | _stored(i.fact, plan) for i in plan.inserted), *(_state(c.after) for c in plan.changed)]
+    after = [
+        *(_version_to_state(i.version) | _fact_to_state(i.fact, plan) for i in plan.inserted),
+        *(_version_to_state(c.after) for c in plan.changed),
+    ]
     if plan.links:
         after.append({"links": plan.links})
     if plan.review:
@@ -255,18 +273,18 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
         plan.decision.reasoning,
         as_json(plan.decision.findings),
         plan.decision.decided_by,
-        as_json(said_of(plan.incoming, _INCOMING)) if plan.incoming else None,
+        as_json(fact_to_json(plan.incoming, _INCOMING)) if plan.incoming else None,
         as_json(before),
         as_json(after),
-        plan.asked.model if plan.asked else None,
-        plan.asked.prompt_version if plan.asked else None,
-        as_json(plan.asked) if plan.asked else None,
+        plan.model_cost.model if plan.model_cost else None,
+        plan.model_cost.prompt_version if plan.model_cost else None,
+        as_json(plan.model_cost) if plan.model_cost else None,
         request.duration_ms,
         (plan.incoming.session_id if plan.incoming else None) or request.session_id,
         request.request_id,
         plan.now,
         plan.reverts,
-        as_json(_vetoed(plan)),
+        as_json(_build_vetoes(plan)),
     )
 
 
@@ -274,33 +292,41 @@ def log_row(agent: AgentId, log_id: UUID, plan: Plan, request: Request, correcte
 _MAX_VETOED = 10
 
 
-def _vetoed(plan: Plan) -> list[dict[str, object]]:
+def _build_vetoes(plan: Plan) -> list[dict[str, object]]:
     """What the fact was kept apart from though it is alike, each with the first reason."""
-    return [{"memory_id": j.memory_id, "veto": j.vetoes[0]} for j in plan.judgments if j.vetoes and j.akin][:_MAX_VETOED]
+    return [
+        {"memory_id": j.memory_id, "veto": j.vetoes[0]}
+        for j in plan.judgments
+        if j.vetoes and j.akin
+    ][:_MAX_VETOED]
 
 
 @cache
-def _names(of: type) -> tuple[str, ...]:
+def _field_names(of: type) -> tuple[str, ...]:
     return tuple(f.name for f in fields(of))
 
 
-_INCOMING = tuple(name for name in _names(Fact) if name != "derived")
+_INCOMING = tuple(name for name in _field_names(Fact) if name != "derived")
 
 
-def _stored(fact: Fact, plan: Plan) -> dict[str, Any]:
+def _fact_to_state(fact: Fact, plan: Plan) -> dict[str, Any]:
     """A fact as it was stored; its text only where `incoming` does not carry it already."""
-    stored = said_of(fact) | ({"look_again": plan.look_again} if plan.look_again else {})
+    stored = fact_to_json(fact) | ({"look_again": plan.look_again} if plan.look_again else {})
     if plan.incoming is not None and plan.incoming.content == fact.content:
         del stored["content"]
     return stored
 
 
-def said_of(fact: Fact, names: Iterable[str] | None = None) -> dict[str, Any]:
+def fact_to_json(fact: Fact, names: Iterable[str] | None = None) -> dict[str, Any]:
     """A fact as JSON, without what was not said; of these names only."""
-    return {name: value for name in names or _names(Fact) if (value := getattr(fact, name)) not in (None, (), {})}
+    return {
+        name: value
+        for name in names or _field_names(Fact)
+        if (value := getattr(fact, name)) not in (None, (), {})
+    }
 
 
-def _state(version: Version) -> dict[str, Any]:
+def _version_to_state(version: Version) -> dict[str, Any]:
     """What replaying the log needs of a version beyond its fact."""
     return {
         "id": version.id,
@@ -312,21 +338,21 @@ def _state(version: Version) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1024)  # most times of an operation are one and the same
-def _written(time: datetime) -> str:
+def _format_time(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _plain(value: object) -> object:
+def _to_plain_value(value: object) -> object:
     if isinstance(value, datetime):
-        return _written(value)
+        return _format_time(value)
     if isinstance(value, UUID):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: getattr(value, name) for name in _names(type(value))}
+        return {name: getattr(value, name) for name in _field_names(type(value))}
     raise TypeError(f"{type(value).__name__} has no place in the log")
 
 
-_DUMPS = json.JSONEncoder(default=_plain, ensure_ascii=False).encode
+_DUMPS = json.JSONEncoder(default=_to_plain_value, ensure_ascii=False).encode
 
 
 def as_json(value: object) -> Jsonb:

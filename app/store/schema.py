@@ -28,21 +28,21 @@ class UnfitDatabase(Exception):
     """The database cannot be served; the message is one line that names the command to run."""
 
 
-def migrate(url: str) -> None:
+def migrate_database(url: str) -> None:
     """Brings the database to the schema of this code, one process at a time. Raises UnfitDatabase for a server that is too old."""
-    with _migrating(url) as config:
+    with _open_migration(url) as config:
         command.upgrade(config, "head")
 
 
 def migrate_down(url: str, revision: str = "base") -> None:
     """Takes the database back to an earlier revision; what only later ones hold is lost."""
-    with _migrating(url) as config:
+    with _open_migration(url) as config:
         command.downgrade(config, revision)
 
 
 @contextmanager
-def _migrating(url: str) -> Iterator[Config]:
-    with _connected(url) as connection:
+def _open_migration(url: str) -> Iterator[Config]:
+    with _connect_database(url) as connection:
         _check_server(connection)
         connection.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": _MIGRATION_LOCK})
         connection.commit()
@@ -50,11 +50,11 @@ def _migrating(url: str) -> Iterator[Config]:
         connection.commit()
 
 
-def check(url: str) -> None:
+def check_schema(url: str) -> None:
     """Raises UnfitDatabase unless the database can be served as it is."""
-    with _connected(url) as connection:
+    with _connect_database(url) as connection:
         _check_server(connection)
-        if _revision(connection) != _head():
+        if _read_stored_revision(connection) != _read_head_revision():
             raise UnfitDatabase(
                 "The database schema is not that of this version. Run `palimpsest migrate` or start with `palimpsest serve --migrate`."
             )
@@ -63,11 +63,17 @@ def check(url: str) -> None:
 
 def claim_encoder(url: str, name: str, dimensions: int) -> None:
     """Records which model makes this database's vectors. Raises UnfitDatabase where another one does."""
-    with _connected(url) as connection:
-        claim = sa.text("INSERT INTO encoder (the_one, name, dimensions) VALUES (true, :name, :dimensions) ON CONFLICT DO NOTHING")
+    with _connect_database(url) as connection:
+        claim = sa.text(
+            "INSERT INTO encoder (the_one, name, dimensions) VALUES (true, :name, :dimensions) ON CONFLICT DO NOTHING"
+        )
         first = connection.execute(claim, {"name": name, "dimensions": dimensions}).rowcount == 1
         if first:
-            connection.execute(sa.text(f"ALTER TABLE memories ALTER COLUMN embedding SET STORAGE {vector_storage(dimensions)}"))
+            connection.execute(
+                sa.text(
+                    f"ALTER TABLE memories ALTER COLUMN embedding SET STORAGE {choose_vector_storage(dimensions)}"
+                )
+            )
         connection.commit()
         stored = connection.execute(sa.text("SELECT name, dimensions FROM encoder")).one()
     if tuple(stored) != (name, dimensions):
@@ -77,40 +83,63 @@ def claim_encoder(url: str, name: str, dimensions: int) -> None:
         )
 
 
-def vector_storage(dimensions: int) -> str:
+def choose_vector_storage(dimensions: int) -> str:
     """How vectors of this size are stored: in the row where they fit it beside everything else, for a scan would fetch each one apart."""
     return "PLAIN" if dimensions <= MOST_DIMENSIONS_IN_ROW else "EXTERNAL"
 
 
-def language_oid(url: str, name: str) -> int:
+def get_language_oid(url: str, name: str) -> int:
     """The oid of a text search configuration. Raises UnfitDatabase where this server has none of that name."""
-    find = sa.text("SELECT oid FROM pg_ts_config WHERE cfgname = :name AND pg_ts_config_is_visible(oid)")
-    with _connected(url) as connection:
+    find = sa.text(
+        "SELECT oid FROM pg_ts_config WHERE cfgname = :name AND pg_ts_config_is_visible(oid)"
+    )
+    with _connect_database(url) as connection:
         found: int | None = connection.execute(find, {"name": name}).scalar()
     if found is None:
-        raise UnfitDatabase(f"PALIMPSEST_TEXT_LANGUAGE: this Postgres has no text search configuration {name!r}; `english` is one.")
+        raise UnfitDatabase(
+            f"PALIMPSEST_TEXT_LANGUAGE: this Postgres has no text search configuration {name!r}; `english` is one."
+        )
     return found
 
 
-def _connected(url: str) -> sa.Connection:
+def _connect_database(url: str) -> sa.Connection:
     try:
-        return sa.create_engine(sqlalchemy_url(url), poolclass=sa.NullPool, connect_args={"connect_timeout": CONNECT_TIMEOUT}).connect()
+        return sa.create_engine(
+            sqlalchemy_url(url),
+            poolclass=sa.NullPool,
+            connect_args={"connect_timeout": CONNECT_TIMEOUT},
+        ).connect()
     except NoAddress as problem:
         raise UnfitDatabase(f"PALIMPSEST_DATABASE_URL: {problem}") from None
     except sa.exc.OperationalError as problem:
         reason = str(problem.orig).strip().splitlines()[0]
-        raise UnfitDatabase(f"Cannot connect to the database of PALIMPSEST_DATABASE_URL: {reason}") from None
+        raise UnfitDatabase(
+            f"Cannot connect to the database of PALIMPSEST_DATABASE_URL: {reason}"
+        ) from None
 
 
 def _check_server(connection: sa.Connection) -> None:
-    version = connection.execute(sa.text("SELECT current_setting('server_version_num')::int, current_setting('server_version')")).one()
+    version = connection.execute(
+        sa.text(
+            "SELECT current_setting('server_version_num')::int, current_setting('server_version')"
+        )
+    ).one()
     if version[0] < MINIMUM_SERVER:
-        raise UnfitDatabase(f"Postgres {version[1]} is too old: 16 or newer is needed. Upgrade the server, then run `palimpsest migrate`.")
-    _check_pgvector(connection, "pg_available_extensions", "coalesce(installed_version, default_version)", "name")
+        raise UnfitDatabase(
+            f"Postgres {version[1]} is too old: 16 or newer is needed. Upgrade the server, then run `palimpsest migrate`."
+        )
+    _check_pgvector(
+        connection,
+        "pg_available_extensions",
+        "coalesce(installed_version, default_version)",
+        "name",
+    )
 
 
 def _check_pgvector(connection: sa.Connection, catalog: str, version: str, name: str) -> None:
-    found = connection.execute(sa.text(f"SELECT {version} FROM {catalog} WHERE {name} = 'vector'")).scalar()  # noqa: S608 - constants
+    found = connection.execute(
+        sa.text(f"SELECT {version} FROM {catalog} WHERE {name} = 'vector'")
+    ).scalar()
     if found is None:
         raise UnfitDatabase(
             "The extension `vector` (pgvector) is missing. Install pgvector 0.8.4 or newer on the server, then run `palimpsest migrate`."
@@ -123,20 +152,24 @@ def _check_pgvector(connection: sa.Connection, catalog: str, version: str, name:
 
 def _alembic_config(connection: sa.Connection) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(_migrations()))
+    config.set_main_option("script_location", str(_find_migrations_folder()))
     config.attributes["connection"] = connection
     return config
 
 
-def _migrations() -> Path:
+def _find_migrations_folder() -> Path:
     """Beside the package in a checkout, inside it when installed from a wheel."""
     package = Path(app.__file__).parent
-    return next(folder for folder in (package.parent / "migrations", package / "migrations") if (folder / "env.py").exists())
+    return next(
+        folder
+        for folder in (package.parent / "migrations", package / "migrations")
+        if (folder / "env.py").exists()
+    )
 
 
-def _head() -> str | None:
-    return ScriptDirectory(str(_migrations())).get_current_head()
+def _read_head_revision() -> str | None:
+    return ScriptDirectory(str(_find_migrations_folder())).get_current_head()
 
 
-def _revision(connection: sa.Connection) -> str | None:
+def _read_stored_revision(connection: sa.Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()

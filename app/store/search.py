@@ -11,8 +11,19 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.errors import EmbeddingsChanged
 from app.domain.memory import AgentId, Fact, Memory, Moment
-from app.store.engine import VectorList, fetch
-from app.store.reads import LATEST, MEMORY, MOMENT, Filters, Point, answered, findable, known, memory_in, run
+from app.store.engine import VectorList, fetch_rows
+from app.store.reads import (
+    LATEST,
+    MEMORY,
+    MOMENT,
+    Filters,
+    Point,
+    memories_from,
+    memory_columns,
+    memory_from_row,
+    run_read,
+    where_searchable,
+)
 
 # How many memories of the same derived slot or given category are candidates, ranked or not.
 MAX_ALIKE = 5
@@ -124,59 +135,74 @@ class Query:
         return max(MIN_DEPTH, self.limit)
 
 
-def search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
+def build_search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
     """The statement of a search and the values of its filters."""
-    source, _ = known(point)
-    where, parameters = findable(filters, point)
+    source, _ = memories_from(point)
+    where, parameters = where_searchable(filters, point)
     if mode != "text":
         where += f" AND {_SAME_ENCODER}"
     distance = _DISTANCE.format(vector=":vector")
-    parts = {"source": source, "where": where, "distance": distance, "rank": _RANK, "fused": _FUSED, "and_more": ""}
+    parts = {
+        "source": source,
+        "where": where,
+        "distance": distance,
+        "rank": _RANK,
+        "fused": _FUSED,
+        "and_more": "",
+    }
     live = _LIVE.format(**parts) if mode == "hybrid" else ""
     statement = f"""
         WITH {MOMENT}, {_ASKED.format(query=":query")}, {live} found AS MATERIALIZED ({_FOUND[mode].format(**parts)})
-        SELECT {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(point, answered(point))}) AS hit ON true
+        SELECT {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_select_found_sql(point, memory_columns(point))}) AS hit ON true
         ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
-    """  # noqa: S608 - fragments from constants, values are bound
+    """
     return statement, parameters
 
 
 _MOMENT_AND_ENCODER = "moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder) AS encoder"
 
 
-def _of_found(point: Point, columns: str) -> str:
+def _select_found_sql(point: Point, columns: str) -> str:
     """These columns of the memories of a `found` CTE (id, score, vector, text)."""
-    source, _ = known(point)
+    source, _ = memories_from(point)
     return f"""
         SELECT found.score, found.vector AS vector_score, found.text AS text_score, {columns}
         FROM found JOIN {source} ON m.agent_id = :agent AND m.id = found.id
-    """  # noqa: S608 - fragments from constants, values are bound
+    """
 
 
-def _compared(point: Point, content: str, vector: str, derived: str, category: str) -> str:
+def _comparison_ctes_sql(
+    point: Point, content: str, vector: str, derived: str, category: str
+) -> str:
     """The CTEs that end in `found`: what a fact is compared with, by the SQL of what is known of it."""
-    where, _ = findable(Filters(), point)
+    where, _ = where_searchable(Filters(), point)
     alike = _ALIKE.format(derived=derived, category=category)
-    parts = {"source": LATEST, "where": f"{where} AND {_SAME_ENCODER}", "rank": _RANK, "fused": _FUSED, "and_more": alike}
+    parts = {
+        "source": LATEST,
+        "where": f"{where} AND {_SAME_ENCODER}",
+        "rank": _RANK,
+        "fused": _FUSED,
+        "and_more": alike,
+    }
     parts["distance"] = _DISTANCE.format(vector=vector)
     ranked = f"ranked AS MATERIALIZED ({_FOUND['hybrid'].format(**parts)})"
     return f"{_ASKED.format(query=content)}, {_LIVE.format(**parts)} {ranked}, {_RANKED_AND_ALIKE}"
 
 
 # Neither counters nor what has ended beside it matter to how a candidate is judged.
-_COMPARED = f"{MEMORY}, {known(Point())[1]} AS supersedes_id"
+_COMPARED = f"{MEMORY}, {memories_from(Point())[1]} AS supersedes_id"
 
 
-def _of_one(point: Point) -> str:
+def _compare_one_sql(point: Point) -> str:
     """For one fact, Postgres plans this once and for all."""
     return f"""
-        WITH {MOMENT}, {_compared(point, ":content", ":vector", ":derived", ":category")}
-        SELECT 1 AS place, {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_of_found(point, _COMPARED)}) AS hit ON true
+        WITH {MOMENT}, {_comparison_ctes_sql(point, ":content", ":vector", ":derived", ":category")}
+        SELECT 1 AS place, {_MOMENT_AND_ENCODER}, hit.* FROM moment LEFT JOIN ({_select_found_sql(point, _COMPARED)}) AS hit ON true
         ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
-    """  # noqa: S608 - fragments from constants, values are bound
+    """
 
 
-def _of_many(point: Point) -> str:
+def _compare_many_sql(point: Point) -> str:
     """For many: planning it takes longer than running it in a small agent, but it is planned once for all of them."""
     return f"""
         WITH {MOMENT}
@@ -185,24 +211,33 @@ def _of_many(point: Point) -> str:
             CAST(:contents AS text[]), CAST(:vectors AS vector[]), CAST(:derived AS bytea[]), CAST(:categories AS text[])
         ) WITH ORDINALITY AS fact (content, vector, derived, category, place)
         LEFT JOIN LATERAL (
-            WITH {_compared(point, "fact.content", "fact.vector", "fact.derived", "fact.category")} {_of_found(point, _COMPARED)}
+            WITH {_comparison_ctes_sql(point, "fact.content", "fact.vector", "fact.derived", "fact.category")} {_select_found_sql(point, _COMPARED)}
         ) AS hit ON true
         ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
-    """  # noqa: S608 - fragments from constants, values are bound
+    """
 
 
-async def search(connection: AsyncConnection, agent: AgentId, query: Query, filters: Filters, point: Point) -> Hits:
+async def search_memories(
+    connection: AsyncConnection, agent: AgentId, query: Query, filters: Filters, point: Point
+) -> Hits:
     """The nearest live memories, best first: min(limit, live) of them unless `min_score` cuts some off.
 
     Raises EmbeddingsChanged where the database's vectors are another model's than the query's.
     """
-    statement, parameters = search_statement(query.mode, filters, point)
-    moment, rows = await run(connection, statement, agent, point, parameters | _bound(query), encoder=query.encoder_needed)
-    return Hits(moment, [_hit(row) for row in rows])
+    statement, parameters = build_search_statement(query.mode, filters, point)
+    moment, rows = await run_read(
+        connection,
+        statement,
+        agent,
+        point,
+        parameters | _search_values(query),
+        encoder=query.encoder_needed,
+    )
+    return Hits(moment, [_hit_from_row(row) for row in rows])
 
 
 @dataclass(frozen=True, slots=True)
-class Comparing:
+class ComparisonOptions:
     """How facts are compared with what is stored: the model of their vectors, the language of their words, how many of the nearest."""
 
     encoder: str
@@ -210,35 +245,53 @@ class Comparing:
     limit: int
 
 
-async def candidates(
+async def find_candidates(
     connection: AsyncConnection,
     agent: AgentId,
     facts: Sequence[Fact],
     vectors: Sequence[NDArray[np.float32]],
-    comparing: Comparing,
+    comparing: ComparisonOptions,
     *,
     as_of: datetime | None = None,
 ) -> tuple[Moment, list[list[Hit]]]:
     """The memories that hold at `as_of` (default: now) and that each fact is compared with: the nearest, best first, then up to MAX_ALIKE
     of the same derived slot or given category; those have no scores. Raises EmbeddingsChanged where the vectors are another model's."""
-    given = {"alike": MAX_ALIKE, "depth": max(MIN_DEPTH, comparing.limit), "min_score": ANY_SCORE, **asdict(comparing)}
+    given = {
+        "alike": MAX_ALIKE,
+        "depth": max(MIN_DEPTH, comparing.limit),
+        "min_score": ANY_SCORE,
+        **asdict(comparing),
+    }
     point = Point(as_of)
-    statement = _of_one(point) if len(facts) == 1 else _of_many(point)
-    given |= _one(facts[0], vectors[0]) if len(facts) == 1 else _many(facts, vectors)
-    moment, rows = await run(connection, statement, agent, point, given, encoder=comparing.encoder)
+    statement = _compare_one_sql(point) if len(facts) == 1 else _compare_many_sql(point)
+    given |= (
+        _comparison_values(facts[0], vectors[0])
+        if len(facts) == 1
+        else _bulk_comparison_values(facts, vectors)
+    )
+    moment, rows = await run_read(
+        connection, statement, agent, point, given, encoder=comparing.encoder
+    )
     hits: list[list[Hit]] = [[] for _ in facts]
     for row in rows:
-        hits[row["place"] - 1].append(_hit(row))
+        hits[row["place"] - 1].append(_hit_from_row(row))
     return moment, hits
 
 
-def _one(fact: Fact, vector: NDArray[np.float32]) -> dict[str, Any]:
+def _comparison_values(fact: Fact, vector: NDArray[np.float32]) -> dict[str, Any]:
     derived = fact.derived.digest if fact.derived else None
-    return {"content": fact.content, "vector": vector, "derived": derived, "category": fact.slot.category or None}
+    return {
+        "content": fact.content,
+        "vector": vector,
+        "derived": derived,
+        "category": fact.slot.category or None,
+    }
 
 
-def _many(facts: Sequence[Fact], vectors: Sequence[NDArray[np.float32]]) -> dict[str, Any]:
-    each = [_one(fact, vector) for fact, vector in zip(facts, vectors, strict=True)]
+def _bulk_comparison_values(
+    facts: Sequence[Fact], vectors: Sequence[NDArray[np.float32]]
+) -> dict[str, Any]:
+    each = [_comparison_values(fact, vector) for fact, vector in zip(facts, vectors, strict=True)]
     return {
         "contents": [one["content"] for one in each],
         "vectors": VectorList(vectors),
@@ -247,7 +300,7 @@ def _many(facts: Sequence[Fact], vectors: Sequence[NDArray[np.float32]]) -> dict
     }
 
 
-def _bound(query: Query) -> dict[str, Any]:
+def _search_values(query: Query) -> dict[str, Any]:
     asked = {
         "query": query.text,
         "vector": query.vector,
@@ -259,13 +312,17 @@ def _bound(query: Query) -> dict[str, Any]:
     return asked | ({"depth": query.depth} if query.mode == "hybrid" else {})
 
 
-def _hit(row: Mapping[str, Any]) -> Hit:
-    scores = {name: float(row[f"{name}_score"]) for name in ("vector", "text") if row[f"{name}_score"] is not None}
-    return Hit(memory_in(row), float(row["score"]), scores)
+def _hit_from_row(row: Mapping[str, Any]) -> Hit:
+    scores = {
+        name: float(row[f"{name}_score"])
+        for name in ("vector", "text")
+        if row[f"{name}_score"] is not None
+    }
+    return Hit(memory_from_row(row), float(row["score"]), scores)
 
 
 async def check_encoder(connection: AsyncConnection, encoder: str) -> None:
     """Raises EmbeddingsChanged unless the database's vectors are this model's."""
-    [row] = await fetch(connection, "SELECT (SELECT name FROM encoder) AS encoder", {})
+    [row] = await fetch_rows(connection, "SELECT (SELECT name FROM encoder) AS encoder", {})
     if row["encoder"] != encoder:
         raise EmbeddingsChanged(row["encoder"], encoder)

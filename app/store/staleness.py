@@ -10,16 +10,18 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.links import BINDING, LinkType
-from app.domain.memory import Ended, Status
-from app.domain.time import status
-from app.store.believed import believed
-from app.store.story import belief_told
+from app.domain.memory import StalenessCause, Status
+from app.domain.time import compute_status
+from app.store.believed import build_belief_from_sql
+from app.store.story import belief_from_json
 from app.store.tables import BELIEF_COLUMNS
 
 _BINDS = f"type IN ({', '.join(repr(link.value) for link in BINDING)})"
 
 # Whether the agent has any link that binds. An index answers it, and it is asked once in a statement.
-ANY_BINDS = f"(SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND {_BINDS}))"  # noqa: S608 - from constants
+ANY_BINDS = (
+    f"(SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND {_BINDS}))"
+)
 
 _AS_OF = "(SELECT as_of FROM moment)"
 _KNOWN_AT = "(SELECT known_at FROM moment)"
@@ -39,7 +41,7 @@ _ENDED_SINCE = f"""
 """
 
 
-def broken(*, past: bool) -> str:
+def broken_relationships_sql(*, past: bool) -> str:
     """FROM and WHERE of links that bind, whose other end `e` has ended: `tie.memory_id` is stale where it holds."""
     return f"""
         FROM (
@@ -49,39 +51,48 @@ def broken(*, past: bool) -> str:
             SELECT target_id, source_id, type, created_at
             FROM memory_relationships WHERE agent_id = :agent AND {_BINDS}
         ) AS tie CROSS JOIN LATERAL (
-            SELECT o.id, CASE WHEN o.erased_at <= {_KNOWN_AT} THEN o.erased_at END AS erased_at, b.* FROM {believed("o", "b", past=past)}
+            SELECT o.id, CASE WHEN o.erased_at <= {_KNOWN_AT} THEN o.erased_at END AS erased_at, b.* FROM {build_belief_from_sql("o", "b", past=past)}
             WHERE o.agent_id = :agent AND o.id = tie.other_id
         ) AS e
         WHERE tie.created_at <= {_KNOWN_AT} AND ({_ENDED_SINCE}) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-    """  # noqa: S608 - fragments from constants
+    """
 
 
 # What is told of the ended ones; `ended_in` reads it.
 TOLD = f"jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', {_AS_OF}))"
 
 
-def stale_because(*, past: bool, holds: str) -> str:
+def stale_because_sql(*, past: bool, holds: str) -> str:
     """The column that tells what a memory `m` rests on and what has ended; NULL where nothing. `holds`: whether `m` does."""
     return f"""
-        (CASE WHEN {ANY_BINDS} AND m.erased_at IS NULL AND {holds} THEN (SELECT {TOLD} {broken(past=past)} AND tie.memory_id = m.id) END)
+        (CASE WHEN {ANY_BINDS} AND m.erased_at IS NULL AND {holds} THEN (SELECT {TOLD} {broken_relationships_sql(past=past)} AND tie.memory_id = m.id) END)
     """
 
 
-def is_stale(*, past: bool, holds: str) -> str:
+def is_stale_sql(*, past: bool, holds: str) -> str:
     """The condition on a memory `m` of being stale. The links are gone through once, not once for every memory."""
-    return f"(m.erased_at IS NULL AND {holds} AND m.id = ANY(ARRAY(SELECT tie.memory_id {broken(past=past)})))"
+    return f"(m.erased_at IS NULL AND {holds} AND m.id = ANY(ARRAY(SELECT tie.memory_id {broken_relationships_sql(past=past)})))"
 
 
-def ended_in(told: Sequence[Mapping[str, Any]] | None) -> tuple[Ended, ...]:
+def ended_list_from_json(items: Sequence[Mapping[str, Any]] | None) -> tuple[StalenessCause, ...]:
     """What TOLD tells, earliest end first."""
-    return tuple(sorted(map(_ended, told or ()), key=lambda ended: (ended.ended_at, ended.memory_id, ended.type)))
+    return tuple(
+        sorted(
+            map(_ended_from_json, items or ()),
+            key=lambda ended: (ended.ended_at, ended.memory_id, ended.type),
+        )
+    )
 
 
-def _ended(told: Mapping[str, Any]) -> Ended:
-    memory_id, link = UUID(told["id"]), LinkType(told["type"])
-    if told["erased_at"]:
-        return Ended(memory_id, link, Status.ERASED, datetime.fromisoformat(told["erased_at"]))
-    belief = belief_told({name: told[name] for name in BELIEF_COLUMNS})
+def _ended_from_json(item: Mapping[str, Any]) -> StalenessCause:
+    memory_id, link = UUID(item["id"]), LinkType(item["type"])
+    if item["erased_at"]:
+        return StalenessCause(
+            memory_id, link, Status.ERASED, datetime.fromisoformat(item["erased_at"])
+        )
+    belief = belief_from_json({name: item[name] for name in BELIEF_COLUMNS})
     ended_at = belief.known_from if belief.void else belief.valid_until
     assert ended_at is not None
-    return Ended(memory_id, link, status(belief, datetime.fromisoformat(told["as_of"])), ended_at)
+    return StalenessCause(
+        memory_id, link, compute_status(belief, datetime.fromisoformat(item["as_of"])), ended_at
+    )

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.memory import AgentId, Status
 from app.domain.strength import HalfLives
-from app.store.engine import fetch
+from app.store.engine import fetch_rows
 from app.store.reads import HOLDS, LATEST, MOMENT
 from app.store.strength import STRENGTH, USAGE, half_life_values
 
@@ -23,13 +23,13 @@ _STATUS = f"""
         WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN '{Status.RETRACTED}'
         ELSE '{Status.EXPIRED}'
     END
-"""  # noqa: S608 - fragments from constants
+"""
 
 
-def _counted(column: str, table: str, where: str = "true") -> str:
+def _counts_by_value_sql(column: str, table: str, where: str = "true") -> str:
     """How many rows there are of each value of the column, as an object."""
-    counts = f"SELECT {column} AS value, count(*) AS n FROM {table} WHERE {where} GROUP BY 1"  # noqa: S608 - names from constants
-    return f"(SELECT coalesce(jsonb_object_agg(value, n), '{{}}') FROM ({counts}) AS counted)"  # noqa: S608 - as above
+    counts = f"SELECT {column} AS value, count(*) AS n FROM {table} WHERE {where} GROUP BY 1"
+    return f"(SELECT coalesce(jsonb_object_agg(value, n), '{{}}') FROM ({counts}) AS counted)"
 
 
 _OF_AGENT = "agent_id = :agent"
@@ -51,10 +51,10 @@ _STATS = f"""
         (SELECT min(created_at) FROM done) AS first_known_at,
         (SELECT nullif(last_known_at, '0001-01-01 00:00:00+00') FROM agents WHERE {_OF_AGENT}) AS last_known_at,
         (SELECT count(*) FROM version) AS memories,
-        {_counted("status", "version")} AS by_status,
-        {_counted("kind", "holding")} AS by_kind,
-        {_counted("tier", "holding")} AS by_tier,
-        {_counted("lifespan", "holding")} AS by_lifespan,
+        {_counts_by_value_sql("status", "version")} AS by_status,
+        {_counts_by_value_sql("kind", "holding")} AS by_kind,
+        {_counts_by_value_sql("tier", "holding")} AS by_tier,
+        {_counts_by_value_sql("lifespan", "holding")} AS by_lifespan,
         (SELECT count(DISTINCT chain_id) FROM version) AS chains,
         (SELECT count(*) FROM (SELECT FROM holding WHERE one_value GROUP BY slot_hash HAVING count(*) > 1) AS s) AS crowded_slots,
         (SELECT count(*) FROM memory_beliefs WHERE {_OF_AGENT}) AS beliefs,
@@ -62,16 +62,24 @@ _STATS = f"""
         (SELECT count(*) FROM version WHERE look_again IS NOT NULL) AS look_again,
         (SELECT coalesce(sum(bytes), 0) FROM version) AS text_bytes,
         (SELECT count(*) FROM done) AS operations,
-        {_counted("operation", "done")} AS by_operation,
-        {_counted("decided_by", "done")} AS by_judge,
-        {_counted("status", "reviews", _OF_AGENT)} AS by_review_status,
+        {_counts_by_value_sql("operation", "done")} AS by_operation,
+        {_counts_by_value_sql("decided_by", "done")} AS by_judge,
+        {_counts_by_value_sql("status", "reviews", _OF_AGENT)} AS by_review_status,
         (SELECT avg(strength) FROM holding) AS mean_strength,
         (SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY strength) FROM holding) AS quartiles
-"""  # noqa: S608 - fragments from constants
+"""
 
 
-async def read_stats(connection: AsyncConnection, agent: AgentId, half_lives: HalfLives) -> Mapping[str, Any]:
+async def read_stats(
+    connection: AsyncConnection, agent: AgentId, half_lives: HalfLives
+) -> Mapping[str, Any]:
     """The numbers of an agent that is there. What nothing is counted of is left out of the objects; quartiles of nothing are None."""
-    given = {"agent": agent, "as_of": None, "known_at": None, "used_by": None, **half_life_values(half_lives)}
-    [row] = await fetch(connection, _STATS, given)
+    given = {
+        "agent": agent,
+        "as_of": None,
+        "known_at": None,
+        "used_by": None,
+        **half_life_values(half_lives),
+    }
+    [row] = await fetch_rows(connection, _STATS, given)
     return row

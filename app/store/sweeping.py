@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.memory import AgentId, Memory
-from app.store.engine import fetch
-from app.store.reads import LATEST, MEMORY, memory_in
+from app.store.engine import fetch_rows
+from app.store.reads import LATEST, MEMORY, memory_from_row
 
-_ONE_VALUE = "m.slot_key IS NOT NULL AND m.kind <> 'constraint' AND m.single_valued IS DISTINCT FROM false"
+_ONE_VALUE = (
+    "m.slot_key IS NOT NULL AND m.kind <> 'constraint' AND m.single_valued IS DISTINCT FROM false"
+)
 _STANDS = "NOT m.void AND NOT m.merged AND m.erased_at IS NULL AND (m.valid_until IS NULL OR m.valid_until > m.valid_from)"
-_NEWS = "(CAST(:since AS timestamptz) IS NULL OR m.created_at >= :since OR m.look_again IS NOT NULL)"
+_NEWS = (
+    "(CAST(:since AS timestamptz) IS NULL OR m.created_at >= :since OR m.look_again IS NOT NULL)"
+)
 
 # First the slots that hold one value and have more than one chain, whole, so that the values come one after the other; then every
 # memory without such a slot. In both, in the order in which things began to be true.
@@ -36,15 +40,22 @@ _WORK = f"""
         SELECT FROM done d WHERE (NOT w.has_slot, w.valid_from, w.asserted_at, w.id) <= (NOT d.has_slot, d.valid_from, d.asserted_at, d.id)
     )
     ORDER BY has_slot DESC, valid_from, asserted_at, id
-"""  # noqa: S608 - fragments from constants, values are bound
+"""
 
 
-async def work(
-    connection: AsyncConnection, agent: AgentId, *, slot_hash: bytes | None, since: datetime | None, after: UUID | None
+async def list_memories_to_sweep(
+    connection: AsyncConnection,
+    agent: AgentId,
+    *,
+    slot_hash: bytes | None,
+    since: datetime | None,
+    after: UUID | None,
 ) -> list[UUID]:
     """The memories to examine, in order; with `since`, those known since then and those marked for another look; with `after`, those
     whose turn comes later than its, whatever became of it (of an erased one that cannot be said: then all)."""
-    rows = await fetch(connection, _WORK, {"agent": agent, "slot": slot_hash, "since": since, "after": after})
+    rows = await fetch_rows(
+        connection, _WORK, {"agent": agent, "slot": slot_hash, "since": since, "after": after}
+    )
     return [row["id"] for row in rows]
 
 
@@ -59,16 +70,16 @@ _MARKED = f"""
         WHERE m.agent_id = :agent AND m.look_again IS NOT NULL
     )
     SELECT id FROM work ORDER BY has_slot DESC, valid_from, asserted_at, id
-"""  # noqa: S608 - fragments from constants, values are bound
+"""
 
 
-async def marked(connection: AsyncConnection, agent: AgentId) -> list[UUID]:
+async def list_marked_memories(connection: AsyncConnection, agent: AgentId) -> list[UUID]:
     """The memories marked for another look, with all others of their slots, in order."""
-    return [row["id"] for row in await fetch(connection, _MARKED, {"agent": agent})]
+    return [row["id"] for row in await fetch_rows(connection, _MARKED, {"agent": agent})]
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class MemoryToExamine:
     """A memory to examine, with its vector."""
 
     memory: Memory
@@ -78,16 +89,25 @@ class Examined:
 _EXAMINE = f"""
     SELECT {MEMORY}, CAST(NULL AS uuid) AS supersedes_id, m.embedding
     FROM {LATEST} WHERE m.agent_id = :agent AND m.id = ANY(:ids) AND m.erased_at IS NULL
-"""  # noqa: S608 - fragments from constants, values are bound
+"""
 
 
-async def to_examine(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> list[Examined]:
+async def read_memories_to_examine(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
+) -> list[MemoryToExamine]:
     """These memories in the order given; erased ones are left out."""
-    rows = {row["id"]: row for row in await fetch(connection, _EXAMINE, {"agent": agent, "ids": list(ids)})}
-    return [Examined(memory_in(rows[i]), _vector(rows[i])) for i in ids if i in rows]
+    rows = {
+        row["id"]: row
+        for row in await fetch_rows(connection, _EXAMINE, {"agent": agent, "ids": list(ids)})
+    }
+    return [
+        MemoryToExamine(memory_from_row(rows[i]), _vector_from_row(rows[i]))
+        for i in ids
+        if i in rows
+    ]
 
 
-def _vector(row: Mapping[str, Any]) -> NDArray[np.float32]:
+def _vector_from_row(row: Mapping[str, Any]) -> NDArray[np.float32]:
     return np.asarray(row["embedding"].to_numpy(), dtype=np.float32)
 
 
@@ -119,28 +139,32 @@ _UNDONE = """
 """
 
 
-async def decided_by_people(connection: AsyncConnection, agent: AgentId, ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
+async def find_decided_by_people(
+    connection: AsyncConnection, agent: AgentId, ids: Collection[UUID]
+) -> dict[UUID, set[UUID]]:
     """Of each of these memories, the others that a person wants left as they are to it, or was asked about.
 
     What was undone links on: where a third value ended the second, and that the first, and both were undone, the third leaves the first.
     """
-    decided = await _pairs(connection, agent, _ASKED, ids)
+    decided = await _find_pairs(connection, agent, _ASKED, ids)
     undone: dict[UUID, set[UUID]] = {}
     new = set(ids)
     while new:
-        undone |= {i: set() for i in new} | await _pairs(connection, agent, _UNDONE, new)
+        undone |= {i: set() for i in new} | await _find_pairs(connection, agent, _UNDONE, new)
         new = {other for memory_id in new for other in undone[memory_id]} - undone.keys()
-    return {i: decided.get(i, set()) | _linked(i, undone) for i in ids}
+    return {i: decided.get(i, set()) | _follow_pairs(i, undone) for i in ids}
 
 
-async def _pairs(connection: AsyncConnection, agent: AgentId, statement: str, ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
+async def _find_pairs(
+    connection: AsyncConnection, agent: AgentId, statement: str, ids: Collection[UUID]
+) -> dict[UUID, set[UUID]]:
     found: dict[UUID, set[UUID]] = {}
-    for row in await fetch(connection, statement, {"agent": agent, "ids": list(ids)}):
+    for row in await fetch_rows(connection, statement, {"agent": agent, "ids": list(ids)}):
         found.setdefault(row["memory_id"], set()).add(row["other"])
     return found
 
 
-def _linked(memory_id: UUID, pairs: Mapping[UUID, set[UUID]]) -> set[UUID]:
+def _follow_pairs(memory_id: UUID, pairs: Mapping[UUID, set[UUID]]) -> set[UUID]:
     """The others that pairs lead to, one after the other."""
     linked, new = {memory_id}, {memory_id}
     while new := {other for i in new for other in pairs[i]} - linked:
@@ -148,7 +172,9 @@ def _linked(memory_id: UUID, pairs: Mapping[UUID, set[UUID]]) -> set[UUID]:
     return linked - {memory_id}
 
 
-async def mark(connection: AsyncConnection, agent: AgentId, marks: Mapping[UUID, str | None]) -> None:
+async def mark_memories(
+    connection: AsyncConnection, agent: AgentId, marks: Mapping[UUID, str | None]
+) -> None:
     """Marks memories for another look with the reason, or takes the mark away (None)."""
     statement = """
         UPDATE memories m SET look_again = new.reason
@@ -156,12 +182,16 @@ async def mark(connection: AsyncConnection, agent: AgentId, marks: Mapping[UUID,
         WHERE m.agent_id = :agent AND m.id = new.id AND m.erased_at IS NULL AND m.look_again IS DISTINCT FROM new.reason
     """
     if marks:
-        await fetch(connection, statement, {"agent": agent, "ids": list(marks), "reasons": list(marks.values())})
+        await fetch_rows(
+            connection,
+            statement,
+            {"agent": agent, "ids": list(marks), "reasons": list(marks.values())},
+        )
 
 
-async def agents_with_marks(connection: AsyncConnection) -> list[AgentId]:
+async def list_agents_with_marks(connection: AsyncConnection) -> list[AgentId]:
     """The agents that have a memory to be looked at again."""
-    return [AgentId(row["agent_id"]) for row in await fetch(connection, _WITH_MARKS, {})]
+    return [AgentId(row["agent_id"]) for row in await fetch_rows(connection, _WITH_MARKS, {})]
 
 
 _WITH_MARKS = """

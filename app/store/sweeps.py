@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.memory import AgentId, Slot
-from app.store.engine import fetch
+from app.store.engine import fetch_rows
 from app.store.reads import After
 
 
@@ -43,11 +43,11 @@ class SweptSlot:
 
     @property
     def digest(self) -> bytes:
-        return Slot.of(self.entity, self.category, self.key).digest
+        return Slot.from_words(self.entity, self.category, self.key).digest
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SweepScope:
     """What is to be swept: everything of the agent, or one slot; what became known since a time, or all; `dry_run` changes nothing."""
 
     slot: SweptSlot | None = None
@@ -87,37 +87,53 @@ _CREATE = """
 """
 
 
-async def create(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, asked: Asked, origin: Origin) -> dict[str, Any]:
+async def create_sweep(
+    connection: AsyncConnection, agent: AgentId, sweep_id: UUID, scope: SweepScope, origin: Origin
+) -> dict[str, Any]:
     """Writes down that a sweep is wanted."""
-    slot = asked.slot
+    slot = scope.slot
     given = {
         "agent": agent,
         "id": sweep_id,
         "origin": origin,
-        "slot": Jsonb({"entity": slot.entity, "category": slot.category, "key": slot.key}) if slot else None,
+        "slot": Jsonb({"entity": slot.entity, "category": slot.category, "key": slot.key})
+        if slot
+        else None,
         "slot_hash": slot.digest if slot else None,
-        "since": asked.since,
-        "dry_run": asked.dry_run,
+        "since": scope.since,
+        "dry_run": scope.dry_run,
     }
-    [row] = await fetch(connection, _CREATE, given)
+    [row] = await fetch_rows(connection, _CREATE, given)
     return row
 
 
-async def find(connection: AsyncConnection, agent: AgentId, sweep_id: UUID) -> dict[str, Any] | None:
-    rows = await fetch(connection, "SELECT * FROM sweeps WHERE agent_id = :agent AND id = :id", {"agent": agent, "id": sweep_id})
+async def find_sweep(
+    connection: AsyncConnection, agent: AgentId, sweep_id: UUID
+) -> dict[str, Any] | None:
+    rows = await fetch_rows(
+        connection,
+        "SELECT * FROM sweeps WHERE agent_id = :agent AND id = :id",
+        {"agent": agent, "id": sweep_id},
+    )
     return rows[0] if rows else None
 
 
 _SUMMARY = "id, status, origin, slot, since, dry_run, total, examined, counts, error, created_at, started_at, finished_at"
 
 
-async def list_sweeps(connection: AsyncConnection, agent: AgentId, *, limit: int, after: After | None) -> list[dict[str, Any]]:
+async def list_sweeps(
+    connection: AsyncConnection, agent: AgentId, *, limit: int, after: After | None
+) -> list[dict[str, Any]]:
     """Newest first, without what each found."""
     where, given = "agent_id = :agent", {"agent": agent, "limit": limit}
     if after is not None:
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
         given |= {"after_created_at": after.created_at, "after_id": after.memory_id}
-    return await fetch(connection, f"SELECT {_SUMMARY} FROM sweeps WHERE {where} ORDER BY created_at DESC, id DESC LIMIT :limit", given)  # noqa: S608
+    return await fetch_rows(
+        connection,
+        f"SELECT {_SUMMARY} FROM sweeps WHERE {where} ORDER BY created_at DESC, id DESC LIMIT :limit",
+        given,
+    )
 
 
 # What is over stays as it is.
@@ -127,10 +143,12 @@ _CANCEL = """
 """
 
 
-async def cancel(connection: AsyncConnection, agent: AgentId, sweep_id: UUID) -> dict[str, Any] | None:
+async def cancel_open_sweep(
+    connection: AsyncConnection, agent: AgentId, sweep_id: UUID
+) -> dict[str, Any] | None:
     """The sweep, which from now on goes no further; its worker notices with its next batch."""
-    await fetch(connection, _CANCEL, {"agent": agent, "id": sweep_id})
-    return await find(connection, agent, sweep_id)
+    await fetch_rows(connection, _CANCEL, {"agent": agent, "id": sweep_id})
+    return await find_sweep(connection, agent, sweep_id)
 
 
 # A worker that has not been heard of for this long is gone.
@@ -151,10 +169,12 @@ _TAKE = """
 """
 
 
-async def take(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID) -> Sweep | None:
+async def claim_sweep(
+    connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID
+) -> Sweep | None:
     """Makes the sweep this runner's; None where it is over, or where a sweep of the agent is in the hands of a worker that lives."""
     given = {"agent": agent, "id": sweep_id, "runner": runner, "lease": LEASE}
-    rows = await fetch(connection, _TAKE, given)
+    rows = await fetch_rows(connection, _TAKE, given)
     return Sweep(**rows[0] | {"origin": Origin(rows[0]["origin"])}) if rows else None
 
 
@@ -165,15 +185,23 @@ _STAY = """
 """
 
 
-async def stay(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID) -> None:
+async def renew_sweep_lease(
+    connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID
+) -> None:
     """Says that the runner lives."""
-    await fetch(connection, _STAY, {"agent": agent, "id": sweep_id, "runner": runner})
+    await fetch_rows(connection, _STAY, {"agent": agent, "id": sweep_id, "runner": runner})
 
 
-async def expect(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID, total: int) -> None:
+async def set_sweep_total(
+    connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID, total: int
+) -> None:
     """Writes down how many memories there are to examine."""
     given = {"agent": agent, "id": sweep_id, "runner": runner, "total": total}
-    await fetch(connection, "UPDATE sweeps SET total = :total WHERE agent_id = :agent AND id = :id AND runner = :runner", given)
+    await fetch_rows(
+        connection,
+        "UPDATE sweeps SET total = :total WHERE agent_id = :agent AND id = :id AND runner = :runner",
+        given,
+    )
 
 
 # What went on has got over its trouble; what begins anew each time (`take`, `marked`) shows that only at its end.
@@ -185,7 +213,9 @@ _ADVANCE = """
 """
 
 
-async def advance(connection: AsyncConnection, agent: AgentId, sweep: Sweep, runner: UUID) -> bool:
+async def save_sweep_progress(
+    connection: AsyncConnection, agent: AgentId, sweep: Sweep, runner: UUID
+) -> bool:
     """Writes down how far the sweep is; False where it was cancelled or is another runner's, and nothing may be written any more."""
     given = {
         "agent": agent,
@@ -196,7 +226,7 @@ async def advance(connection: AsyncConnection, agent: AgentId, sweep: Sweep, run
         "counts": Jsonb(sweep.counts),
         "findings": Jsonb(sweep.findings),
     }
-    return bool(await fetch(connection, _ADVANCE, given))
+    return bool(await fetch_rows(connection, _ADVANCE, given))
 
 
 _FINISH = """
@@ -205,11 +235,13 @@ _FINISH = """
 """
 
 
-async def finish(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID) -> None:
+async def finish_sweep(
+    connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID
+) -> None:
     """The end of a sweep."""
     given = {"agent": agent, "id": sweep_id, "runner": runner}
-    await fetch(connection, _FINISH, given)
-    await fetch(connection, _FORGET, given)
+    await fetch_rows(connection, _FINISH, given)
+    await fetch_rows(connection, _FORGET, given)
 
 
 # What nobody asked for usually comes to nothing, and then there is nothing to tell; but the last one by the clock says when that was.
@@ -234,10 +266,12 @@ _FAIL = """
 """
 
 
-async def fail(connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID, error: str) -> None:
+async def record_sweep_failure(
+    connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID, error: str
+) -> None:
     """Lets go of a sweep that something went wrong with in this runner's hands; after TRIES times it has failed."""
     given = {"agent": agent, "id": sweep_id, "runner": runner, "error": error, "tries": TRIES}
-    await fetch(connection, _FAIL, given)
+    await fetch_rows(connection, _FAIL, given)
 
 
 # A sweep of an agent that nobody works on; the oldest first.
@@ -249,9 +283,11 @@ _WAITING = """
 """
 
 
-async def waiting(connection: AsyncConnection, agent: AgentId | None = None) -> list[tuple[AgentId, UUID]]:
+async def list_waiting_sweeps(
+    connection: AsyncConnection, agent: AgentId | None = None
+) -> list[tuple[AgentId, UUID]]:
     """Every sweep not at its end that no living worker has, of one agent or of all."""
-    rows = await fetch(connection, _WAITING, {"agent": agent, "lease": LEASE})
+    rows = await fetch_rows(connection, _WAITING, {"agent": agent, "lease": LEASE})
     return [(AgentId(row["agent_id"]), row["id"]) for row in rows]
 
 
@@ -267,12 +303,18 @@ _LOOKING = """
 """
 
 
-async def look(connection: AsyncConnection, agent: AgentId, new_id: UUID) -> UUID:
+async def get_or_create_marks_sweep(
+    connection: AsyncConnection, agent: AgentId, new_id: UUID
+) -> UUID:
     """The sweep of what is marked that waits for a worker; made where there is none."""
-    found = await fetch(connection, _LOOKING, {"agent": agent, "lease": LEASE})
+    found = await fetch_rows(connection, _LOOKING, {"agent": agent, "lease": LEASE})
     if not found:
-        await fetch(connection, _FORGET_FAILED, {"agent": agent})
-    row = found[0] if found else await create(connection, agent, new_id, Asked(), Origin.STORE)
+        await fetch_rows(connection, _FORGET_FAILED, {"agent": agent})
+    row = (
+        found[0]
+        if found
+        else await create_sweep(connection, agent, new_id, SweepScope(), Origin.STORE)
+    )
     looking: UUID = row["id"]
     return looking
 
@@ -293,9 +335,11 @@ _DUE = """
 """
 
 
-async def due(connection: AsyncConnection) -> list[tuple[AgentId, datetime | None]]:
+async def list_due_agents(connection: AsyncConnection) -> list[tuple[AgentId, datetime | None]]:
     """Each agent for which something has been written since its last sweep, with the time of that; None: never swept."""
-    return [(AgentId(row["agent_id"]), row["since"]) for row in await fetch(connection, _DUE, {})]
+    return [
+        (AgentId(row["agent_id"]), row["since"]) for row in await fetch_rows(connection, _DUE, {})
+    ]
 
 
 # The words of a slot go when a memory of it is erased; a sweep of that slot cannot go on without them.

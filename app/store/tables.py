@@ -9,7 +9,7 @@ metadata = sa.MetaData()
 _TIME = TIMESTAMP(timezone=True)
 
 
-def _beliefs(*, known_from_key: bool = False) -> list[sa.Column[object]]:
+def _belief_columns(*, known_from_key: bool = False) -> list[sa.Column[object]]:
     """The columns of a belief: claims first, then what is computed from the chain."""
     return [
         sa.Column("valid_from", _TIME, nullable=False),
@@ -28,7 +28,7 @@ def _beliefs(*, known_from_key: bool = False) -> list[sa.Column[object]]:
     ]
 
 
-BELIEF_COLUMNS = tuple(column.name for column in _beliefs())
+BELIEF_COLUMNS = tuple(column.name for column in _belief_columns())
 
 agents = sa.Table(
     "agents",
@@ -47,7 +47,12 @@ IN_SLOT = "slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NO
 memories = sa.Table(
     "memories",
     metadata,
-    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="memories_agent_fkey"), primary_key=True),
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="memories_agent_fkey"),
+        primary_key=True,
+    ),
     sa.Column("id", UUID, primary_key=True),
     sa.Column("chain_id", UUID, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
@@ -92,26 +97,68 @@ memories = sa.Table(
     # Of this database only, as a counter is: which rows are worth a visit says nothing of what is believed, so that it is neither in
     # ETags, beliefs and the log, nor in exports.
     sa.Column("cold", sa.Boolean, nullable=False),
-    *_beliefs(),
-    sa.ForeignKeyConstraint(["agent_id", "chain_id"], ["memories.agent_id", "memories.id"], name="memories_chain_fkey"),
-    sa.ForeignKeyConstraint(["agent_id", "superseded_by"], ["memories.agent_id", "memories.id"], name="memories_superseded_by_fkey"),
-    sa.ForeignKeyConstraint(["agent_id", "ended_by"], ["memories.agent_id", "memories.id"], name="memories_ended_by_fkey"),
-    sa.ForeignKeyConstraint(["agent_id", "contradicted_by"], ["memories.agent_id", "memories.id"], name="memories_contradicted_by_fkey"),
+    *_belief_columns(),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "chain_id"], ["memories.agent_id", "memories.id"], name="memories_chain_fkey"
+    ),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "superseded_by"],
+        ["memories.agent_id", "memories.id"],
+        name="memories_superseded_by_fkey",
+    ),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "ended_by"],
+        ["memories.agent_id", "memories.id"],
+        name="memories_ended_by_fkey",
+    ),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "contradicted_by"],
+        ["memories.agent_id", "memories.id"],
+        name="memories_contradicted_by_fkey",
+    ),
     sa.Index("memories_chain", "agent_id", "chain_id"),
     sa.Index("memories_fuzzy_hash", "agent_id", "fuzzy_hash"),
-    sa.Index("memories_slot", "agent_id", "slot_hash", postgresql_where=sa.text("slot_key IS NOT NULL")),
+    sa.Index(
+        "memories_slot", "agent_id", "slot_hash", postgresql_where=sa.text("slot_key IS NOT NULL")
+    ),
     sa.Index("memories_valid_until", "agent_id", "valid_until"),
     sa.Index("memories_warm", "agent_id", "valid_until", postgresql_where=sa.text("NOT cold")),
     sa.Index("memories_created", "agent_id", "created_at", "id"),
-    sa.Index("memories_derived", "agent_id", "derived_hash", postgresql_where=sa.text("derived_hash IS NOT NULL")),
-    sa.Index("memories_session", "agent_id", "session_id", postgresql_where=sa.text("session_id IS NOT NULL")),
-    sa.Index("memories_project", "agent_id", "project", postgresql_where=sa.text("project IS NOT NULL")),
-    sa.Index("memories_look_again", "agent_id", "id", postgresql_where=sa.text("look_again IS NOT NULL")),
-    sa.Index("memories_superseded_by", "agent_id", "superseded_by", postgresql_where=sa.text("superseded_by IS NOT NULL")),
+    sa.Index(
+        "memories_derived",
+        "agent_id",
+        "derived_hash",
+        postgresql_where=sa.text("derived_hash IS NOT NULL"),
+    ),
+    sa.Index(
+        "memories_session",
+        "agent_id",
+        "session_id",
+        postgresql_where=sa.text("session_id IS NOT NULL"),
+    ),
+    sa.Index(
+        "memories_project", "agent_id", "project", postgresql_where=sa.text("project IS NOT NULL")
+    ),
+    sa.Index(
+        "memories_look_again", "agent_id", "id", postgresql_where=sa.text("look_again IS NOT NULL")
+    ),
+    sa.Index(
+        "memories_superseded_by",
+        "agent_id",
+        "superseded_by",
+        postgresql_where=sa.text("superseded_by IS NOT NULL"),
+    ),
     sa.Index(
         "memories_of_slots",
         *("agent_id", "slot_hash", "valid_from", "asserted_at", "id"),
-        postgresql_include=["chain_id", "kind", "value_hash", "folded_hash", "valid_until", "created_at"],
+        postgresql_include=[
+            "chain_id",
+            "kind",
+            "value_hash",
+            "folded_hash",
+            "valid_until",
+            "created_at",
+        ],
         postgresql_where=sa.text(f"NOT void AND {IN_SLOT}"),
     ),
     sa.Index(
@@ -128,9 +175,18 @@ memory_beliefs = sa.Table(
     sa.Column("agent_id", sa.Text, primary_key=True),
     sa.Column("memory_id", UUID, primary_key=True),
     sa.Column("known_until", _TIME, nullable=False),
-    *_beliefs(known_from_key=True),
-    sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="memory_beliefs_memory_fkey"),
-    sa.Index("memory_beliefs_superseded_by", "agent_id", "superseded_by", postgresql_where=sa.text("superseded_by IS NOT NULL")),
+    *_belief_columns(known_from_key=True),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "memory_id"],
+        ["memories.agent_id", "memories.id"],
+        name="memory_beliefs_memory_fkey",
+    ),
+    sa.Index(
+        "memory_beliefs_superseded_by",
+        "agent_id",
+        "superseded_by",
+        postgresql_where=sa.text("superseded_by IS NOT NULL"),
+    ),
 )
 
 memory_usage = sa.Table(
@@ -142,7 +198,11 @@ memory_usage = sa.Table(
     sa.Column("last_accessed_at", _TIME),
     sa.Column("last_reinforced_at", _TIME),
     sa.Column("use_count", sa.BigInteger, nullable=False),
-    sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="memory_usage_memory_fkey"),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "memory_id"],
+        ["memories.agent_id", "memories.id"],
+        name="memory_usage_memory_fkey",
+    ),
 )
 
 # Of an operation: judges decided it; a review that expires is a NOOP by rule, and decides nothing about a fact.
@@ -153,7 +213,12 @@ LED_TO = "relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'"
 consolidation_log = sa.Table(
     "consolidation_log",
     metadata,
-    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="consolidation_log_agent_fkey"), primary_key=True),
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="consolidation_log_agent_fkey"),
+        primary_key=True,
+    ),
     sa.Column("id", UUID, primary_key=True),
     sa.Column("operation", sa.Text, nullable=False),
     sa.Column("source_memory_ids", ARRAY(UUID), nullable=False),
@@ -176,12 +241,31 @@ consolidation_log = sa.Table(
     sa.Column("reverts", UUID),
     sa.Column("reverted_by", UUID),
     sa.Column("vetoed", JSONB, nullable=False),
-    sa.Column("signal_names", JSONB, sa.Computed("jsonb_path_query_array(signals, '$[*].name')", persisted=True)),
-    sa.Index("consolidation_log_request", "agent_id", "request_id", postgresql_where=sa.text("request_id IS NOT NULL")),
-    sa.Index("consolidation_log_session", "agent_id", "session_id", postgresql_where=sa.text("session_id IS NOT NULL")),
+    sa.Column(
+        "signal_names",
+        JSONB,
+        sa.Computed("jsonb_path_query_array(signals, '$[*].name')", persisted=True),
+    ),
+    sa.Index(
+        "consolidation_log_request",
+        "agent_id",
+        "request_id",
+        postgresql_where=sa.text("request_id IS NOT NULL"),
+    ),
+    sa.Index(
+        "consolidation_log_session",
+        "agent_id",
+        "session_id",
+        postgresql_where=sa.text("session_id IS NOT NULL"),
+    ),
     sa.Index("consolidation_log_created", "agent_id", "created_at", "id"),
     sa.Index("consolidation_log_target", "agent_id", "target_memory_id"),
-    sa.Index("consolidation_log_reverts", "agent_id", "reverts", postgresql_where=sa.text("reverts IS NOT NULL")),
+    sa.Index(
+        "consolidation_log_reverts",
+        "agent_id",
+        "reverts",
+        postgresql_where=sa.text("reverts IS NOT NULL"),
+    ),
     sa.Index("consolidation_log_sources", "source_memory_ids", postgresql_using="gin"),
     sa.Index(
         "consolidation_log_signals",
@@ -197,7 +281,9 @@ consolidation_log = sa.Table(
     ),
 )
 
-_BINDS = sa.text("type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')")
+_BINDS = sa.text(
+    "type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')"
+)
 
 memory_relationships = sa.Table(
     "memory_relationships",
@@ -208,8 +294,16 @@ memory_relationships = sa.Table(
     sa.Column("type", sa.Text, primary_key=True),
     sa.Column("log_id", UUID),
     sa.Column("created_at", _TIME, nullable=False),
-    sa.ForeignKeyConstraint(["agent_id", "source_id"], ["memories.agent_id", "memories.id"], name="memory_relationships_source_fkey"),
-    sa.ForeignKeyConstraint(["agent_id", "target_id"], ["memories.agent_id", "memories.id"], name="memory_relationships_target_fkey"),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "source_id"],
+        ["memories.agent_id", "memories.id"],
+        name="memory_relationships_source_fkey",
+    ),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "target_id"],
+        ["memories.agent_id", "memories.id"],
+        name="memory_relationships_target_fkey",
+    ),
     sa.Index("memory_relationships_target", "agent_id", "target_id"),
     sa.Index("memory_relationships_binding", "agent_id", postgresql_where=_BINDS),
 )
@@ -217,7 +311,12 @@ memory_relationships = sa.Table(
 reviews = sa.Table(
     "reviews",
     metadata,
-    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="reviews_agent_fkey"), primary_key=True),
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="reviews_agent_fkey"),
+        primary_key=True,
+    ),
     sa.Column("id", UUID, primary_key=True),
     sa.Column("status", sa.Text, nullable=False),
     sa.Column("source", sa.Text, nullable=False),
@@ -233,7 +332,9 @@ reviews = sa.Table(
     sa.Column("note", sa.Text),
     sa.Column("decided_at", _TIME),
     sa.Column("decision_log_id", UUID),
-    sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="reviews_memory_fkey"),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="reviews_memory_fkey"
+    ),
     sa.Index("reviews_created", "agent_id", "status", "created_at", "id"),
     sa.Index("reviews_memory", "agent_id", "memory_id"),
 )
@@ -245,13 +346,22 @@ log_checkpoints = sa.Table(
     sa.Column("memory_id", UUID, primary_key=True),
     sa.Column("told", JSONB, nullable=False),
     sa.Column("sealed", JSONB, nullable=False),
-    sa.ForeignKeyConstraint(["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="log_checkpoints_memory_fkey"),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "memory_id"],
+        ["memories.agent_id", "memories.id"],
+        name="log_checkpoints_memory_fkey",
+    ),
 )
 
 log_archives = sa.Table(
     "log_archives",
     metadata,
-    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="log_archives_agent_fkey"), primary_key=True),
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="log_archives_agent_fkey"),
+        primary_key=True,
+    ),
     sa.Column("id", UUID, primary_key=True),
     sa.Column("file", sa.Text),
     sa.Column("sha256", BYTEA),
@@ -264,7 +374,12 @@ log_archives = sa.Table(
 folded_operations = sa.Table(
     "folded_operations",
     metadata,
-    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="folded_operations_agent_fkey"), primary_key=True),
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="folded_operations_agent_fkey"),
+        primary_key=True,
+    ),
     sa.Column("id", UUID, primary_key=True),
     sa.Column("archive_id", UUID),
     sa.Column("operation", sa.Text, nullable=False),
@@ -275,16 +390,25 @@ folded_operations = sa.Table(
     sa.Column("proposed", sa.Boolean, nullable=False),
     sa.Column("created_at", _TIME, nullable=False),
     sa.ForeignKeyConstraint(
-        ["agent_id", "archive_id"], ["log_archives.agent_id", "log_archives.id"], name="folded_operations_archive_fkey"
+        ["agent_id", "archive_id"],
+        ["log_archives.agent_id", "log_archives.id"],
+        name="folded_operations_archive_fkey",
     ),
     sa.Index("folded_operations_created", "agent_id", "created_at"),
-    sa.Index("folded_operations_undone", "agent_id", "created_at", postgresql_where=sa.text("NOT stands")),
+    sa.Index(
+        "folded_operations_undone", "agent_id", "created_at", postgresql_where=sa.text("NOT stands")
+    ),
 )
 
 sweeps = sa.Table(
     "sweeps",
     metadata,
-    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="sweeps_agent_fkey"), primary_key=True),
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="sweeps_agent_fkey"),
+        primary_key=True,
+    ),
     sa.Column("id", UUID, primary_key=True),
     sa.Column("status", sa.Text, nullable=False),
     sa.Column("origin", sa.Text, nullable=False),
@@ -305,13 +429,20 @@ sweeps = sa.Table(
     sa.Column("started_at", _TIME),
     sa.Column("finished_at", _TIME),
     sa.Index("sweeps_created", "agent_id", "created_at", "id"),
-    sa.Index("sweeps_open", "agent_id", "id", postgresql_where=sa.text("status IN ('queued', 'running')")),
+    sa.Index(
+        "sweeps_open", "agent_id", "id", postgresql_where=sa.text("status IN ('queued', 'running')")
+    ),
 )
 
 idempotency_keys = sa.Table(
     "idempotency_keys",
     metadata,
-    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.agent_id", name="idempotency_keys_agent_fkey"), primary_key=True),
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="idempotency_keys_agent_fkey"),
+        primary_key=True,
+    ),
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("fingerprint", BYTEA),
     sa.Column("status", sa.SmallInteger, nullable=False),

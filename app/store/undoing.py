@@ -8,12 +8,12 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.links import Link, LinkType
+from app.domain.links import LinkType, Relationship
 from app.domain.memory import AgentId, Fact, Kind, Lifespan, Operation, Tier
-from app.domain.plan import ReviewStatus, Settlement
+from app.domain.plan import ReviewDecision, ReviewStatus
 from app.domain.relation import Relation
-from app.domain.undo import CLAIMS, Claimed, Corrected, Done
-from app.store.engine import fetch
+from app.domain.undo import CLAIMS, ClaimChange, LoggedOperation, MetadataChange
+from app.store.engine import fetch_rows
 
 # Each operation, and where it undid another, what that had undone in turn: a duplicate at the end of that line was confirmed by every
 # second of them and taken back by the others.
@@ -35,9 +35,14 @@ _FIND = """
 """
 
 
-async def find_done(connection: AsyncConnection, agent: AgentId, ids: Iterable[UUID]) -> list[Done]:
+async def find_done_operations(
+    connection: AsyncConnection, agent: AgentId, ids: Iterable[UUID]
+) -> list[LoggedOperation]:
     """These operations, newest first; those that are not there are left out."""
-    return [_done(row) for row in await fetch(connection, _FIND, {"agent": agent, "ids": list(ids)})]
+    return [
+        _done_from_row(row)
+        for row in await fetch_rows(connection, _FIND, {"agent": agent, "ids": list(ids)})
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +83,34 @@ _SELECT = """
 """
 
 
-async def select_standing(connection: AsyncConnection, agent: AgentId, selection: Selection, *, limit: int) -> list[UUID]:
+async def list_standing_operations(
+    connection: AsyncConnection, agent: AgentId, selection: Selection, *, limit: int
+) -> list[UUID]:
     """The operations of the selection to undo, newest first, `limit` at most: those that still stand."""
-    given = {f.name: value for f in fields(selection) if (value := getattr(selection, f.name)) is not None}
+    given = {
+        f.name: value
+        for f in fields(selection)
+        if (value := getattr(selection, f.name)) is not None
+    }
     places = {"selected": "l", "by_selected": "r", "undone_selected": "u"}
-    statement = _SELECT.format(**{name: _selected(table, given) for name, table in places.items()})
-    return [row["id"] for row in await fetch(connection, statement, {"agent": agent, "limit": limit, **given})]
+    statement = _SELECT.format(
+        **{name: _where_selected(table, given) for name, table in places.items()}
+    )
+    return [
+        row["id"]
+        for row in await fetch_rows(
+            connection, statement, {"agent": agent, "limit": limit, **given}
+        )
+    ]
 
 
-def _selected(table: str, given: Iterable[str]) -> str:
+def _where_selected(table: str, names: Iterable[str]) -> str:
     """Whether a row of the log falls into the selection. What a judge decided is no revert: all of those are a caller's."""
-    conditions = [f"{table}.agent_id = :agent", *(_CONDITIONS[name].format(table) for name in given)]
-    if "decided_by" in given:
+    conditions = [
+        f"{table}.agent_id = :agent",
+        *(_CONDITIONS[name].format(table) for name in names),
+    ]
+    if "decided_by" in names:
         conditions.append(f"{table}.operation <> 'REVERT'")
     return " AND ".join(conditions)
 
@@ -105,70 +126,115 @@ _BUILT_ON = """
 """
 
 
-async def built_on(connection: AsyncConnection, agent: AgentId, done: Done, *, reverts: bool = False) -> list[UUID]:
+async def list_dependents(
+    connection: AsyncConnection, agent: AgentId, done: LoggedOperation, *, reverts: bool = False
+) -> list[UUID]:
     """The later operations that touched what this one wrote and were not undone, newest first; or the later reverts that did."""
-    rows = await fetch(connection, _BUILT_ON, {"agent": agent, "after": done.at, "ids": list(done.ids), "reverts": reverts})
+    rows = await fetch_rows(
+        connection,
+        _BUILT_ON,
+        {"agent": agent, "after": done.at, "ids": list(done.ids), "reverts": reverts},
+    )
     return [row["id"] for row in rows]
 
 
 # --- a row of the log as a value ----------------------------------------------------------------------------------------
 
 
-def _done(row: Mapping[str, Any]) -> Done:
+def _done_from_row(row: Mapping[str, Any]) -> LoggedOperation:
     before = {s["id"]: s for s in row["before_state"] if "belief" in s}
     after = {s["id"]: s for s in row["after_state"] if "belief" in s}
-    return Done(
+    return LoggedOperation(
         row["id"],
         Operation(row["operation"]),
         Relation(row["relation"]),
         row["created_at"],
         inserted=tuple(UUID(i) for i in after if i not in before),
-        claimed=tuple(_claimed(i, before[i], after[i]) for i in after if i in before and _claims(before[i]) != _claims(after[i])),
-        corrected=next((Corrected(UUID(s["id"]), s["metadata"]) for s in row["before_state"] if "metadata" in s), None),
+        claimed=tuple(
+            _claimed_from_states(i, before[i], after[i])
+            for i in after
+            if i in before and _claims_from_state(before[i]) != _claims_from_state(after[i])
+        ),
+        corrected=next(
+            (
+                MetadataChange(UUID(s["id"]), s["metadata"])
+                for s in row["before_state"]
+                if "metadata" in s
+            ),
+            None,
+        ),
         reinforced=None if row["taken_back"] else row["confirmed"],
         unconfirmed=row["confirmed"] if row["taken_back"] else None,
-        links=links_told(row["after_state"]),
-        unlinked=links_told(row["before_state"]),
-        incoming=fact_of(row["incoming"]) if row["incoming"] else None,
+        links=relationships_from_states(row["after_state"]),
+        unlinked=relationships_from_states(row["before_state"]),
+        incoming=fact_from_json(row["incoming"]) if row["incoming"] else None,
         undone_by=row["reverted_by"],
         undone_again=(row["again_id"], row["again_by"]) if row["again_id"] else None,
-        settled=next((_settlement(s["settled"]) for s in row["after_state"] if "settled" in s), None),
+        settled=next(
+            (_settlement_from_json(s["settled"]) for s in row["after_state"] if "settled" in s),
+            None,
+        ),
     )
 
 
-def _claimed(memory_id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Claimed:
-    return Claimed(UUID(memory_id), _claims(before), _claims(after))
+def _claimed_from_states(
+    memory_id: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> ClaimChange:
+    return ClaimChange(UUID(memory_id), _claims_from_state(before), _claims_from_state(after))
 
 
-def _claims(state: Mapping[str, Any]) -> dict[str, Any]:
+def _claims_from_state(state: Mapping[str, Any]) -> dict[str, Any]:
     belief = state["belief"]
-    times = {name: _time(belief[name]) for name in ("valid_from", "asserted_at", "said_until", "retracted_at")}
+    times = {
+        name: _time_from_json(belief[name])
+        for name in ("valid_from", "asserted_at", "said_until", "retracted_at")
+    }
     ids = {name: belief[name] and UUID(belief[name]) for name in ("ended_by", "contradicted_by")}
-    claims = {**times, **ids, "void": belief["void"], "merged": belief["merged"], "tier": Tier(belief["tier"])}
+    claims = {
+        **times,
+        **ids,
+        "void": belief["void"],
+        "merged": belief["merged"],
+        "tier": Tier(belief["tier"]),
+    }
     return {name: claims[name] for name in CLAIMS}
 
 
-def _time(text: str | None) -> datetime | None:
+def _time_from_json(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def links_told(states: Sequence[Mapping[str, Any]]) -> tuple[Link, ...]:
+def relationships_from_states(states: Sequence[Mapping[str, Any]]) -> tuple[Relationship, ...]:
     """The links that the states of an operation tell of."""
     told = [link for state in states if "links" in state for link in state["links"]]
-    return tuple(Link(UUID(link["source"]), UUID(link["target"]), LinkType(link["type"])) for link in told)
+    return tuple(
+        Relationship(UUID(link["source"]), UUID(link["target"]), LinkType(link["type"]))
+        for link in told
+    )
 
 
-def _settlement(state: Mapping[str, Any]) -> Settlement:
-    return Settlement(UUID(state["review_id"]), ReviewStatus(state["before"]), ReviewStatus(state["after"]), state["note"])
+def _settlement_from_json(state: Mapping[str, Any]) -> ReviewDecision:
+    return ReviewDecision(
+        UUID(state["review_id"]),
+        ReviewStatus(state["before"]),
+        ReviewStatus(state["after"]),
+        state["note"],
+    )
 
 
-_WORDS = {"kind": Kind, "tier": Tier, "lifespan": Lifespan, "valid_from": _time, "valid_until": _time}
+_WORDS = {
+    "kind": Kind,
+    "tier": Tier,
+    "lifespan": Lifespan,
+    "valid_from": _time_from_json,
+    "valid_until": _time_from_json,
+}
 _LISTS = ("tags", "entities", "sources")
 
 
-def fact_of(said: Mapping[str, Any]) -> Fact:
+def fact_from_json(stored: Mapping[str, Any]) -> Fact:
     """A fact as the log or a review keeps it."""
-    given = {name: value for name, value in said.items() if name in _FACT_FIELDS}
+    given = {name: value for name, value in stored.items() if name in _FACT_FIELDS}
     given |= {name: read(given[name]) for name, read in _WORDS.items() if name in given}
     given |= {name: tuple(given[name]) for name in _LISTS if name in given}
     return Fact(**given)

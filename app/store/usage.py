@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.memory import AgentId
-from app.store.engine import fetch
+from app.store.engine import fetch_rows
 
 # A write that confirms the same memories holds their counters in another order. It must not wait for this one until Postgres
 # calls it a deadlock (after a second) and ends either of the two: this one gives way.
@@ -27,14 +27,18 @@ _COUNT = """
 """
 
 
-async def clock(connection: AsyncConnection) -> datetime:
+async def read_clock(connection: AsyncConnection) -> datetime:
     """The database's clock, by which uses are dated as writes are."""
-    [row] = await fetch(connection, "SELECT clock_timestamp() AS now", {})
+    [row] = await fetch_rows(connection, "SELECT clock_timestamp() AS now", {})
     now: datetime = row["now"]
     return now
 
 
-async def count_uses(connection: AsyncConnection, agent: AgentId, used: Mapping[UUID, datetime]) -> None:
+async def count_uses(
+    connection: AsyncConnection, agent: AgentId, used: Mapping[UUID, datetime]
+) -> None:
     """Counts these memories as used, each at that time. Raises psycopg's LockNotAvailable where a write holds their counters."""
-    await fetch(connection, _GIVE_WAY, {})
-    await fetch(connection, _COUNT, {"agent": agent, "ids": list(used), "times": list(used.values())})
+    await fetch_rows(connection, _GIVE_WAY, {})
+    await fetch_rows(
+        connection, _COUNT, {"agent": agent, "ids": list(used), "times": list(used.values())}
+    )

@@ -15,22 +15,22 @@ from uuid_utils.compat import uuid7
 
 from app.domain.errors import AgentFrozen, EmbeddingsChanged
 from app.domain.memory import AgentId, Fact, Kind, Lifespan, Slot, Version
-from app.domain.picture import Picture
+from app.domain.picture import Chains
 from app.domain.plan import Insertion, Mode, Plan, Policy, ReviewStatus
-from app.store.engine import driver_connection, fetch
+from app.store.engine import driver_connection, fetch_rows
 from app.store.rows import (
     BELIEF_TYPES,
     LINK_TYPES,
     LOG_TYPES,
     MEMORY_TYPES,
     REVIEW_TYPES,
-    Request,
-    belief_of,
+    CallInfo,
+    belief_from_row,
     belief_row,
     belief_values,
-    link_row,
     log_row,
     memory_row,
+    relationship_row,
     review_row,
 )
 from app.store.tables import BELIEF_COLUMNS, memories
@@ -67,11 +67,11 @@ _PICTURE = f"""
             UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
         )
     ) AS v ON true
-"""  # noqa: S608 - column names from constants
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
+class LockedAgent:
     """An agent whose row is locked: the known times of its last operation and of its last erasure, and the mode that was chosen
     for it; None where there is none."""
 
@@ -79,42 +79,51 @@ class Locked:
     last_erased_at: datetime | None
     mode: Mode | None
 
-    def refuse_where_frozen(self, policy: Policy) -> None:
+    def refuse_if_frozen(self, policy: Policy) -> None:
         """Raises AgentFrozen."""
         if policy.mode_of(self.mode) is Mode.FROZEN:
             raise AgentFrozen
 
 
-async def lock_agent(connection: AsyncConnection, agent: AgentId, *, encoder: str | None) -> Locked:
+async def lock_agent(
+    connection: AsyncConnection, agent: AgentId, *, encoder: str | None
+) -> LockedAgent:
     """Locks the agent's row, made where it is missing, until the transaction ends.
 
     `encoder` names the model of the vectors that will be written, None where none will. Raises EmbeddingsChanged where the
     database's are another model's by now.
     """
-    found = await fetch(connection, _LOCK, {"agent": agent})
+    found = await fetch_rows(connection, _LOCK, {"agent": agent})
     if not found:
         await connection.execute(_CREATE_AGENT, {"agent": agent})
-        found = await fetch(connection, _LOCK, {"agent": agent})
+        found = await fetch_rows(connection, _LOCK, {"agent": agent})
     if encoder is not None and found[0]["encoder"] != encoder:
         raise EmbeddingsChanged(found[0]["encoder"], encoder)
     last = found[0]["last_known_at"]
     mode = found[0]["mode"]
-    return Locked(None if last == _NEVER else last, found[0]["last_erased_at"], Mode(mode) if mode else None)
+    return LockedAgent(
+        None if last == _NEVER else last, found[0]["last_erased_at"], Mode(mode) if mode else None
+    )
 
 
-async def take_time(connection: AsyncConnection) -> None:
+async def lift_statement_timeout(connection: AsyncConnection) -> None:
     """Lets the statements of this transaction take as long as they need: they grow with what is stored."""
-    await fetch(connection, "SET LOCAL statement_timeout = 0", {})
+    await fetch_rows(connection, "SET LOCAL statement_timeout = 0", {})
 
 
-def next_known(clock: datetime, last: datetime | None) -> datetime:
+def next_known_time(clock: datetime, last: datetime | None) -> datetime:
     """The known time of the next operation: the clock, or one microsecond after the last where the clock is not ahead of it."""
     return clock if last is None or clock > last else last + _TICK
 
 
 async def read_picture(
-    connection: AsyncConnection, agent: AgentId, *, facts: Sequence[Fact] = (), ids: Iterable[UUID] = (), withdrawable: Iterable[UUID] = ()
-) -> tuple[Picture, datetime]:
+    connection: AsyncConnection,
+    agent: AgentId,
+    *,
+    facts: Sequence[Fact] = (),
+    ids: Iterable[UUID] = (),
+    withdrawable: Iterable[UUID] = (),
+) -> tuple[Chains, datetime]:
     """The chains around these facts (by text and slot) and ids, those that ended in one that may be withdrawn, and the database's clock."""
     parameters = {
         "agent": agent,
@@ -123,29 +132,31 @@ async def read_picture(
         "hashes": list({fact.fuzzy_hash for fact in facts}),
         "slots": list({fact.slot.digest for fact in facts if fact.key is not None}),
     }
-    rows = await fetch(connection, _PICTURE, parameters)
-    return Picture(version_in(row) for row in rows if row["id"] is not None), rows[0]["clock"]
+    rows = await fetch_rows(connection, _PICTURE, parameters)
+    return Chains(version_from_row(row) for row in rows if row["id"] is not None), rows[0]["clock"]
 
 
-def version_in(row: Mapping[str, Any]) -> Version:
+def version_from_row(row: Mapping[str, Any]) -> Version:
     """The version in a row of VERSION_COLUMNS."""
     return Version(
         kind=Kind(row["kind"]),
         slot=Slot(row["slot_entity"], row["slot_category"], row["slot_key"]),
         lifespan=Lifespan(row["lifespan"]),
-        belief=belief_of(row),
+        belief=belief_from_row(row),
         **{name: row[name] for name in _PLAIN_VERSION_FIELDS},
     )
 
 
-_PLAIN_VERSION_FIELDS = tuple(f.name for f in fields(Version) if f.name not in ("kind", "slot", "lifespan", "belief"))
+_PLAIN_VERSION_FIELDS = tuple(
+    f.name for f in fields(Version) if f.name not in ("kind", "slot", "lifespan", "belief")
+)
 
 
 # --- applying ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class LoggedPlan:
     """Where an operation was logged, and the review that it left, if any."""
 
     log_id: UUID
@@ -160,7 +171,7 @@ class _Tally:
     updated: dict[UUID, Version] = field(default_factory=dict)
     archived: list[tuple[Version, datetime]] = field(default_factory=list)
 
-    def add(self, plan: Plan) -> None:
+    def add_plan(self, plan: Plan) -> None:
         self.inserted.update({i.version.id: i for i in plan.inserted})
         for change in plan.changed:
             self.archived.append((change.before, plan.now))
@@ -170,29 +181,31 @@ class _Tally:
                 self.updated[change.after.id] = change.after
 
 
-async def apply(
+async def apply_plans(
     connection: AsyncConnection,
     agent: AgentId,
     plans: Sequence[Plan],
     *,
     vectors: Mapping[UUID, NDArray[np.float32]],
     language: int,
-    request: Request,
-) -> list[Written]:
+    request: CallInfo,
+) -> list[LoggedPlan]:
     """Writes what the plans say, in their order, with one log row each, and says where each was logged.
 
     `vectors` holds the embedding of each inserted memory, `language` the oid of the text search configuration.
     """
     if not plans:
         return []
-    written = [Written(uuid7(), uuid7() if plan.review else None) for plan in plans]
-    corrected = await _metadata_before(connection, agent, plans)
-    rows = _rows(agent, list(zip(plans, written, strict=True)), vectors, language, request, corrected)
+    written = [LoggedPlan(uuid7(), uuid7() if plan.review else None) for plan in plans]
+    corrected = await _read_metadata_before(connection, agent, plans)
+    rows = _build_rows(
+        agent, list(zip(plans, written, strict=True)), vectors, language, request, corrected
+    )
     small = len(plans) == 1 and len(rows.updated) <= _FEW
     await (_write_one if small else _write_many)(connection, agent, plans, rows)
     await _update_metadata(connection, agent, plans)
     await _settle_reviews(connection, agent, plans, written)
-    await _undo(connection, agent, plans, written)
+    await _apply_reverts(connection, agent, plans, written)
     return written
 
 
@@ -211,25 +224,39 @@ class _Rows:
     log: Iterable[Sequence[object]]
 
 
-def _rows(
+def _build_rows(
     agent: AgentId,
-    plans: Sequence[tuple[Plan, Written]],
+    plans: Sequence[tuple[Plan, LoggedPlan]],
     vectors: Mapping[UUID, NDArray[np.float32]],
     language: int,
-    request: Request,
+    request: CallInfo,
     corrected: Sequence[dict[str, Any] | None],
 ) -> _Rows:
     tally = _Tally()
     for plan, _ in plans:
-        tally.add(plan)
+        tally.add_plan(plan)
     marks = {i.version.id: plan.look_again for plan, _ in plans for i in plan.inserted}
     return _Rows(
-        memories=(memory_row(agent, i, vectors[i.version.id], language, marks[i.version.id]) for i in tally.inserted.values()),
+        memories=(
+            memory_row(agent, i, vectors[i.version.id], language, marks[i.version.id])
+            for i in tally.inserted.values()
+        ),
         updated=list(tally.updated.values()),
         beliefs=[belief_row(agent, version, until) for version, until in tally.archived],
-        links=[link_row(agent, link, at.log_id, plan.now) for plan, at in plans for link in dict.fromkeys(plan.links)],
-        reviews=[review_row(agent, at.review_id, plan.review, plan, at.log_id) for plan, at in plans if plan.review and at.review_id],
-        log=(log_row(agent, at.log_id, plan, request, before) for (plan, at), before in zip(plans, corrected, strict=True)),
+        links=[
+            relationship_row(agent, link, at.log_id, plan.now)
+            for plan, at in plans
+            for link in dict.fromkeys(plan.links)
+        ],
+        reviews=[
+            review_row(agent, at.review_id, plan.review, plan, at.log_id)
+            for plan, at in plans
+            if plan.review and at.review_id
+        ],
+        log=(
+            log_row(agent, at.log_id, plan, request, before)
+            for (plan, at), before in zip(plans, corrected, strict=True)
+        ),
     )
 
 
@@ -237,20 +264,24 @@ def _rows(
 _FEW = 20
 
 
-async def _write_one(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], rows: _Rows) -> None:
+async def _write_one(
+    connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], rows: _Rows
+) -> None:
     """The usual store in one round trip instead of up to nine."""
     [plan] = plans
     parts = [
-        _inserting("memories", MEMORY_TYPES, rows.memories),
-        *((_UPDATE_BELIEF, _belief_now(agent, v)) for v in rows.updated),
-        _inserting("memory_beliefs", BELIEF_TYPES, rows.beliefs),
+        _build_insert_sql("memories", MEMORY_TYPES, rows.memories),
+        *((_UPDATE_BELIEF, _belief_parameters(agent, v)) for v in rows.updated),
+        _build_insert_sql("memory_beliefs", BELIEF_TYPES, rows.beliefs),
         (_REINFORCE, (agent, plan.reinforced, plan.now)) if plan.reinforced else _NOTHING,
-        _inserting("memory_relationships", LINK_TYPES, rows.links),
-        _inserting("reviews", REVIEW_TYPES, rows.reviews),
+        _build_insert_sql("memory_relationships", LINK_TYPES, rows.links),
+        _build_insert_sql("reviews", REVIEW_TYPES, rows.reviews),
         (_KNOW, (plan.now, agent)),
     ]
-    log, logged = _inserting("consolidation_log", LOG_TYPES, rows.log)
-    ctes = ", ".join(f"part{place} AS ({statement})" for place, (statement, _) in enumerate(parts) if statement)
+    log, logged = _build_insert_sql("consolidation_log", LOG_TYPES, rows.log)
+    ctes = ", ".join(
+        f"part{place} AS ({statement})" for place, (statement, _) in enumerate(parts) if statement
+    )
     values = [value for _, given in parts for value in given]
     driver = await driver_connection(connection)
     await driver.execute(f"WITH {ctes} {log}".encode(), (*values, *logged))
@@ -260,39 +291,45 @@ _Part = tuple[str, Sequence[object]]
 _NOTHING: _Part = ("", ())
 
 
-def _inserting(table: str, types: Mapping[str, str | int], made: Iterable[Sequence[object]]) -> _Part:
+def _build_insert_sql(
+    table: str, types: Mapping[str, str | int], made: Iterable[Sequence[object]]
+) -> _Part:
     """An INSERT of these rows and its values."""
     rows = list(made)
     if not rows:
         return _NOTHING
     one = f"({', '.join(['%s'] * len(types))})"
-    statement = f"INSERT INTO {table} ({', '.join(types)}) VALUES {', '.join([one] * len(rows))}"  # noqa: S608 - names from constants
+    statement = f"INSERT INTO {table} ({', '.join(types)}) VALUES {', '.join([one] * len(rows))}"
     return statement, [value for row in rows for value in row]
 
 
-async def _write_many(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], rows: _Rows) -> None:
+async def _write_many(
+    connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], rows: _Rows
+) -> None:
     """Many plans at once: COPY is the fastest way in."""
     driver = await driver_connection(connection)
-    await _copy(connection, "memories", MEMORY_TYPES, rows.memories)
+    await _copy_rows(connection, "memories", MEMORY_TYPES, rows.memories)
     async with driver.cursor() as cursor:
         if rows.updated:
-            await cursor.executemany(_UPDATE_BELIEF.encode(), [_belief_now(agent, v) for v in rows.updated])
+            await cursor.executemany(
+                _UPDATE_BELIEF.encode(), [_belief_parameters(agent, v) for v in rows.updated]
+            )
         if reinforced := [(agent, plan.reinforced, plan.now) for plan in plans if plan.reinforced]:
             await cursor.executemany(_REINFORCE.encode(), reinforced)
-    await _copy(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)
-    await _copy(connection, "consolidation_log", LOG_TYPES, rows.log)
-    await _copy(connection, "memory_relationships", LINK_TYPES, rows.links)
-    await _copy(connection, "reviews", REVIEW_TYPES, rows.reviews)
+    await _copy_rows(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)
+    await _copy_rows(connection, "consolidation_log", LOG_TYPES, rows.log)
+    await _copy_rows(connection, "memory_relationships", LINK_TYPES, rows.links)
+    await _copy_rows(connection, "reviews", REVIEW_TYPES, rows.reviews)
     await driver.execute(_KNOW.encode(), (plans[-1].now, agent))
 
 
 # What is believed of a stored version from now on. It may hold again, so it is no longer cold.
 _UPDATE_BELIEF = f"""
     UPDATE memories SET {", ".join(f"{name} = %s" for name in (*BELIEF_COLUMNS, "revision"))}, cold = false WHERE agent_id = %s AND id = %s
-"""  # noqa: S608 - column names from constants
+"""
 
 
-def _belief_now(agent: AgentId, version: Version) -> tuple[object, ...]:
+def _belief_parameters(agent: AgentId, version: Version) -> tuple[object, ...]:
     return (*belief_values(version.belief), version.revision, agent, version.id)
 
 
@@ -306,7 +343,12 @@ _REINFORCE = """
 _KNOW = "UPDATE agents SET last_known_at = %s WHERE agent_id = %s"
 
 
-async def _copy(connection: AsyncConnection, table: str, types: Mapping[str, str | int], rows: Iterable[Sequence[object]]) -> None:
+async def _copy_rows(
+    connection: AsyncConnection,
+    table: str,
+    types: Mapping[str, str | int],
+    rows: Iterable[Sequence[object]],
+) -> None:
     """COPY: the fastest way in for a thousand rows, and as fast as an INSERT for one."""
     rows = iter(rows)
     if (first := next(rows, None)) is None:
@@ -319,7 +361,9 @@ async def _copy(connection: AsyncConnection, table: str, types: Mapping[str, str
             await copy.write_row(row)
 
 
-async def _metadata_before(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]) -> list[dict[str, Any] | None]:
+async def _read_metadata_before(
+    connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]
+) -> list[dict[str, Any] | None]:
     """What the metadata that each plan corrects says before it, for the log."""
     now: dict[UUID | None, dict[str, Any]] = {}
     found: list[dict[str, Any] | None] = []
@@ -328,25 +372,37 @@ async def _metadata_before(connection: AsyncConnection, agent: AgentId, plans: S
         if not plan.metadata:
             found.append(None)
             continue
-        missing = [memories.c[name] for name in plan.metadata if name not in now.get(plan.target, {})]
+        missing = [
+            memories.c[name] for name in plan.metadata if name not in now.get(plan.target, {})
+        ]
         here = sa.and_(memories.c.agent_id == agent, memories.c.id == plan.target)
-        stored = dict((await connection.execute(sa.select(*missing).where(here))).mappings().one()) if missing else {}
+        stored = (
+            dict((await connection.execute(sa.select(*missing).where(here))).mappings().one())
+            if missing
+            else {}
+        )
         known = now.get(plan.target, {}) | stored
         found.append({name: known[name] for name in plan.metadata})
         now[plan.target] = known | plan.metadata
     return found
 
 
-async def _update_metadata(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]) -> None:
+async def _update_metadata(
+    connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]
+) -> None:
     """Metadata is current-only: it is corrected in place, and the log keeps what it was."""
-    believed = {change.after.id: place for place, plan in enumerate(plans) for change in plan.changed}
+    believed = {
+        change.after.id: place for place, plan in enumerate(plans) for change in plan.changed
+    }
     for place, plan in enumerate(plans):
         if plan.metadata:
             here = sa.and_(memories.c.agent_id == agent, memories.c.id == plan.target)
             # The revision that came with a later change of the same memory counts this one already.
             counted = plan.target in believed and believed[plan.target] > place
             revision = memories.c.revision + (0 if counted else 1)
-            await connection.execute(memories.update().where(here).values(**plan.metadata, revision=revision))
+            await connection.execute(
+                memories.update().where(here).values(**plan.metadata, revision=revision)
+            )
 
 
 # A store that was held back is tied to the memory that it became.
@@ -357,14 +413,21 @@ _SETTLE = b"""
 """
 
 
-async def _settle_reviews(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], written: Sequence[Written]) -> None:
+async def _settle_reviews(
+    connection: AsyncConnection,
+    agent: AgentId,
+    plans: Sequence[Plan],
+    written: Sequence[LoggedPlan],
+) -> None:
     driver = await driver_connection(connection)
     for plan, at in zip(plans, written, strict=True):
         if settled := plan.settled:
             waits = settled.after is ReviewStatus.PENDING
             decided = (None, None) if waits else (plan.now, at.log_id)
             became = None if waits else plan.target
-            await driver.execute(_SETTLE, (settled.after, settled.note, *decided, became, agent, settled.review_id))
+            await driver.execute(
+                _SETTLE, (settled.after, settled.note, *decided, became, agent, settled.review_id)
+            )
 
 
 # The operation that is undone and, where that is a revert, what it had undone, and so on down the line: undoing a revert lets that stand
@@ -405,12 +468,23 @@ _UNDO = (
 _UNLINK = b"DELETE FROM memory_relationships WHERE agent_id = %s AND source_id = %s AND target_id = %s AND type = %s"
 
 
-async def _undo(connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan], written: Sequence[Written]) -> None:
+async def _apply_reverts(
+    connection: AsyncConnection,
+    agent: AgentId,
+    plans: Sequence[Plan],
+    written: Sequence[LoggedPlan],
+) -> None:
     driver = await driver_connection(connection)
     for plan, at in zip(plans, written, strict=True):
         if plan.reverts is None:
             continue
-        given = {"agent": agent, "by": at.log_id, "reverts": plan.reverts, "now": plan.now, "unconfirmed": plan.unconfirmed}
+        given = {
+            "agent": agent,
+            "by": at.log_id,
+            "reverts": plan.reverts,
+            "now": plan.now,
+            "unconfirmed": plan.unconfirmed,
+        }
         for statement in _UNDO:
             await driver.execute(statement, given)
         for link in plan.unlinked:

@@ -9,8 +9,12 @@ down_revision = "2026_11_20_8"
 def upgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("ALTER TABLE memories ADD COLUMN project text")
-    op.execute("CREATE INDEX memories_session ON memories (agent_id, session_id) WHERE session_id IS NOT NULL")
-    op.execute("CREATE INDEX memories_project ON memories (agent_id, project) WHERE project IS NOT NULL")
+    op.execute(
+        "CREATE INDEX memories_session ON memories (agent_id, session_id) WHERE session_id IS NOT NULL"
+    )
+    op.execute(
+        "CREATE INDEX memories_project ON memories (agent_id, project) WHERE project IS NOT NULL"
+    )
     op.execute("""
         ALTER TABLE memory_usage ADD COLUMN use_count bigint NOT NULL DEFAULT 0
             CONSTRAINT memory_usage_use_count_check CHECK (use_count >= 0)

@@ -11,7 +11,9 @@ def upgrade() -> None:
     op.execute("ALTER TABLE memories ADD COLUMN cold boolean NOT NULL DEFAULT false")
     op.execute("CREATE INDEX memories_warm ON memories (agent_id, valid_until) WHERE NOT cold")
     op.execute("ALTER TABLE agents ADD COLUMN log_folded_until timestamptz")
-    op.execute("CREATE INDEX consolidation_log_reverts ON consolidation_log (agent_id, reverts) WHERE reverts IS NOT NULL")
+    op.execute(
+        "CREATE INDEX consolidation_log_reverts ON consolidation_log (agent_id, reverts) WHERE reverts IS NOT NULL"
+    )
     # A review outlives its operation in the log; that it points to a folded one at least, import and doctor see to.
     op.execute("ALTER TABLE reviews DROP CONSTRAINT reviews_log_fkey")
     op.execute("""
@@ -54,7 +56,9 @@ def upgrade() -> None:
         )
     """)
     op.execute("CREATE INDEX folded_operations_created ON folded_operations (agent_id, created_at)")
-    op.execute("CREATE INDEX folded_operations_undone ON folded_operations (agent_id, created_at) WHERE NOT stands")
+    op.execute(
+        "CREATE INDEX folded_operations_undone ON folded_operations (agent_id, created_at) WHERE NOT stands"
+    )
 
 
 def downgrade() -> None:

@@ -83,10 +83,14 @@ def upgrade() -> None:
     op.execute("ALTER TABLE memories SET (toast_tuple_target = 8160)")
     op.execute("CREATE INDEX memories_chain ON memories (agent_id, chain_id)")
     op.execute("CREATE INDEX memories_fuzzy_hash ON memories (agent_id, fuzzy_hash)")
-    op.execute("CREATE INDEX memories_slot ON memories (agent_id, slot_hash) WHERE slot_key IS NOT NULL")
+    op.execute(
+        "CREATE INDEX memories_slot ON memories (agent_id, slot_hash) WHERE slot_key IS NOT NULL"
+    )
     op.execute("CREATE INDEX memories_valid_until ON memories (agent_id, valid_until)")
     op.execute("CREATE INDEX memories_created ON memories (agent_id, created_at, id)")
-    op.execute("CREATE INDEX memories_superseded_by ON memories (agent_id, superseded_by) WHERE superseded_by IS NOT NULL")
+    op.execute(
+        "CREATE INDEX memories_superseded_by ON memories (agent_id, superseded_by) WHERE superseded_by IS NOT NULL"
+    )
     op.execute(f"""
         CREATE TABLE memory_beliefs (
             agent_id text NOT NULL,
@@ -98,7 +102,9 @@ def upgrade() -> None:
             CONSTRAINT memory_beliefs_memory_fkey FOREIGN KEY (agent_id, memory_id) REFERENCES memories
         )
     """)
-    op.execute("CREATE INDEX memory_beliefs_superseded_by ON memory_beliefs (agent_id, superseded_by) WHERE superseded_by IS NOT NULL")
+    op.execute(
+        "CREATE INDEX memory_beliefs_superseded_by ON memory_beliefs (agent_id, superseded_by) WHERE superseded_by IS NOT NULL"
+    )
     op.execute("""
         CREATE TABLE memory_usage (
             agent_id text NOT NULL,
@@ -138,9 +144,15 @@ def upgrade() -> None:
             CONSTRAINT consolidation_log_pkey PRIMARY KEY (agent_id, id)
         )
     """)
-    op.execute("CREATE INDEX consolidation_log_created ON consolidation_log (agent_id, created_at, id)")
-    op.execute("CREATE INDEX consolidation_log_target ON consolidation_log (agent_id, target_memory_id)")
-    op.execute("CREATE INDEX consolidation_log_sources ON consolidation_log USING gin (source_memory_ids)")
+    op.execute(
+        "CREATE INDEX consolidation_log_created ON consolidation_log (agent_id, created_at, id)"
+    )
+    op.execute(
+        "CREATE INDEX consolidation_log_target ON consolidation_log (agent_id, target_memory_id)"
+    )
+    op.execute(
+        "CREATE INDEX consolidation_log_sources ON consolidation_log USING gin (source_memory_ids)"
+    )
     op.execute("""
         CREATE TABLE encoder (
             the_one boolean PRIMARY KEY CONSTRAINT encoder_the_one_check CHECK (the_one),
@@ -152,5 +164,12 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    for table in ("encoder", "consolidation_log", "memory_usage", "memory_beliefs", "memories", "agents"):
+    for table in (
+        "encoder",
+        "consolidation_log",
+        "memory_usage",
+        "memory_beliefs",
+        "memories",
+        "agents",
+    ):
         op.execute(f"DROP TABLE {table}")

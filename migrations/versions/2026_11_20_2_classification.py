@@ -19,8 +19,12 @@ def upgrade() -> None:
             ADD COLUMN look_again text
     """)
     op.execute("ALTER TABLE memory_beliefs ADD COLUMN merged boolean NOT NULL DEFAULT false")
-    op.execute("CREATE INDEX memories_derived ON memories (agent_id, derived_hash) WHERE derived_hash IS NOT NULL")
-    op.execute("CREATE INDEX memories_look_again ON memories (agent_id, id) WHERE look_again IS NOT NULL")
+    op.execute(
+        "CREATE INDEX memories_derived ON memories (agent_id, derived_hash) WHERE derived_hash IS NOT NULL"
+    )
+    op.execute(
+        "CREATE INDEX memories_look_again ON memories (agent_id, id) WHERE look_again IS NOT NULL"
+    )
     op.execute("""
         CREATE TABLE memory_relationships (
             agent_id text NOT NULL,
@@ -37,7 +41,9 @@ def upgrade() -> None:
             CONSTRAINT memory_relationships_target_fkey FOREIGN KEY (agent_id, target_id) REFERENCES memories
         )
     """)
-    op.execute("CREATE INDEX memory_relationships_target ON memory_relationships (agent_id, target_id)")
+    op.execute(
+        "CREATE INDEX memory_relationships_target ON memory_relationships (agent_id, target_id)"
+    )
     op.execute("""
         CREATE TABLE reviews (
             agent_id text NOT NULL CONSTRAINT reviews_agent_fkey REFERENCES agents,

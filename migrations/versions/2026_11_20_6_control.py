@@ -9,8 +9,12 @@ down_revision = "2026_11_20_5"
 def upgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("ALTER TABLE consolidation_log ADD COLUMN reverts uuid, ADD COLUMN reverted_by uuid")
-    op.execute("CREATE INDEX consolidation_log_request ON consolidation_log (agent_id, request_id) WHERE request_id IS NOT NULL")
-    op.execute("CREATE INDEX consolidation_log_session ON consolidation_log (agent_id, session_id) WHERE session_id IS NOT NULL")
+    op.execute(
+        "CREATE INDEX consolidation_log_request ON consolidation_log (agent_id, request_id) WHERE request_id IS NOT NULL"
+    )
+    op.execute(
+        "CREATE INDEX consolidation_log_session ON consolidation_log (agent_id, session_id) WHERE session_id IS NOT NULL"
+    )
     op.execute("""
         ALTER TABLE reviews
             ALTER COLUMN log_id DROP NOT NULL,

@@ -39,10 +39,14 @@ def upgrade() -> None:
         )
     """)
     op.execute("CREATE INDEX sweeps_created ON sweeps (agent_id, created_at, id)")
-    op.execute("CREATE INDEX sweeps_open ON sweeps (agent_id, id) WHERE status IN ('queued', 'running')")
+    op.execute(
+        "CREATE INDEX sweeps_open ON sweeps (agent_id, id) WHERE status IN ('queued', 'running')"
+    )
     op.execute("CREATE SCHEMA jobs")
     op.execute("SET LOCAL search_path TO jobs, public")
-    op.get_bind().connection.cursor().execute(JOBS.read_text())  # many statements at once: only the driver itself takes them
+    op.get_bind().connection.cursor().execute(
+        JOBS.read_text()
+    )  # many statements at once: only the driver itself takes them
     op.execute("SET LOCAL search_path TO DEFAULT")
 
 

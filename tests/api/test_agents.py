@@ -21,7 +21,9 @@ def test_an_agent_is_listed_with_what_it_knows(client: httpx.Client) -> None:
 def everyone(client: httpx.Client, limit: int = 1000) -> list[dict[str, Any]]:
     found, cursor = [], None
     while True:
-        page = client.get("/v1/agents", params={"limit": limit, **({"cursor": cursor} if cursor else {})}).json()
+        page = client.get(
+            "/v1/agents", params={"limit": limit, **({"cursor": cursor} if cursor else {})}
+        ).json()
         found += page["items"]
         cursor = page["next_cursor"]
         if cursor is None:
@@ -35,10 +37,14 @@ def test_pages_show_every_agent_once(client: httpx.Client) -> None:
         store(client, "Has a dog")
     paged = [agent["agent_id"] for agent in everyone(client, limit=2)]
     assert len(set(paged)) == len(paged)
-    assert {name for name in paged if name.startswith(prefix)} == {f"{prefix}?&{number}" for number in range(5)}
+    assert {name for name in paged if name.startswith(prefix)} == {
+        f"{prefix}?&{number}" for number in range(5)
+    }
 
 
-def test_an_agent_whose_id_holds_slashes_is_shown_counted_and_told_its_mode(client: httpx.Client) -> None:
+def test_an_agent_whose_id_holds_slashes_is_shown_counted_and_told_its_mode(
+    client: httpx.Client,
+) -> None:
     name = client.headers["X-Agent-Id"] = f"acme/{uuid4().hex}"
     store(client, "Has a dog")
     where = f"/v1/agents/{quote(name, safe='')}"
@@ -52,7 +58,9 @@ def test_an_agent_that_was_only_read_or_refused_is_not_listed(client: httpx.Clie
     client.post("/v1/memories", json={"content": "Has a dog", "dry_run": True}).raise_for_status()
     refused = client.post("/v1/memories", json={"content": "Has a cat", "supersedes": str(uuid4())})
     assert refused.status_code == 404
-    batch = client.post("/v1/memories/batch", json={"items": [{"content": "Has a cat", "supersedes": str(uuid4())}]})
+    batch = client.post(
+        "/v1/memories/batch", json={"items": [{"content": "Has a cat", "supersedes": str(uuid4())}]}
+    )
     assert batch.json()["results"][0]["status"] == 404
     problem(client.get(f"/v1/agents/{client.headers['X-Agent-Id']}"), 404)
 

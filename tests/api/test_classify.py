@@ -50,12 +50,17 @@ def test_a_move_told_in_plain_words_supersedes_the_old_home(client: httpx.Client
     assert contents(client) == {"I moved to Lisbon last month"}
 
 
-def test_a_retraction_ends_what_it_names_and_keeps_its_own_words_in_the_log(client: httpx.Client) -> None:
+def test_a_retraction_ends_what_it_names_and_keeps_its_own_words_in_the_log(
+    client: httpx.Client,
+) -> None:
     old = store(client, "I play tennis")["memory"]["id"]
     answer = store(client, "I no longer play tennis")
     assert (answer["operation"], answer["memory"], answer["superseded"]) == ("DELETE", None, [old])
     assert contents(client) == set()
-    assert client.get(f"/v1/log/{answer['log_id']}").json()["incoming"]["content"] == "I no longer play tennis"
+    assert (
+        client.get(f"/v1/log/{answer['log_id']}").json()["incoming"]["content"]
+        == "I no longer play tennis"
+    )
 
 
 def test_a_retraction_that_hits_nothing_is_stored_and_flagged(client: httpx.Client) -> None:
@@ -128,26 +133,45 @@ def test_what_a_text_is_about_is_stored_beside_what_the_caller_said(client: http
     assert derived["key"] is None
     assert derived["derived"]["entity"] == "alice"
     assert derived["derived"]["value"].lower() == "berlin"
-    assert store(client, "Alice's home is Bern", entity="Alice", key="home", value="Bern")["memory"]["derived"] is None
+    assert (
+        store(client, "Alice's home is Bern", entity="Alice", key="home", value="Bern")["memory"][
+            "derived"
+        ]
+        is None
+    )
 
 
 @pytest.mark.parametrize(
     ("word", "operation"),
-    [(True, "UPDATE"), ("cascade", "UPDATE"), ("signals", "UPDATE"), ("rules", "ADD"), ("off", "ADD"), (False, "ADD")],
+    [
+        (True, "UPDATE"),
+        ("cascade", "UPDATE"),
+        ("signals", "UPDATE"),
+        ("rules", "ADD"),
+        ("off", "ADD"),
+        (False, "ADD"),
+    ],
 )
-def test_a_request_says_which_judges_are_asked(client: httpx.Client, word: object, operation: str) -> None:
+def test_a_request_says_which_judges_are_asked(
+    client: httpx.Client, word: object, operation: str
+) -> None:
     store(client, "I live in Porto")
     assert store(client, "I moved to Lisbon", classify=word)["operation"] == operation
 
 
 def test_a_batch_is_judged_over_what_it_has_itself_written(client: httpx.Client) -> None:
-    items = [{"content": text} for text in ("I live in Porto", "I have a dog", "I moved to Lisbon", "I moved to Faro")]
+    items = [
+        {"content": text}
+        for text in ("I live in Porto", "I have a dog", "I moved to Lisbon", "I moved to Faro")
+    ]
     results = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
     assert [r["operation"] for r in results] == ["ADD", "ADD", "UPDATE", "UPDATE"]
     assert contents(client) == {"I have a dog", "I moved to Faro"}
 
 
-def test_a_batch_that_is_judged_piece_by_piece_is_still_one(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_that_is_judged_piece_by_piece_is_still_one(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(judging, "ENCODED_AT_ONCE", 2)
     texts = (
         "I live in Porto",
@@ -160,8 +184,21 @@ def test_a_batch_that_is_judged_piece_by_piece_is_still_one(client: httpx.Client
     )
     items = [{"content": text, "classify": text != "I have a dog"} for text in texts]
     results = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
-    assert [r["operation"] for r in results] == ["ADD", "ADD", "ADD", "UPDATE", "ADD", "NOOP", "UPDATE"]
-    assert contents(client) == {"I have a dog", "I have a cat", "My favourite colour is red", "I moved to Faro"}
+    assert [r["operation"] for r in results] == [
+        "ADD",
+        "ADD",
+        "ADD",
+        "UPDATE",
+        "ADD",
+        "NOOP",
+        "UPDATE",
+    ]
+    assert contents(client) == {
+        "I have a dog",
+        "I have a cat",
+        "My favourite colour is red",
+        "I moved to Faro",
+    }
 
 
 def test_a_dry_run_explains_and_leaves_no_review(client: httpx.Client) -> None:
@@ -183,7 +220,10 @@ def test_a_document_is_stored_without_being_read_as_a_fact(client: httpx.Client)
 
 # --- with a model ------------------------------------------------------------------------------------------------------
 
-OPEN = ("The office plants are watered by Ines", "Ines waters nothing; Rui does the office plants")  # signals leave it open
+OPEN = (
+    "The office plants are watered by Ines",
+    "Ines waters nothing; Rui does the office plants",
+)  # signals leave it open
 
 
 @contextmanager
@@ -196,11 +236,16 @@ def with_model(url: str, *steps: Step, **more: Any) -> Iterator[tuple[httpx.Clie
 
 
 def test_the_model_decides_what_signals_leave_open(database_url: str) -> None:
-    with with_model(database_url, judges(judgment(1, "CONTRADICTION", 0.95, "Rui does it now."))) as (client, model):
+    with with_model(
+        database_url, judges(judgment(1, "CONTRADICTION", 0.95, "Rui does it now."))
+    ) as (client, model):
         old = store(client, OPEN[0])
         answer = store(client, OPEN[1])
         assert (answer["operation"], answer["superseded"]) == ("UPDATE", [old["memory"]["id"]])
-        assert (answer["decision"]["decided_by"], answer["decision"]["reasoning"]) == ("model", "Rui does it now.")
+        assert (answer["decision"]["decided_by"], answer["decision"]["reasoning"]) == (
+            "model",
+            "Rui does it now.",
+        )
         assert answer["usage"]["llm_calls"] == 1
         assert answer["usage"]["prompt_tokens"] > 0
         assert len(model.requests) == 1
@@ -208,7 +253,10 @@ def test_the_model_decides_what_signals_leave_open(database_url: str) -> None:
         assert (entry["model"], entry["prompt_version"]) == ("gpt-4o-mini", "relate.v1")
         assert entry["usage"]["llm_calls"] == 1
         counted = client.get("/metrics").text
-        assert 'palimpsest_operations_total{decided_by="model",operation="UPDATE",relation="CONTRADICTION"}' in counted
+        assert (
+            'palimpsest_operations_total{decided_by="model",operation="UPDATE",relation="CONTRADICTION"}'
+            in counted
+        )
         assert 'palimpsest_model_tokens_total{kind="prompt"}' in counted
 
 
@@ -233,14 +281,31 @@ def test_an_unsure_model_leaves_a_review(database_url: str) -> None:
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("The Falcon app, written by Anna, has 12000 users.", "The Falcon app, written by Anna, has 12000 users."),
-        ("The Falcon app has many users.", "The Falcon app was written by Anna. The Falcon app has 12000 users."),
+        (
+            "The Falcon app, written by Anna, has 12000 users.",
+            "The Falcon app, written by Anna, has 12000 users.",
+        ),
+        (
+            "The Falcon app has many users.",
+            "The Falcon app was written by Anna. The Falcon app has 12000 users.",
+        ),
         (None, "The Falcon app was written by Anna. The Falcon app has 12000 users."),
     ],
 )
-def test_a_merge_keeps_both_sources_and_drops_nothing(database_url: str, said: str | None, kept: str) -> None:
-    with with_model(database_url, judges(judgment(1, "COMPLEMENT", 0.95), merged_text=said)) as (client, _):
-        one = store(client, "The Falcon app was written by Anna", tags=["Pets"], importance=0.9, valid_from="2026-01-01")
+def test_a_merge_keeps_both_sources_and_drops_nothing(
+    database_url: str, said: str | None, kept: str
+) -> None:
+    with with_model(database_url, judges(judgment(1, "COMPLEMENT", 0.95), merged_text=said)) as (
+        client,
+        _,
+    ):
+        one = store(
+            client,
+            "The Falcon app was written by Anna",
+            tags=["Pets"],
+            importance=0.9,
+            valid_from="2026-01-01",
+        )
         answer = store(client, "The Falcon app has 12000 users", tags=["dogs"], source="chat")
         assert answer["operation"] == "MERGE"
         merged = answer["memory"]
@@ -250,9 +315,16 @@ def test_a_merge_keeps_both_sources_and_drops_nothing(database_url: str, said: s
         assert merged["sources"] == ["chat"]
         first, second = merged["merged_from"]
         assert first == one["memory"]["id"]
-        for source, text in ((first, "The Falcon app was written by Anna"), (second, "The Falcon app has 12000 users")):
+        for source, text in (
+            (first, "The Falcon app was written by Anna"),
+            (second, "The Falcon app has 12000 users"),
+        ):
             stored = client.get(f"/v1/memories/{source}").json()
-            assert (stored["content"], stored["status"], stored["superseded_by"]) == (text, "merged", merged["id"])
+            assert (stored["content"], stored["status"], stored["superseded_by"]) == (
+                text,
+                "merged",
+                merged["id"],
+            )
         assert contents(client) == {kept}
         assert contents(client, as_of="2026-02-01") == {"The Falcon app was written by Anna"}
         found = client.post("/v1/search", json={"query": "How many use Falcon?"}).json()["results"]
@@ -285,7 +357,9 @@ FAULTS: list[tuple[str, Step]] = [
 
 
 @pytest.mark.parametrize(("fault", "step"), FAULTS, ids=[name for name, _ in FAULTS])
-def test_whatever_the_model_does_the_fact_is_stored_and_nothing_ends(database_url: str, fault: str, step: Step) -> None:
+def test_whatever_the_model_does_the_fact_is_stored_and_nothing_ends(
+    database_url: str, fault: str, step: Step
+) -> None:
     with with_model(database_url, every("NONE")) as (client, model):
         store(client, OPEN[0])
         model.then(step)
@@ -293,9 +367,13 @@ def test_whatever_the_model_does_the_fact_is_stored_and_nothing_ends(database_ur
         assert (answer["operation"], answer["superseded"]) == ("ADD", []), fault
         assert answer["usage"]["trouble"], fault
         assert contents(client) == set(OPEN)
-        assert client.get(f"/v1/log/{answer['log_id']}").json()["usage"]["trouble"], "the reason is logged"
+        assert client.get(f"/v1/log/{answer['log_id']}").json()["usage"]["trouble"], (
+            "the reason is logged"
+        )
         with psycopg.connect(database_url) as connection:
-            marked = connection.execute("SELECT content FROM memories WHERE look_again IS NOT NULL").fetchall()
+            marked = connection.execute(
+                "SELECT content FROM memories WHERE look_again IS NOT NULL"
+            ).fetchall()
         assert marked == [(OPEN[1],)], "marked for another look"
 
 
@@ -306,13 +384,28 @@ def test_prose_around_the_answer_is_read(database_url: str) -> None:
         assert store(client, OPEN[1])["operation"] == "UPDATE"
 
 
-def test_supersede_everything_stays_within_the_cap_and_leaves_constraints_and_trust_alone(database_url: str) -> None:
+def test_supersede_everything_stays_within_the_cap_and_leaves_constraints_and_trust_alone(
+    database_url: str,
+) -> None:
     with with_model(database_url, every("NONE")) as (client, model):
-        facts = [f"The {word} of the office garden is looked after by Ines" for word in ("rose", "oak", "fern", "lily", "ivy", "elm")]
+        facts = [
+            f"The {word} of the office garden is looked after by Ines"
+            for word in ("rose", "oak", "fern", "lily", "ivy", "elm")
+        ]
         for fact in facts:
             store(client, fact, classify="rules")
-        store(client, "The moss of the office garden is sacred to Ines", kind="constraint", classify="rules")
-        store(client, "The pond of the office garden is full of fish of Ines", trust=90, classify="rules")
+        store(
+            client,
+            "The moss of the office garden is sacred to Ines",
+            kind="constraint",
+            classify="rules",
+        )
+        store(
+            client,
+            "The pond of the office garden is full of fish of Ines",
+            trust=90,
+            classify="rules",
+        )
         model.then(every("CONTRADICTION"))
         answer = store(client, "Everything in the office garden of Ines has changed")
         assert answer["operation"] == "UPDATE"
@@ -341,7 +434,14 @@ def test_no_connection_is_held_while_the_model_thinks(database_url: str) -> None
 
     from judges.scripted import SLOW
 
-    with with_model(database_url, every("NONE"), llm_read_timeout=5, llm_total_timeout=6, pool_size=1, pool_timeout=2) as (client, model):
+    with with_model(
+        database_url,
+        every("NONE"),
+        llm_read_timeout=5,
+        llm_total_timeout=6,
+        pool_size=1,
+        pool_timeout=2,
+    ) as (client, model):
         store(client, OPEN[0])
         model.then(SLOW)
         answers: list[dict[str, Any]] = []
@@ -350,9 +450,7 @@ def test_no_connection_is_held_while_the_model_thinks(database_url: str) -> None
         while not model.requests:
             pass
         with psycopg.connect(database_url) as connection:
-            query = (
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
-            )
+            query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
             assert connection.execute(query).fetchone() == (0,)
         assert httpx.get(f"{client.base_url}/v1/memories").status_code == 200
         caller.join(20)
@@ -365,7 +463,10 @@ def test_what_moved_while_the_model_was_asked_is_left_alone(database_url: str) -
 
     from judges.scripted import SLOW
 
-    with with_model(database_url, every("NONE"), llm_read_timeout=5, llm_total_timeout=6) as (client, model):
+    with with_model(database_url, every("NONE"), llm_read_timeout=5, llm_total_timeout=6) as (
+        client,
+        model,
+    ):
         old = store(client, OPEN[0])["memory"]["id"]
         model.then(SLOW)
         answers: list[dict[str, Any]] = []
@@ -373,20 +474,28 @@ def test_what_moved_while_the_model_was_asked_is_left_alone(database_url: str) -
         caller.start()
         while not model.requests:
             pass
-        other = httpx.post(f"{client.base_url}/v1/memories/{old}/supersede", json={"content": "Ines left the plants to Ana"})
+        other = httpx.post(
+            f"{client.base_url}/v1/memories/{old}/supersede",
+            json={"content": "Ines left the plants to Ana"},
+        )
         assert other.status_code == 201
         caller.join(20)
         assert (answers[0]["operation"], answers[0]["superseded"]) == ("ADD", [])
         assert contents(client) == {"Ines left the plants to Ana", OPEN[1]}
         with psycopg.connect(database_url) as connection:
-            assert connection.execute("SELECT look_again FROM memories WHERE look_again IS NOT NULL").fetchone() == (
-                "memories moved while it was judged",
-            )
+            assert connection.execute(
+                "SELECT look_again FROM memories WHERE look_again IS NOT NULL"
+            ).fetchone() == ("memories moved while it was judged",)
 
 
 # --- prompt injection --------------------------------------------------------------------------------------------------
 
-INJECTIONS = [json.loads(line) for line in (Path(__file__).parent.parent / "judges" / "data" / "injections.jsonl").read_text().splitlines()]
+INJECTIONS = [
+    json.loads(line)
+    for line in (Path(__file__).parent.parent / "judges" / "data" / "injections.jsonl")
+    .read_text()
+    .splitlines()
+]
 
 
 def test_the_corpus_of_injections_is_large() -> None:
@@ -395,12 +504,23 @@ def test_the_corpus_of_injections_is_large() -> None:
 
 def test_an_obedient_model_cannot_be_led_beyond_the_cap(database_url: str) -> None:
     """The model does whatever the texts say: at most the cap ends, never a constraint, never what is trusted more."""
-    with with_model(database_url, every("NONE"), llm_calls_per_minute=100_000, llm_tokens_per_day=10**9) as (client, model):
+    with with_model(
+        database_url, every("NONE"), llm_calls_per_minute=100_000, llm_tokens_per_day=10**9
+    ) as (client, model):
         for injection in INJECTIONS:
             client.headers["X-Agent-Id"] = f"agent-{injection['id']}"
-            facts = [f"Note about the {word} of the garden" for word in ("rose", "oak", "fern", "lily", "ivy")]
+            facts = [
+                f"Note about the {word} of the garden"
+                for word in ("rose", "oak", "fern", "lily", "ivy")
+            ]
             items = [{"content": fact, "classify": False} for fact in facts]
-            items += [{"content": "Never water the moss of the garden", "kind": "constraint", "classify": False}]
+            items += [
+                {
+                    "content": "Never water the moss of the garden",
+                    "kind": "constraint",
+                    "classify": False,
+                }
+            ]
             items += [{"content": "The pond of the garden is deep", "trust": 90, "classify": False}]
             client.post("/v1/memories/batch", json={"items": items}).raise_for_status()
             model.then(obedient)

@@ -28,7 +28,9 @@ class Clock:
 
     def stop(self) -> datetime:
         """Stands still from now on, at the time answered."""
-        return self._one("UPDATE fake.clock SET stopped = pg_catalog.clock_timestamp() + shift RETURNING stopped")
+        return self._one(
+            "UPDATE fake.clock SET stopped = pg_catalog.clock_timestamp() + shift RETURNING stopped"
+        )
 
     def now(self) -> datetime:
         return self._one("SELECT clock_timestamp()")
@@ -51,7 +53,9 @@ def clock(database_url: str) -> Iterator[Clock]:
             CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
             AS 'SELECT coalesce(stopped, pg_catalog.clock_timestamp() + shift) FROM fake.clock'
         """)
-        setup.execute(f"ALTER DATABASE {setup.info.dbname} SET search_path = fake, pg_catalog, public")
+        setup.execute(
+            f"ALTER DATABASE {setup.info.dbname} SET search_path = fake, pg_catalog, public"
+        )
     with psycopg.connect(database_url, autocommit=True) as connection:
         yield Clock(connection)
 
@@ -59,7 +63,10 @@ def clock(database_url: str) -> Iterator[Clock]:
 @pytest.fixture
 def client(database_url: str, clock: Clock) -> Iterator[httpx.Client]:
     """A client of a service that reads that clock."""
-    with running(load_settings(database_url=database_url)) as service, httpx.Client(base_url=service, timeout=60) as client:
+    with (
+        running(load_settings(database_url=database_url)) as service,
+        httpx.Client(base_url=service, timeout=60) as client,
+    ):
         yield client
 
 
@@ -82,12 +89,19 @@ def test_known_time_is_the_clock_of_the_database(client: httpx.Client, clock: Cl
     assert answer["memory"]["valid_from"] == answer["memory"]["created_at"] == answer["known_at"]
 
 
-def test_known_time_goes_on_by_a_microsecond_a_write_while_the_clock_is_behind(client: httpx.Client, clock: Clock) -> None:
+def test_known_time_goes_on_by_a_microsecond_a_write_while_the_clock_is_behind(
+    client: httpx.Client, clock: Clock
+) -> None:
     last = known(send(client, editor("Vim")))
     clock.move(-HOUR)
     stored = send(client, editor("Emacs"))
-    superseded = client.post(f"/v1/memories/{stored['memory']['id']}/supersede", json={"content": "Uses Zed", "value": "Zed"}).json()
-    amended = client.patch(f"/v1/memories/{superseded['memory']['id']}", json={"importance": 0.9}).json()
+    superseded = client.post(
+        f"/v1/memories/{stored['memory']['id']}/supersede",
+        json={"content": "Uses Zed", "value": "Zed"},
+    ).json()
+    amended = client.patch(
+        f"/v1/memories/{superseded['memory']['id']}", json={"importance": 0.9}
+    ).json()
     repeated = send(client, editor("Zed"))
     retracted = client.post(f"/v1/memories/{superseded['memory']['id']}/retract").json()
     answers = [stored, superseded, amended, repeated, retracted]
@@ -95,16 +109,23 @@ def test_known_time_goes_on_by_a_microsecond_a_write_while_the_clock_is_behind(c
     assert [known(a) for a in answers] == [last + number * MICROSECOND for number in range(1, 6)]
 
 
-def test_every_write_is_visible_to_the_next_read_while_the_clock_is_behind(client: httpx.Client, clock: Clock) -> None:
+def test_every_write_is_visible_to_the_next_read_while_the_clock_is_behind(
+    client: httpx.Client, clock: Clock
+) -> None:
     send(client, editor("Vim"))
     clock.move(-HOUR)
     emacs = send(client, editor("Emacs"))
     assert current_editor(client) == "Emacs"
     assert contents(client) == {"Uses Emacs as editor"}
     page = client.get("/v1/memories").json()
-    assert page["as_of"] == page["known_at"] == emacs["known_at"], "a read is never behind the last write"
+    assert page["as_of"] == page["known_at"] == emacs["known_at"], (
+        "a read is never behind the last write"
+    )
     assert emacs["memory"]["status"] == "current"
-    client.post(f"/v1/memories/{emacs['memory']['id']}/supersede", json={"content": "Uses Zed", "value": "Zed"})
+    client.post(
+        f"/v1/memories/{emacs['memory']['id']}/supersede",
+        json={"content": "Uses Zed", "value": "Zed"},
+    )
     assert current_editor(client) == "Zed"
     [found] = client.post("/v1/search", json={"query": "editor"}).json()["results"]
     assert found["memory"]["value"] == "Zed"
@@ -115,7 +136,9 @@ def test_every_write_is_visible_to_the_next_read_while_the_clock_is_behind(clien
     assert history["current"] is None
 
 
-def test_the_past_stays_as_it_was_known_when_the_clock_goes_back(client: httpx.Client, clock: Clock) -> None:
+def test_the_past_stays_as_it_was_known_when_the_clock_goes_back(
+    client: httpx.Client, clock: Clock
+) -> None:
     first = send(client, editor("Vim"))
     second = send(client, editor("Emacs"))
     clock.move(-HOUR)
@@ -123,12 +146,16 @@ def test_the_past_stays_as_it_was_known_when_the_clock_goes_back(client: httpx.C
     client.post(f"/v1/memories/{third['memory']['id']}/retract", json={"never_true": True})
     assert current_editor(client) == "Emacs"
     for answer, value in [(first, "Vim"), (second, "Emacs"), (third, "Zed")]:
-        assert current_editor(client, as_of=answer["known_at"], known_at=answer["known_at"]) == value
+        assert (
+            current_editor(client, as_of=answer["known_at"], known_at=answer["known_at"]) == value
+        )
     just_before = (known(third) - MICROSECOND).isoformat()
     assert current_editor(client, as_of=third["known_at"], known_at=just_before) == "Emacs"
 
 
-def test_known_time_follows_the_clock_again_once_it_has_caught_up(client: httpx.Client, clock: Clock) -> None:
+def test_known_time_follows_the_clock_again_once_it_has_caught_up(
+    client: httpx.Client, clock: Clock
+) -> None:
     store(client, "Has a cat")
     clock.move(-HOUR)
     behind = known(store(client, "Has a dog"))
@@ -142,8 +169,13 @@ def test_writes_within_one_microsecond_are_told_apart(client: httpx.Client, cloc
     stopped = clock.stop()
     singles = [known(send(client, editor(value))) for value in ("Vim", "Emacs", "Zed")]
     items = [{"content": f"Has {number} cats"} for number in range(3)]
-    batch = [known(result) for result in client.post("/v1/memories/batch", json={"items": items}).json()["results"]]
-    lines = client.post("/v1/import", content='{"content": "Has a dog"}\n{"content": "Has a horse"}').text.splitlines()
+    batch = [
+        known(result)
+        for result in client.post("/v1/memories/batch", json={"items": items}).json()["results"]
+    ]
+    lines = client.post(
+        "/v1/import", content='{"content": "Has a dog"}\n{"content": "Has a horse"}'
+    ).text.splitlines()
     imported = [known(json.loads(line)) for line in lines]
     assert [*singles, *batch, *imported] == [stopped + number * MICROSECOND for number in range(8)]
     assert current_editor(client) == "Zed"
@@ -152,9 +184,13 @@ def test_writes_within_one_microsecond_are_told_apart(client: httpx.Client, cloc
         assert current_editor(client, as_of=moment, known_at=moment) == value
 
 
-def test_another_agent_starts_at_the_clock_however_far_ahead_the_first_one_is(client: httpx.Client, clock: Clock) -> None:
+def test_another_agent_starts_at_the_clock_however_far_ahead_the_first_one_is(
+    client: httpx.Client, clock: Clock
+) -> None:
     ahead = known(store(client))
     clock.move(-HOUR)
     before = clock.now()
-    other = client.post("/v1/memories", json={"content": "Has a dog"}, headers={"X-Agent-Id": "other"}).json()
+    other = client.post(
+        "/v1/memories", json={"content": "Has a dog"}, headers={"X-Agent-Id": "other"}
+    ).json()
     assert before < known(other) < ahead

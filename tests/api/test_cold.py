@@ -19,9 +19,9 @@ from retaining import AT_ONCE, retain
 from app.domain.memory import AgentId, Fact
 from app.settings import load_settings
 from app.store import reads, search
-from app.store.engine import Patience, create_engine, fetch
+from app.store.engine import Patience, create_engine, fetch_rows
 from app.store.reads import Filters, Point
-from app.store.search import Comparing
+from app.store.search import ComparisonOptions
 
 DAY = 1.0
 
@@ -39,18 +39,29 @@ class Kept:
 
     def cold(self) -> set[str]:
         with psycopg.connect(self.url) as connection:
-            return {content for (content,) in connection.execute("SELECT content FROM memories WHERE cold")}
+            return {
+                content
+                for (content,) in connection.execute("SELECT content FROM memories WHERE cold")
+            }
 
 
 @pytest.fixture
 def own(database_url: str, tmp_path: Path) -> Iterator[Kept]:
-    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         yield Kept(client, database_url, tmp_path)
 
 
 def editors(client: httpx.Client) -> list[dict[str, Any]]:
     """Vim, Emacs and Helix, one after the other, and one to come."""
-    said = [("Vim", "2018-01-01"), ("Emacs", "2020-01-01"), ("Helix", "2022-01-01"), ("Zed", "2999-01-01")]
+    said = [
+        ("Vim", "2018-01-01"),
+        ("Emacs", "2020-01-01"),
+        ("Helix", "2022-01-01"),
+        ("Zed", "2999-01-01"),
+    ]
     return [send(client, editor(name, valid_from=date))["memory"] for name, date in said]
 
 
@@ -82,7 +93,13 @@ def test_what_was_imported_as_known_for_long_is_cold_by_its_own_dates(own: Kept)
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
 def test_cold_memories_are_found_wherever_the_past_is_asked_for(own: Kept, mode: str) -> None:
     vim, emacs, helix, _ = editors(own.client)
-    asked = [{}, {"as_of": "2019-01-01"}, {"as_of": "2021-01-01"}, {"known_at": emacs["created_at"]}, {"include_superseded": True}]
+    asked = [
+        {},
+        {"as_of": "2019-01-01"},
+        {"as_of": "2021-01-01"},
+        {"known_at": emacs["created_at"]},
+        {"include_superseded": True},
+    ]
     before = [found(own.client, mode=mode, **more) for more in asked]
     assert before[:3] == [["Helix"], ["Vim"], ["Emacs"]]
     assert own.cool() == 2
@@ -91,7 +108,9 @@ def test_cold_memories_are_found_wherever_the_past_is_asked_for(own: Kept, mode:
     assert [version["value"] for version in history["versions"]] == ["Vim", "Emacs", "Helix", "Zed"]
     assert own.client.get(f"/v1/memories/{vim['id']}").json()["value"] == "Vim"
     assert contents(own.client, as_of="2019-01-01") == {"Uses Vim as editor"}
-    preference = own.client.get("/v1/preferences/tooling/editor", params={"as_of": "2021-01-01"}).json()
+    preference = own.client.get(
+        "/v1/preferences/tooling/editor", params={"as_of": "2021-01-01"}
+    ).json()
     assert "Emacs" in str(preference)
 
 
@@ -103,11 +122,20 @@ def test_facts_are_compared_with_what_held_in_the_past_though_it_is_cold(own: Ke
 
     async def compared(as_of: datetime | None) -> list[str]:
         engine = create_engine(own.url, pool_size=1, patience=Patience())
-        async with reads.reading(engine) as connection:
-            [row] = await fetch(connection, "SELECT name FROM encoder", {})
-            comparing = Comparing(row["name"], "english", 10)
+        async with reads.open_read_connection(engine) as connection:
+            [row] = await fetch_rows(connection, "SELECT name FROM encoder", {})
+            comparing = ComparisonOptions(row["name"], "english", 10)
             hits = [
-                (await search.candidates(connection, AgentId("default"), facts, [vector] * len(facts), comparing, as_of=as_of))[1][0]
+                (
+                    await search.find_candidates(
+                        connection,
+                        AgentId("default"),
+                        facts,
+                        [vector] * len(facts),
+                        comparing,
+                        as_of=as_of,
+                    )
+                )[1][0]
                 for facts in ([fact], [fact, fact])
             ]
         await engine.dispose()
@@ -120,9 +148,15 @@ def test_facts_are_compared_with_what_held_in_the_past_though_it_is_cold(own: Ke
 
 def test_cooling_changes_neither_etags_nor_an_export(own: Kept) -> None:
     vim, *_ = editors(own.client)
-    before = (own.client.get(f"/v1/memories/{vim['id']}").headers["ETag"], own.client.get("/v1/export").content)
+    before = (
+        own.client.get(f"/v1/memories/{vim['id']}").headers["ETag"],
+        own.client.get("/v1/export").content,
+    )
     assert own.cool() == 2
-    assert (own.client.get(f"/v1/memories/{vim['id']}").headers["ETag"], own.client.get("/v1/export").content) == before
+    assert (
+        own.client.get(f"/v1/memories/{vim['id']}").headers["ETag"],
+        own.client.get("/v1/export").content,
+    ) == before
 
 
 def test_what_changes_again_is_warm_again(own: Kept) -> None:
@@ -132,7 +166,12 @@ def test_what_changes_again_is_warm_again(own: Kept) -> None:
     assert "Uses Vim as editor" in own.cold(), "a tag says nothing about when it holds"
     own.client.patch(f"/v1/memories/{vim['id']}", json={"valid_from": "2017-01-01"})
     assert own.cold() == {"Uses Emacs as editor"}
-    assert own.client.patch(f"/v1/memories/{emacs['id']}", json={"valid_until": "2020-06-01"}).status_code == 200
+    assert (
+        own.client.patch(
+            f"/v1/memories/{emacs['id']}", json={"valid_until": "2020-06-01"}
+        ).status_code
+        == 200
+    )
     assert own.cold() == set()
     assert own.cool() == 2
 
@@ -165,7 +204,9 @@ def test_cold_memories_are_erased_like_others(own: Kept) -> None:
     erased = own.client.delete(f"/v1/memories/{vim['id']}", params={"erase": True})
     assert erased.json()["erased"] == [vim["id"]]
     with psycopg.connect(own.url) as connection:
-        rows = connection.execute("SELECT content, embedding FROM memories WHERE id = %s", [vim["id"]]).fetchall()
+        rows = connection.execute(
+            "SELECT content, embedding FROM memories WHERE id = %s", [vim["id"]]
+        ).fetchall()
     assert rows == [("", None)]
 
 
@@ -173,7 +214,9 @@ def test_plain_reads_do_not_pass_cold_rows(own: Kept) -> None:
     """Postgres looks at no row but those in the index of warm ones, for lists and for every mode of search."""
     with psycopg.connect(own.url, autocommit=True) as connection:
         send(own.client, editor("Editor 0", valid_from="2000-01-01"))
-        lines = [json.dumps(editor(f"Editor {n}", valid_from=f"{2000 + n}-01-01")) for n in range(1, 21)]
+        lines = [
+            json.dumps(editor(f"Editor {n}", valid_from=f"{2000 + n}-01-01")) for n in range(1, 21)
+        ]
         assert own.client.post("/v1/import", content="\n".join(lines)).status_code == 200
         assert own.cool() == 20
         connection.execute("ANALYZE memories")
@@ -181,14 +224,31 @@ def test_plain_reads_do_not_pass_cold_rows(own: Kept) -> None:
     async def plans() -> list[str]:
         engine = create_engine(own.url, pool_size=1, patience=Patience())
         told = []
-        async with reads.reading(engine) as connection:
-            await fetch(connection, "SET enable_seqscan = off", {})  # twenty rows are read through the cheapest in any way
+        async with reads.open_read_connection(engine) as connection:
+            await fetch_rows(
+                connection, "SET enable_seqscan = off", {}
+            )  # twenty rows are read through the cheapest in any way
             for mode in ("hybrid", "vector", "text"):
-                statement, given = search.search_statement(mode, Filters(), Point())
+                statement, given = search.build_search_statement(mode, Filters(), Point())
                 vector = [1.0] + [0.0] * 383
-                asked = {"query": "editor", "vector": str(vector), "language": "english", "limit": 10, "min_score": -2.0, "depth": 50}
-                point = {"agent": AgentId("default"), "as_of": None, "known_at": None, "used_by": None, "encoder": "x"}
-                rows = await fetch(connection, f"EXPLAIN {statement}", {**given, **asked, **point})
+                asked = {
+                    "query": "editor",
+                    "vector": str(vector),
+                    "language": "english",
+                    "limit": 10,
+                    "min_score": -2.0,
+                    "depth": 50,
+                }
+                point = {
+                    "agent": AgentId("default"),
+                    "as_of": None,
+                    "known_at": None,
+                    "used_by": None,
+                    "encoder": "x",
+                }
+                rows = await fetch_rows(
+                    connection, f"EXPLAIN {statement}", {**given, **asked, **point}
+                )
                 told.append("\n".join(row["QUERY PLAN"] for row in rows))
         await engine.dispose()
         return told

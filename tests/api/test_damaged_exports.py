@@ -19,7 +19,11 @@ def told(server_url: str, template_url: str) -> Iterator[tuple[httpx.Client, str
 
 
 def first(lines: list[dict[str, Any]], kind: str, **having: Any) -> int:
-    return next(i for i, line in enumerate(lines) if line["type"] == kind and all(line[n] == v for n, v in having.items()))
+    return next(
+        i
+        for i, line in enumerate(lines)
+        if line["type"] == kind and all(line[n] == v for n, v in having.items())
+    )
 
 
 def changed(kind: str, /, **values: Any) -> Callable[[list[Any]], int]:
@@ -62,7 +66,10 @@ def doubled(kind: str) -> Callable[[list[Any]], int]:
 
 def _counted(lines: list[Any], kind: str, more: int, answer: int) -> int:
     """Keeps the count of the `end` line right, so that it is not what is noticed."""
-    lines[-1] = {"type": "end", "counts": lines[-1]["counts"] | {kind: lines[-1]["counts"][kind] + more}}
+    lines[-1] = {
+        "type": "end",
+        "counts": lines[-1]["counts"] | {kind: lines[-1]["counts"][kind] + more},
+    }
     return answer
 
 
@@ -124,21 +131,43 @@ DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
     ("details that are no object", changed("memory", details=[1]), "details"),
     ("a time that is none", changed("memory", created_at="yesterday"), "created_at"),
     ("a time without a zone", changed("memory", created_at="2020-01-01T00:00:00"), "created_at"),
-    ("a time before the year 1", changed("memory", created_at="0001-01-01T00:00:00+14:00"), "created_at"),
-    ("known after the last known time", changed("operation", created_at="2999-01-01T00:00:00Z"), "last_known_at"),
-    ("superseded at no time", changed("memory", superseded_by=str(uuid4()), superseded_at=None), "superseded_at"),
-    ("a half of a derived slot", changed("memory", derived_key="home", derived_entity=None), "derived_entity"),
+    (
+        "a time before the year 1",
+        changed("memory", created_at="0001-01-01T00:00:00+14:00"),
+        "created_at",
+    ),
+    (
+        "known after the last known time",
+        changed("operation", created_at="2999-01-01T00:00:00Z"),
+        "last_known_at",
+    ),
+    (
+        "superseded at no time",
+        changed("memory", superseded_by=str(uuid4()), superseded_at=None),
+        "superseded_at",
+    ),
+    (
+        "a half of a derived slot",
+        changed("memory", derived_key="home", derived_entity=None),
+        "derived_entity",
+    ),
     ("a vector that is none", changed("memory", embedding="????"), "embedding"),
     ("a vector of another length", changed("memory", embedding=LONG_VECTOR), "unit length"),
     ("a vector of other dimensions", changed("memory", embedding=SHORT_VECTOR), "384"),
     ("a vector missing", without("memory", "embedding"), "embedding is missing"),
     ("an unknown language", changed("memory", language="klingon"), "klingon"),
-    ("an end before the start", changed("memory", valid_until="0001-01-01T00:00:00Z"), "memories_interval_check"),
+    (
+        "an end before the start",
+        changed("memory", valid_until="0001-01-01T00:00:00Z"),
+        "memories_interval_check",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("damage", "said"), [d[1:] for d in DAMAGE], ids=[d[0] for d in DAMAGE])
-def test_a_damaged_line_is_named_and_nothing_is_kept(told: tuple[httpx.Client, str], damage: Callable[[list[Any]], int], said: str) -> None:
+def test_a_damaged_line_is_named_and_nothing_is_kept(
+    told: tuple[httpx.Client, str], damage: Callable[[list[Any]], int], said: str
+) -> None:
     lines: list[Any] = lines_of(exported(told[0]))
     line = damage(lines)
     with other(told[0]) as two:
@@ -161,13 +190,21 @@ def stranger(kind: str, name: str) -> Callable[[list[Any]], str]:
 
 
 def later_end(lines: list[Any]) -> str:
-    line = next(line for line in lines if line["type"] == "memory" and line["superseded_by"] and line["valid_until"])
+    line = next(
+        line
+        for line in lines
+        if line["type"] == "memory" and line["superseded_by"] and line["valid_until"]
+    )
     line["valid_until"] = "2900-01-01T00:00:00.000000Z"
     return str(line["id"])
 
 
 def open_twice(lines: list[Any]) -> str:
-    line = next(line for line in lines if line["type"] == "memory" and line["superseded_by"] and not line["void"])
+    line = next(
+        line
+        for line in lines
+        if line["type"] == "memory" and line["superseded_by"] and not line["void"]
+    )
     line |= {"valid_until": None, "superseded_by": None, "superseded_at": None}
     return str(line["id"])
 
@@ -187,7 +224,11 @@ def belief_shifted(lines: list[Any]) -> str:
 def operation_lost(lines: list[Any]) -> str:
     """One that no review points to."""
     kept = {line["log_id"] for line in lines if line["type"] in ("review", "relationship")}
-    place = next(i for i, line in enumerate(lines) if line["type"] == "operation" and line["operation"] == "ADD" and line["id"] not in kept)
+    place = next(
+        i
+        for i, line in enumerate(lines)
+        if line["type"] == "operation" and line["operation"] == "ADD" and line["id"] not in kept
+    )
     line = lines.pop(place)
     _counted(lines, "operation", -1, 0)
     return str(line["target_memory_id"])
@@ -196,7 +237,11 @@ def operation_lost(lines: list[Any]) -> str:
 def another_chain(lines: list[Any]) -> str:
     """A chain whose first version says that it belongs to another."""
     heads = [line for line in lines if line["type"] == "memory" and line["id"] == line["chain_id"]]
-    members = {line["chain_id"] for line in lines if line["type"] == "memory" and line["id"] != line["chain_id"]}
+    members = {
+        line["chain_id"]
+        for line in lines
+        if line["type"] == "memory" and line["id"] != line["chain_id"]
+    }
     head = next(line for line in heads if line["id"] in members)
     head["chain_id"] = next(line["id"] for line in heads if line["id"] != head["id"])
     return ""
@@ -219,7 +264,9 @@ TOGETHER: list[tuple[str, Callable[[list[Any]], str]]] = [
 
 
 @pytest.mark.parametrize("damage", [d[1] for d in TOGETHER], ids=[d[0] for d in TOGETHER])
-def test_lines_that_are_no_history_together_are_refused_by_id(told: tuple[httpx.Client, str], damage: Callable[[list[Any]], str]) -> None:
+def test_lines_that_are_no_history_together_are_refused_by_id(
+    told: tuple[httpx.Client, str], damage: Callable[[list[Any]], str]
+) -> None:
     lines: list[Any] = lines_of(exported(told[0]))
     named = damage(lines)
     with other(told[0]) as two:

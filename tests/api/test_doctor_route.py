@@ -18,7 +18,10 @@ from app.settings import load_settings
 def own(unchecked_database_url: str) -> Iterator[tuple[httpx.Client, str]]:
     """A client of a service over a database of the test's own, to be damaged."""
     url = unchecked_database_url
-    with running(load_settings(database_url=url)) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with (
+        running(load_settings(database_url=url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         yield client, url
 
 
@@ -34,14 +37,18 @@ def damage(url: str, statement: str, *values: object) -> None:
         assert connection.execute(statement.encode(), values).rowcount > 0
 
 
-def test_all_holds_of_an_agent_with_a_history_and_of_one_that_never_was(client: httpx.Client) -> None:
+def test_all_holds_of_an_agent_with_a_history_and_of_one_that_never_was(
+    client: httpx.Client,
+) -> None:
     send(client, editor("Vim"))
     send(client, editor("Emacs"))
     assert examined(client, client.headers["X-Agent-Id"]) == {"problems": [], "left_out": 0}
     assert examined(client, "never-heard-of") == {"problems": [], "left_out": 0}
 
 
-def test_a_problem_is_told_to_its_own_agent_in_plain_words_with_its_ids(own: tuple[httpx.Client, str]) -> None:
+def test_a_problem_is_told_to_its_own_agent_in_plain_words_with_its_ids(
+    own: tuple[httpx.Client, str],
+) -> None:
     client, url = own
     memory = store(client)["memory"]["id"]
     client.post("/v1/memories", json={"content": "Has a cat"}, headers={"X-Agent-Id": "other"})
@@ -68,16 +75,24 @@ def test_a_problem_is_told_to_its_own_agent_in_plain_words_with_its_ids(own: tup
 def test_no_sentence_quotes_what_was_said(own: tuple[httpx.Client, str]) -> None:
     client, url = own
     store(client, "The code is Zebra", key="code", value="Zebra", tags=["zebra"])
-    damage(url, "UPDATE memories SET content = 'The code is Yak', value = 'Yak', key = 'yak', tags = '{yak}'")
+    damage(
+        url,
+        "UPDATE memories SET content = 'The code is Yak', value = 'Yak', key = 'yak', tags = '{yak}'",
+    )
     told = examined(client)["problems"]
     assert "content" in told[0]["problem"]
     assert not any(word in str(told).casefold() for word in ("zebra", "yak"))
 
 
-def test_very_many_problems_are_counted_rather_than_told(own: tuple[httpx.Client, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_problems_are_counted_rather_than_told(
+    own: tuple[httpx.Client, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     client, url = own
     monkeypatch.setattr(doctor, "MOST", 3)
-    client.post("/v1/memories/batch", json={"items": [{"content": f"Fact {number}", "classify": "off"} for number in range(10)]})
+    client.post(
+        "/v1/memories/batch",
+        json={"items": [{"content": f"Fact {number}", "classify": "off"} for number in range(10)]},
+    )
     damage(url, "UPDATE memories SET importance = 0.123")
     answer = examined(client)
     assert (len(answer["problems"]), answer["left_out"]) == (3, 7)
@@ -90,7 +105,9 @@ def test_writers_meanwhile_are_no_problem_and_do_not_wait(client: httpx.Client) 
     written = []
 
     def write(writer: int) -> None:
-        with httpx.Client(base_url=client.base_url, headers={"X-Agent-Id": agent}, timeout=60) as own:
+        with httpx.Client(
+            base_url=client.base_url, headers={"X-Agent-Id": agent}, timeout=60
+        ) as own:
             while not stop.is_set():
                 written.append(send(own, editor(f"Editor {len(written)} of {writer}")))
                 own.post("/v1/memories", json={"content": "Has a dog"})

@@ -17,7 +17,15 @@ from judges.scripted import Answer, ScriptedModel, Step, fails
 
 from app.settings import load_settings
 
-TABLES = ("agents", "memories", "memory_beliefs", "memory_usage", "consolidation_log", "memory_relationships", "reviews")
+TABLES = (
+    "agents",
+    "memories",
+    "memory_beliefs",
+    "memory_usage",
+    "consolidation_log",
+    "memory_relationships",
+    "reviews",
+)
 
 
 @dataclass
@@ -30,7 +38,10 @@ class World:
 
     def rows(self) -> dict[str, int]:
         with psycopg.connect(self.database) as connection:
-            return {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}  # type: ignore[index]
+            return {
+                table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                for table in TABLES
+            }  # type: ignore[index]
 
     def busy_connections(self) -> int:
         query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
@@ -73,14 +84,19 @@ FAILURES: list[Step] = [
 
 WRITES: list[tuple[str, dict[str, Any]]] = [
     ("/v1/memories", {"json": {"content": "Has a cat"}}),
-    ("/v1/memories/batch", {"json": {"items": [{"content": "Has a cat"}, {"content": "Has a fish"}]}}),
+    (
+        "/v1/memories/batch",
+        {"json": {"items": [{"content": "Has a cat"}, {"content": "Has a fish"}]}},
+    ),
     ("/v1/memories/{id}/supersede", {"json": {"content": "Has a cat"}}),
     ("/v1/import", {"content": '{"content": "Has a cat"}\n{"content": "Has a fish"}'}),
 ]
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-def test_a_failing_embedder_is_told_with_a_time_to_come_back_and_nothing_is_written(world: World, failure: Step) -> None:
+def test_a_failing_embedder_is_told_with_a_time_to_come_back_and_nothing_is_written(
+    world: World, failure: Step
+) -> None:
     memory_id = store(world.client)["memory"]["id"]
     before = world.rows()
     world.server.then(failure)
@@ -115,7 +131,9 @@ def test_words_are_searched_without_the_embedder_and_vectors_are_not(world: Worl
 
 
 def test_one_batch_of_many_texts_that_fails_fails_them_all(world: World) -> None:
-    world.server.then(lambda request: fails(500) if "Fact 70" in request.json["input"] else embeds(8)(request))
+    world.server.then(
+        lambda request: fails(500) if "Fact 70" in request.json["input"] else embeds(8)(request)
+    )
     items = [{"content": f"Fact {number}"} for number in range(100)]
     problem(world.client.post("/v1/memories/batch", json={"items": items}), 503)
     assert world.rows()["memories"] == 0
@@ -134,18 +152,26 @@ def test_no_connection_is_held_while_the_endpoint_is_slow(world: World) -> None:
         world.server.then(slow)
         entered.clear()
         replies: list[httpx.Response] = []
-        caller = threading.Thread(target=lambda p=path, i=memory_id, s=sent, r=replies: r.append(world.client.post(p.format(id=i), **s)))
+        caller = threading.Thread(
+            target=lambda p=path, i=memory_id, s=sent, r=replies: r.append(
+                world.client.post(p.format(id=i), **s)
+            )
+        )
         caller.start()
         assert entered.wait(5)
         assert world.busy_connections() == 0
-        assert httpx.get(f"{world.client.base_url}/v1/memories").status_code == 200, "the only connection of the pool is free"
+        assert httpx.get(f"{world.client.base_url}/v1/memories").status_code == 200, (
+            "the only connection of the pool is free"
+        )
         caller.join(20)
         assert replies[0].is_success, replies[0].text
         world.server.then(embeds(8))
 
 
 @pytest.mark.parametrize("dimensions", [1_536, 3_072])
-def test_large_vectors_are_stored_whatever_else_a_memory_carries(database_url: str, dimensions: int) -> None:
+def test_large_vectors_are_stored_whatever_else_a_memory_carries(
+    database_url: str, dimensions: int
+) -> None:
     words = [f"{number}-{'x' * 90}" for number in range(20)]
     heavy = {
         "details": {str(number): f"{number} value" for number in range(300)},
@@ -159,18 +185,29 @@ def test_large_vectors_are_stored_whatever_else_a_memory_carries(database_url: s
     }
     with ScriptedModel(embeds(dimensions)) as server:
         settings = load_settings(
-            database_url=database_url, embedding_base_url=server.url, embedding_model="large", embedding_dimensions=dimensions
+            database_url=database_url,
+            embedding_base_url=server.url,
+            embedding_model="large",
+            embedding_dimensions=dimensions,
         )
         with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
             long = " ".join(uuid4().hex for _ in range(400))
             store(client, "A heavy one " + long, value="v" * 150, **heavy)
             store(client, "A heavier one " + long, value="w" * 150, **heavy)
-            found = client.post("/v1/search", json={"query": "A heavier one", "limit": 2}).json()["results"]
+            found = client.post("/v1/search", json={"query": "A heavier one", "limit": 2}).json()[
+                "results"
+            ]
             assert len(found) == 1
-            everything = client.post("/v1/search", json={"query": "A heavy one", "limit": 5, "include_superseded": True}).json()["results"]
+            everything = client.post(
+                "/v1/search", json={"query": "A heavy one", "limit": 5, "include_superseded": True}
+            ).json()["results"]
             assert len(everything) == 2
     with psycopg.connect(database_url) as connection:
-        storage = connection.execute("SELECT attstorage FROM pg_attribute WHERE attrelid = 'memories'::regclass AND attname = 'embedding'")
+        storage = connection.execute(
+            "SELECT attstorage FROM pg_attribute WHERE attrelid = 'memories'::regclass AND attname = 'embedding'"
+        )
         assert storage.fetchone() == ("p" if dimensions <= 1536 else "e",)
-        sizes = connection.execute("SELECT DISTINCT vector_dims(embedding) FROM memories").fetchall()
+        sizes = connection.execute(
+            "SELECT DISTINCT vector_dims(embedding) FROM memories"
+        ).fetchall()
         assert sizes == [(dimensions,)]

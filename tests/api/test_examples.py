@@ -29,7 +29,9 @@ PASTED = {
 
 
 # The same in a body.
-PASTED_IN_BODY = {"target_id": lambda client: store(client, "Walks in the park every morning")["memory"]["id"]}
+PASTED_IN_BODY = {
+    "target_id": lambda client: store(client, "Walks in the park every morning")["memory"]["id"]
+}
 
 # An import brings history: it is for an agent that knows nothing later yet.
 FOR_A_NEW_AGENT = {"/v1/import"}
@@ -56,8 +58,14 @@ def routes() -> Iterator[tuple[str, str, Route]]:
 def bodies(route: Route) -> list[tuple[str | None, str, Any]]:
     """Media type, name and value of every example of a body."""
     content = route.get("requestBody", {}).get("content", {})
-    named = [(media, name, example["value"]) for media, body in content.items() for name, example in body.get("examples", {}).items()]
-    plain = [(media, "example", body["example"]) for media, body in content.items() if "example" in body]
+    named = [
+        (media, name, example["value"])
+        for media, body in content.items()
+        for name, example in body.get("examples", {}).items()
+    ]
+    plain = [
+        (media, "example", body["example"]) for media, body in content.items() if "example" in body
+    ]
     return [*named, *plain] or [(None, "call", None)]
 
 
@@ -72,18 +80,29 @@ def calls() -> Iterator[Any]:
         filled = {p["name"]: example_of(p) for p in route.get("parameters", [])}
         parameters = {name: value for name, value in filled.items() if value is not None}
         for media, name, body in bodies(route):
-            yield pytest.param(Pasted(method, path, route, media, body, parameters), id=f"{method} {path} {name}")
+            yield pytest.param(
+                Pasted(method, path, route, media, body, parameters), id=f"{method} {path} {name}"
+            )
 
 
-@pytest.mark.parametrize(("method", "path", "route"), [pytest.param(*route, id=" ".join(route[:2])) for route in routes()])
-def test_every_body_and_every_required_parameter_has_an_example(method: str, path: str, route: Route) -> None:
+@pytest.mark.parametrize(
+    ("method", "path", "route"),
+    [pytest.param(*route, id=" ".join(route[:2])) for route in routes()],
+)
+def test_every_body_and_every_required_parameter_has_an_example(
+    method: str, path: str, route: Route
+) -> None:
     if "requestBody" in route:
         assert bodies(route)[0][0], "the body has no example"
     for parameter in (p for p in route.get("parameters", []) if p["required"]):
         if parameter["name"] in PASTED:
-            assert "paste" in parameter["description"], f"{parameter['name']} does not say where one gets it"
+            assert "paste" in parameter["description"], (
+                f"{parameter['name']} does not say where one gets it"
+            )
         else:
-            assert example_of(parameter) is not None, f"{parameter['name']} has no example, nor a way to get one in PASTED"
+            assert example_of(parameter) is not None, (
+                f"{parameter['name']} has no example, nor a way to get one in PASTED"
+            )
 
 
 @pytest.mark.parametrize("call", list(calls()))
@@ -93,11 +112,17 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
     store(client, "Alice lives in Porto", trust=90)
     waits = store(client, "Alice moved to Lisbon", trust=10)["review_id"]
     sweep = client.post("/v1/sweeps").json()["id"]
-    stored = store(client, "Has a dog") | {"agent_id": client.headers["X-Agent-Id"], "review_id": waits, "sweep_id": sweep}
+    stored = store(client, "Has a dog") | {
+        "agent_id": client.headers["X-Agent-Id"],
+        "review_id": waits,
+        "sweep_id": sweep,
+    }
     ids = {name: found(stored) for name, found in PASTED.items()}
     body = call.body
     if isinstance(body, dict):
-        body = body | {name: paste(client) for name, paste in PASTED_IN_BODY.items() if name in body}
+        body = body | {
+            name: paste(client) for name, paste in PASTED_IN_BODY.items() if name in body
+        }
     places = {p["name"]: p["in"] for p in call.route.get("parameters", [])}
     query = {name: value for name, value in call.parameters.items() if places[name] == "query"}
     agent = {"X-Agent-Id": f"new-{uuid4().hex}"} if call.path in FOR_A_NEW_AGENT else {}
@@ -113,7 +138,17 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
 
 
 def test_the_examples_of_a_store_tell_a_story_in_their_order(client: httpx.Client) -> None:
-    answers = [client.post("/v1/memories", json=example["value"]).json() for example in STORE.values()]
-    assert [answer["operation"] for answer in answers] == ["ADD", "UPDATE", "ADD", "ADD", "ADD", "ADD", "UPDATE"]
+    answers = [
+        client.post("/v1/memories", json=example["value"]).json() for example in STORE.values()
+    ]
+    assert [answer["operation"] for answer in answers] == [
+        "ADD",
+        "UPDATE",
+        "ADD",
+        "ADD",
+        "ADD",
+        "ADD",
+        "UPDATE",
+    ]
     assert answers[1]["superseded"] == [answers[0]["memory"]["id"]]
     assert [answer["dry_run"] for answer in answers] == [False] * 6 + [True]

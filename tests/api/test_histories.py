@@ -13,7 +13,13 @@ import numpy as np
 from conftest import running
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from numpy.typing import NDArray
 from oracle import Answer, Nonsense, Oracle, Refused, Shown
 
@@ -35,16 +41,28 @@ def day(number: int) -> datetime:
 
 
 # Few days, all multiples of five, so that starts and ends often fall together.
-PAST, FUTURE = st.integers(-8, -1).map(lambda n: day(5 * n)), st.integers(1, 8).map(lambda n: day(5 * n))
+PAST, FUTURE = (
+    st.integers(-8, -1).map(lambda n: day(5 * n)),
+    st.integers(1, 8).map(lambda n: day(5 * n)),
+)
 DATE = st.none() | PAST | FUTURE
-DAYS = st.sampled_from([None, None, None, None, None, 5, 10, 15, 20, 30, 40, 0, -5])  # a length; the last two are refused
+DAYS = st.sampled_from(
+    [None, None, None, None, None, 5, 10, 15, 20, 30, 40, 0, -5]
+)  # a length; the last two are refused
 SLOT = st.sampled_from([None, "editor", "editor", "shell"])
 WORD = st.sampled_from(["vim", "emacs", "nano"])
 FACT = st.fixed_dictionaries({"slot": SLOT, "word": WORD, "start": DATE, "days": DAYS})
 FACTS = st.lists(FACT, min_size=1, max_size=3)
 WHICH = st.integers(0, 30)
 LOOK = st.fixed_dictionaries(
-    {"as_of": WHICH, "known_at": WHICH, "memory": WHICH, "now": st.booleans(), "everything": st.booleans(), "chain": st.booleans()}
+    {
+        "as_of": WHICH,
+        "known_at": WHICH,
+        "memory": WHICH,
+        "now": st.booleans(),
+        "everything": st.booleans(),
+        "chain": st.booleans(),
+    }
 )
 
 
@@ -72,7 +90,9 @@ class Histories(RuleBasedStateMachine):
         self.look(look)
 
     @rule(facts=FACTS, olds=st.lists(WHICH, max_size=2), look=LOOK)
-    def store_batch(self, facts: list[dict[str, Any]], olds: list[int], look: dict[str, Any]) -> None:
+    def store_batch(
+        self, facts: list[dict[str, Any]], olds: list[int], look: dict[str, Any]
+    ) -> None:
         """In one transaction; the last fact supersedes stored ones, where there are any."""
         names = self._ids(olds)
         items = [_body(fact) for fact in facts]
@@ -80,16 +100,32 @@ class Histories(RuleBasedStateMachine):
             items[-1] = self._successor(names[0], facts[-1]) | {"supersedes": names}
         response = self._send("POST", "/v1/memories/batch", json={"items": items})
         assert response.status_code == 200, response.text
-        for number, (fact, result) in enumerate(zip(facts, response.json()["results"], strict=True), start=1):
+        for number, (fact, result) in enumerate(
+            zip(facts, response.json()["results"], strict=True), start=1
+        ):
             by_name = names if number == len(facts) else []
-            self._agree_on(result.get("status", 200), result, lambda now, new, f=fact, n=by_name: self._stored(now, new, f, supersedes=n))
+            self._agree_on(
+                result.get("status", 200),
+                result,
+                lambda now, new, f=fact, n=by_name: self._stored(now, new, f, supersedes=n),
+            )
         self.look(look)
 
-    @rule(facts=FACTS, stated=st.sampled_from(["nothing", "nothing", "the last known time", "an earlier one"]), look=LOOK)
-    def import_versions(self, facts: list[dict[str, Any]], stated: str, look: dict[str, Any]) -> None:
+    @rule(
+        facts=FACTS,
+        stated=st.sampled_from(["nothing", "nothing", "the last known time", "an earlier one"]),
+        look=LOOK,
+    )
+    def import_versions(
+        self, facts: list[dict[str, Any]], stated: str, look: dict[str, Any]
+    ) -> None:
         """Without known times; or all with that of the last write, to be told apart by a microsecond each; or behind it, to be refused."""
         last = self.known[-1] if self.known else None
-        behind = {"nothing": None, "the last known time": last, "an earlier one": last and last - MICROSECOND}
+        behind = {
+            "nothing": None,
+            "the last known time": last,
+            "an earlier one": last and last - MICROSECOND,
+        }
         self._import(facts, [behind[stated]] * len(facts))
         self.look(look)
 
@@ -119,7 +155,13 @@ class Histories(RuleBasedStateMachine):
     @rule(old=WHICH, how=DATE | st.sampled_from(["never true", "delete"]), look=LOOK)
     def retract(self, old: int, how: datetime | str | None, look: dict[str, Any]) -> None:
         [version] = self._ids([old])
-        said: dict[str, Any] = {"never_true": True} if how == "never true" else {"at": how} if isinstance(how, datetime) else {}
+        said: dict[str, Any] = (
+            {"never_true": True}
+            if how == "never true"
+            else {"at": how}
+            if isinstance(how, datetime)
+            else {}
+        )
         if how == "delete":
             response = self._send("DELETE", f"/v1/memories/{version}")
         else:
@@ -130,13 +172,18 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: self.known)
     @rule(
         old=WHICH,
-        said=st.dictionaries(st.sampled_from(["start", "said_end"]), PAST | FUTURE, min_size=1) | st.just({"said_end": None}),
+        said=st.dictionaries(st.sampled_from(["start", "said_end"]), PAST | FUTURE, min_size=1)
+        | st.just({"said_end": None}),
         look=LOOK,
     )
     def correct(self, old: int, said: dict[str, Any], look: dict[str, Any]) -> None:
         [version] = self._ids([old])
         words = {"start": "valid_from", "said_end": "valid_until"}
-        response = self._send("PATCH", f"/v1/memories/{version}", json=_wire({words[name]: time for name, time in said.items()}))
+        response = self._send(
+            "PATCH",
+            f"/v1/memories/{version}",
+            json=_wire({words[name]: time for name, time in said.items()}),
+        )
         if response.status_code == 422 and len(said) == 2:
             assert said["said_end"] <= said["start"]
         self._agree(response, lambda now, _: self.oracle.amend(now, version, **said))
@@ -159,8 +206,14 @@ class Histories(RuleBasedStateMachine):
             assert response.status_code == 409, body
             listed = [entry for entry in log if entry["id"] in body["log_ids"]]
             assert listed
-            assert chosen["reverted_by"] or all(e["created_at"] > chosen["created_at"] and not e["reverted_by"] for e in listed)
-            assert chosen["reverted_by"] or not cascade or (chosen["operation"], listed[0]["operation"]) == ("REVERT", "REVERT")
+            assert chosen["reverted_by"] or all(
+                e["created_at"] > chosen["created_at"] and not e["reverted_by"] for e in listed
+            )
+            assert (
+                chosen["reverted_by"]
+                or not cascade
+                or (chosen["operation"], listed[0]["operation"]) == ("REVERT", "REVERT")
+            )
             counted["REVERT refused"] += 1
         self.look(look)
 
@@ -182,10 +235,14 @@ class Histories(RuleBasedStateMachine):
         log = {entry["id"]: entry for entry in self._log()}
         for log_id in reverted:
             entry = log[log_id]
-            self.oracle.undo(self._advance(log[entry["reverted_by"]]["created_at"]), _time(entry["created_at"]))
+            self.oracle.undo(
+                self._advance(log[entry["reverted_by"]]["created_at"]), _time(entry["created_at"])
+            )
 
     def _log(self) -> list[dict[str, Any]]:
-        entries: list[dict[str, Any]] = self._send("GET", "/v1/log", params={"limit": 1000}).json()["items"]
+        entries: list[dict[str, Any]] = self._send("GET", "/v1/log", params={"limit": 1000}).json()[
+            "items"
+        ]
         return entries
 
     # --- reading ---------------------------------------------------------------------------------------------------------------
@@ -214,24 +271,40 @@ class Histories(RuleBasedStateMachine):
             return day((-41, -30, -15, -5, 5, 15, 30, 81)[pick])
         return self.known[(pick * 5 + kind) % len(self.known)] + (pick % 3 - 1) * MICROSECOND
 
-    def _compare_list(self, as_of: datetime | None, known_at: datetime | None, *, everything: bool) -> None:
-        page = self._read("/v1/memories", as_of, known_at, include_superseded=everything, limit=1000)
+    def _compare_list(
+        self, as_of: datetime | None, known_at: datetime | None, *, everything: bool
+    ) -> None:
+        page = self._read(
+            "/v1/memories", as_of, known_at, include_superseded=everything, limit=1000
+        )
         shown_as_of = _time(page["as_of"])
-        expected = set(self.oracle.claims(known_at)) if everything else self.oracle.current(shown_as_of, known_at)
-        assert {m["id"]: _shown(m) for m in page["items"]} == self._shows(expected, shown_as_of, known_at)
+        expected = (
+            set(self.oracle.claims(known_at))
+            if everything
+            else self.oracle.current(shown_as_of, known_at)
+        )
+        assert {m["id"]: _shown(m) for m in page["items"]} == self._shows(
+            expected, shown_as_of, known_at
+        )
 
-    def _compare_unknown(self, version: str, as_of: datetime | None, known_at: datetime | None) -> None:
+    def _compare_unknown(
+        self, version: str, as_of: datetime | None, known_at: datetime | None
+    ) -> None:
         for path in (f"/v1/memories/{version}", f"/v1/memories/{version}/history"):
             assert self._send("GET", path, params=_point(as_of, known_at)).status_code == 404
 
-    def _compare_version(self, version: str, as_of: datetime | None, known_at: datetime | None) -> None:
+    def _compare_version(
+        self, version: str, as_of: datetime | None, known_at: datetime | None
+    ) -> None:
         memory = self._read(f"/v1/memories/{version}", as_of, known_at)
         claim = self.oracle.claims(known_at)[version]
         told = (memory["content"], _time(memory["said_until"]), _time(memory["retracted_at"]))
         assert told == (claim.text, claim.said_end, claim.retracted)
         assert _shown(memory) == self.oracle.show(version, as_of or datetime.now(UTC), known_at)
 
-    def _compare_chain(self, version: str, as_of: datetime | None, known_at: datetime | None) -> None:
+    def _compare_chain(
+        self, version: str, as_of: datetime | None, known_at: datetime | None
+    ) -> None:
         claims = self.oracle.claims(known_at)
         chain = claims[version].chain
         history = self._read(f"/v1/memories/{version}/history", as_of, known_at)
@@ -239,43 +312,71 @@ class Histories(RuleBasedStateMachine):
         held = self.oracle.holding(chain, shown_as_of, known_at)
         assert (history["chain_id"], history["current"]) == (chain, held and held.id)
         members = {i for i, claim in claims.items() if claim.chain == chain}
-        assert {m["id"]: _shown(m) for m in history["versions"]} == self._shows(members, shown_as_of, known_at)
+        assert {m["id"]: _shown(m) for m in history["versions"]} == self._shows(
+            members, shown_as_of, known_at
+        )
         in_order = [m["id"] for m in history["versions"] if m["status"] != "reverted"]
         assert in_order == [claim.id for claim in self.oracle.line(chain, known_at)]
 
-    def _shows(self, versions: set[Any], as_of: datetime, known_at: datetime | None) -> dict[Any, Shown]:
+    def _shows(
+        self, versions: set[Any], as_of: datetime, known_at: datetime | None
+    ) -> dict[Any, Shown]:
         return {version: self.oracle.show(version, as_of, known_at) for version in versions}
 
     # --- inside ----------------------------------------------------------------------------------------------------------------
 
-    def _stored(self, now: datetime, new: str, fact: dict[str, Any], *, classify: bool = True, supersedes: Sequence[str] = ()) -> Answer:
+    def _stored(
+        self,
+        now: datetime,
+        new: str,
+        fact: dict[str, Any],
+        *,
+        classify: bool = True,
+        supersedes: Sequence[str] = (),
+    ) -> Answer:
         span = {"start": fact["start"], "until": _until(fact)}
         if supersedes:
             text = _text(self.oracle.claims()[supersedes[0]].slot, fact["word"])
             return self.oracle.supersede(now, new, supersedes, text, **span)
-        return self.oracle.store(now, new, _text(fact["slot"], fact["word"]), slot=fact["slot"], classify=classify, **span)
+        return self.oracle.store(
+            now,
+            new,
+            _text(fact["slot"], fact["word"]),
+            slot=fact["slot"],
+            classify=classify,
+            **span,
+        )
 
     def _successor(self, of: str, fact: dict[str, Any]) -> dict[str, Any]:
         """A successor says nothing of its slot: it has that of the first it supersedes."""
         return {
-            name: said for name, said in _body(fact | {"slot": self.oracle.claims()[of].slot}).items() if name not in ("category", "key")
+            name: said
+            for name, said in _body(fact | {"slot": self.oracle.claims()[of].slot}).items()
+            if name not in ("category", "key")
         }
 
     def _import(self, facts: list[dict[str, Any]], stated: list[datetime | None]) -> None:
         """Every line is kept or none is."""
-        lines = [_body(fact) | _wire({"created_at": known_at}) for fact, known_at in zip(facts, stated, strict=True)]
+        lines = [
+            _body(fact) | _wire({"created_at": known_at})
+            for fact, known_at in zip(facts, stated, strict=True)
+        ]
         response = self._send("POST", "/v1/import", content="\n".join(map(json.dumps, lines)))
         counted["import"] += 1
         if not all(map(self._importable, facts, stated)):
             assert response.status_code == 422, response.text
             return
         assert response.status_code == 200, response.text
-        for fact, known_at, line in zip(facts, stated, map(json.loads, response.text.splitlines()), strict=True):
+        for fact, known_at, line in zip(
+            facts, stated, map(json.loads, response.text.splitlines()), strict=True
+        ):
             last = self.known[-1] if self.known else day(-1000)
             now = self._advance(line["known_at"])
             assert known_at is None or now == max(known_at, last + MICROSECOND)
             text = _text(fact["slot"], fact["word"])
-            answer = self.oracle.bring(now, line["id"], text, slot=fact["slot"], start=fact["start"], until=_until(fact))
+            answer = self.oracle.bring(
+                now, line["id"], text, slot=fact["slot"], start=fact["start"], until=_until(fact)
+            )
             assert answer == Answer("ADD", line["id"], [])
             assert line["chain_id"] == self.oracle.claims()[line["id"]].chain
 
@@ -287,7 +388,9 @@ class Histories(RuleBasedStateMachine):
     def _agree(self, response: httpx.Response, tell: Callable[[datetime, Any], Answer]) -> None:
         self._agree_on(response.status_code, response.json(), tell)
 
-    def _agree_on(self, status: int, body: dict[str, Any], tell: Callable[[datetime, Any], Answer]) -> None:
+    def _agree_on(
+        self, status: int, body: dict[str, Any], tell: Callable[[datetime, Any], Answer]
+    ) -> None:
         """What the service did or refused, the oracle does or refuses, for the same reason."""
         if status in (200, 201):
             self._agree_on_answer(body, tell)
@@ -300,9 +403,13 @@ class Histories(RuleBasedStateMachine):
             case Refused(ids=ids):
                 assert (status, body.get("memory_ids")) == (409, list(ids)), body
             case answer:
-                raise AssertionError(f"the service refuses what the oracle answers with {answer}: {body}")
+                raise AssertionError(
+                    f"the service refuses what the oracle answers with {answer}: {body}"
+                )
 
-    def _agree_on_answer(self, body: dict[str, Any], tell: Callable[[datetime, Any], Answer]) -> None:
+    def _agree_on_answer(
+        self, body: dict[str, Any], tell: Callable[[datetime, Any], Answer]
+    ) -> None:
         before = self._shows(set(self.oracle.claims()), TODAY, None)
         now, target = self._advance(body["known_at"]), body["memory"] and body["memory"]["id"]
         answer = _answer_or_refusal(tell, now, target)
@@ -325,7 +432,9 @@ class Histories(RuleBasedStateMachine):
     def _send(self, method: str, path: str, **request: Any) -> httpx.Response:
         return self.http.request(method, path, headers=self.agent, **request)
 
-    def _read(self, path: str, as_of: datetime | None, known_at: datetime | None, **more: Any) -> dict[str, Any]:
+    def _read(
+        self, path: str, as_of: datetime | None, known_at: datetime | None, **more: Any
+    ) -> dict[str, Any]:
         response = self._send("GET", path, params=_point(as_of, known_at) | more)
         assert response.status_code == 200, response.text
         counted["reads"] += 1
@@ -333,7 +442,9 @@ class Histories(RuleBasedStateMachine):
         return answer
 
 
-def _answer_or_refusal(tell: Callable[[datetime, Any], Answer], now: datetime, new: Any) -> Answer | Nonsense | Refused:
+def _answer_or_refusal(
+    tell: Callable[[datetime, Any], Answer], now: datetime, new: Any
+) -> Answer | Nonsense | Refused:
     try:
         return tell(now, new)
     except (Nonsense, Refused) as refusal:
@@ -351,16 +462,25 @@ def _until(fact: dict[str, Any]) -> datetime | None:
 def _body(fact: dict[str, Any]) -> dict[str, Any]:
     slot = fact["slot"]
     about = {"category": "tooling", "key": slot, "value": fact["word"]} if slot else {}
-    return {"content": _text(slot, fact["word"]), **about, **_wire({"valid_from": fact["start"], "valid_until": _until(fact)})}
+    return {
+        "content": _text(slot, fact["word"]),
+        **about,
+        **_wire({"valid_from": fact["start"], "valid_until": _until(fact)}),
+    }
 
 
 def _wire(said: dict[str, Any]) -> dict[str, Any]:
     """Times as text."""
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in said.items()}
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in said.items()
+    }
 
 
 def _point(as_of: datetime | None, known_at: datetime | None) -> dict[str, Any]:
-    return {name: time.isoformat() for name, time in (("as_of", as_of), ("known_at", known_at)) if time}
+    return {
+        name: time.isoformat() for name, time in (("as_of", as_of), ("known_at", known_at)) if time
+    }
 
 
 def _time(text: str | None) -> Any:
@@ -368,7 +488,13 @@ def _time(text: str | None) -> Any:
 
 
 def _shown(memory: dict[str, Any]) -> Shown:
-    return Shown(memory["status"], _time(memory["valid_from"]), _time(memory["valid_until"]), memory["superseded_by"], memory["chain_id"])
+    return Shown(
+        memory["status"],
+        _time(memory["valid_from"]),
+        _time(memory["valid_until"]),
+        memory["superseded_by"],
+        memory["chain_id"],
+    )
 
 
 class Blind:
@@ -400,4 +526,6 @@ def test_every_history_reads_as_the_oracle_tells_it(database_url: str) -> None:
     assert told <= counted.keys(), "every operation was told"
     if DEEP:
         writes = counted.total() - counted["reads"]
-        print(f"\n{HISTORIES} histories: {writes} writes and {counted['reads']} reads agree: {dict(counted)}")
+        print(
+            f"\n{HISTORIES} histories: {writes} writes and {counted['reads']} reads agree: {dict(counted)}"
+        )

@@ -43,11 +43,25 @@ class Call:
 
     @property
     def content(self) -> bytes:
-        return self.body.encode() if isinstance(self.body, str) else b"" if self.body is None else json.dumps(self.body).encode()
+        return (
+            self.body.encode()
+            if isinstance(self.body, str)
+            else b""
+            if self.body is None
+            else json.dumps(self.body).encode()
+        )
 
-    def send(self, client: httpx.Client, memory_id: str = "", key: str | None = None, **headers: str) -> httpx.Response:
-        sent = {"Content-Type": "application/json", **({"Idempotency-Key": key} if key is not None else {}), **headers}
-        return client.request(self.method, self.path.format(id=memory_id), content=self.content, headers=sent)
+    def send(
+        self, client: httpx.Client, memory_id: str = "", key: str | None = None, **headers: str
+    ) -> httpx.Response:
+        sent = {
+            "Content-Type": "application/json",
+            **({"Idempotency-Key": key} if key is not None else {}),
+            **headers,
+        }
+        return client.request(
+            self.method, self.path.format(id=memory_id), content=self.content, headers=sent
+        )
 
 
 CAT = {"content": "Has a cat"}
@@ -60,9 +74,16 @@ SUPERSEDE = Call("POST", "/v1/memories/{id}/supersede", CAT, BIRD)
 PATCH = Call("PATCH", "/v1/memories/{id}", {"importance": 0.9}, {"importance": 0.1})
 RETRACT = Call("POST", "/v1/memories/{id}/retract", {"reason": "Said so"}, {"reason": "Heard so"})
 DELETE = Call("DELETE", "/v1/memories/{id}", None, {})
-IMPORT = Call("POST", "/v1/import", '{"content": "Has a cat", "client_ref": "a"}\n{"content": "Has a fish"}\n', "")
+IMPORT = Call(
+    "POST",
+    "/v1/import",
+    '{"content": "Has a cat", "client_ref": "a"}\n{"content": "Has a fish"}\n',
+    "",
+)
 
-CALLS = [pytest.param(call, id=name) for name, call in list(globals().items()) if isinstance(call, Call)]
+CALLS = [
+    pytest.param(call, id=name) for name, call in list(globals().items()) if isinstance(call, Call)
+]
 
 
 def log_size(client: httpx.Client) -> int:
@@ -75,7 +96,12 @@ def replayed(answer: httpx.Response) -> bool:
 
 def told(answer: httpx.Response) -> tuple[object, ...]:
     """What of an answer a retry must repeat."""
-    return answer.status_code, answer.content, answer.headers["content-type"], answer.headers.get("etag")
+    return (
+        answer.status_code,
+        answer.content,
+        answer.headers["content-type"],
+        answer.headers.get("etag"),
+    )
 
 
 def assert_repeats(answer: httpx.Response, first: httpx.Response) -> None:
@@ -122,15 +148,21 @@ def test_a_key_with_another_route_query_or_etag_is_refused(client: httpx.Client)
     first, key = store(client)["memory"], uuid4().hex
     other = store(client, "Has a fish")["memory"]
     assert PATCH.send(client, first["id"], key, **{"If-Match": first["etag"]}).status_code == 200
-    assert replayed(PATCH.send(client, first["id"], key, **{"If-Match": first["etag"]})), "although that ETag is stale by now"
+    assert replayed(PATCH.send(client, first["id"], key, **{"If-Match": first["etag"]})), (
+        "although that ETag is stale by now"
+    )
     tries = [
         PATCH.send(client, first["id"], key),
         PATCH.send(client, other["id"], key, **{"If-Match": first["etag"]}),
-        replace(PATCH, path="/v1/memories/{id}?a=b").send(client, first["id"], key, **{"If-Match": first["etag"]}),
+        replace(PATCH, path="/v1/memories/{id}?a=b").send(
+            client, first["id"], key, **{"If-Match": first["etag"]}
+        ),
         DELETE.send(client, first["id"], key, **{"If-Match": first["etag"]}),
         IMPORT.send(client, "", key, **{"If-Match": first["etag"]}),
     ]
-    assert [problem(answer, 422)["type"] for answer in tries] == ["urn:palimpsest:problem:key-reused"] * 5
+    assert [problem(answer, 422)["type"] for answer in tries] == [
+        "urn:palimpsest:problem:key-reused"
+    ] * 5
 
 
 def test_the_same_key_of_another_agent_is_another_key(client: httpx.Client) -> None:
@@ -169,7 +201,10 @@ def test_a_refused_call_leaves_its_key_free_and_may_succeed_later(client: httpx.
     memory_id, key = store(client, valid_from="2024-01-01")["memory"]["id"], uuid4().hex
     early = replace(RETRACT, body={"at": "2022-01-01"})
     assert problem(early.send(client, memory_id, key), 409)["type"].endswith(":does-not-hold")
-    assert client.patch(f"/v1/memories/{memory_id}", json={"valid_from": "2020-01-01"}).status_code == 200
+    assert (
+        client.patch(f"/v1/memories/{memory_id}", json={"valid_from": "2020-01-01"}).status_code
+        == 200
+    )
     done = early.send(client, memory_id, key)
     assert (done.status_code, replayed(done)) == (200, False)
     assert_repeats(early.send(client, memory_id, key), done)
@@ -177,7 +212,9 @@ def test_a_refused_call_leaves_its_key_free_and_may_succeed_later(client: httpx.
 
 def test_a_fact_that_cannot_be_planned_leaves_its_key_free(client: httpx.Client) -> None:
     key = uuid4().hex
-    problem(replace(STORE, body={"content": "x", "supersedes": str(uuid4())}).send(client, "", key), 404)
+    problem(
+        replace(STORE, body={"content": "x", "supersedes": str(uuid4())}).send(client, "", key), 404
+    )
     assert STORE.send(client, "", key).status_code == 201
 
 
@@ -210,12 +247,16 @@ def test_reads_take_no_key(client: httpx.Client) -> None:
 
 def test_an_import_that_arrives_in_pieces_is_recognised(client: httpx.Client) -> None:
     headers = {"Idempotency-Key": uuid4().hex}
-    first = client.post("/v1/import", content=iter([IMPORT.content[:30], IMPORT.content[30:]]), headers=headers)
+    first = client.post(
+        "/v1/import", content=iter([IMPORT.content[:30], IMPORT.content[30:]]), headers=headers
+    )
     assert_repeats(client.post("/v1/import", content=IMPORT.content, headers=headers), first)
     assert [json.loads(line)["client_ref"] for line in first.text.splitlines()] == ["a", None]
 
 
-def test_an_import_whose_answer_is_too_large_says_that_it_was_executed(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_import_whose_answer_is_too_large_says_that_it_was_executed(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(transfer, "MAX_KEPT_BYTES", 200)
     key = uuid4().hex
     first = IMPORT.send(client, "", key)
@@ -236,13 +277,21 @@ def test_an_import_whose_answer_is_too_large_says_that_it_was_executed(client: h
 
 @contextmanager
 def of_its_own(database_url: str, **settings: Any) -> Iterator[httpx.Client]:
-    with running(load_settings(database_url=database_url, **settings)) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with (
+        running(load_settings(database_url=database_url, **settings)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         yield client
 
 
 def keys(database_url: str) -> list[str]:
     with psycopg.connect(database_url) as connection:
-        return [row[0] for row in connection.execute("SELECT key FROM idempotency_keys ORDER BY key").fetchall()]
+        return [
+            row[0]
+            for row in connection.execute(
+                "SELECT key FROM idempotency_keys ORDER BY key"
+            ).fetchall()
+        ]
 
 
 def test_after_24_hours_the_key_is_free_and_what_it_kept_is_gone(database_url: str) -> None:
@@ -256,7 +305,9 @@ def test_after_24_hours_the_key_is_free_and_what_it_kept_is_gone(database_url: s
         assert replayed(STORE.send(client, "", "c")), "one minute left"
         assert keys(database_url) == ["a", "b", "c"]
         again = STORE.send(client, "", "a")
-        assert (again.json()["operation"], replayed(again)) == ("NOOP", False), "executed again, over what the first one stored"
+        assert (again.json()["operation"], replayed(again)) == ("NOOP", False), (
+            "executed again, over what the first one stored"
+        )
         assert keys(database_url) == ["a", "c"]
         assert_repeats(STORE.send(client, "", "a"), again)
 
@@ -265,13 +316,15 @@ def test_a_retry_of_what_was_erased_says_so_and_is_not_executed(database_url: st
     with of_its_own(database_url) as client:
         first = STORE.send(client, "", "a").json()
         second = replace(STORE, body={"content": "Has a kitten"}).send(client, "", "b").json()
-        assert first["memory"]["id"] in [c["id"] for c in second["candidates"]], "its answer repeats the text of the first"
+        assert first["memory"]["id"] in [c["id"] for c in second["candidates"]], (
+            "its answer repeats the text of the first"
+        )
         DELETE.send(client, second["memory"]["id"], "c")
         with psycopg.connect(database_url) as connection:
-            forget = (
-                "UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL WHERE mentioned_ids @> ARRAY[CAST(%s AS uuid)] RETURNING key"
-            )
-            assert {row[0] for row in connection.execute(forget, [first["memory"]["id"]]).fetchall()} == {"a", "b"}
+            forget = "UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL WHERE mentioned_ids @> ARRAY[CAST(%s AS uuid)] RETURNING key"
+            assert {
+                row[0] for row in connection.execute(forget, [first["memory"]["id"]]).fetchall()
+            } == {"a", "b"}
         written = log_size(client)
         assert problem(STORE.send(client, "", "a"), 410)["type"] == "urn:palimpsest:problem:erased"
         assert log_size(client) == written
@@ -285,7 +338,9 @@ def test_an_answer_is_found_by_every_id_in_it(database_url: str) -> None:
             key = uuid4().hex
             answer = call.send(client, "", key).text
             with psycopg.connect(database_url) as connection:
-                row = connection.execute("SELECT mentioned_ids FROM idempotency_keys WHERE key = %s", [key]).fetchone()
+                row = connection.execute(
+                    "SELECT mentioned_ids FROM idempotency_keys WHERE key = %s", [key]
+                ).fetchone()
             assert row is not None
             told = set(re.findall(r'"([0-9a-f]{8}-[0-9a-f-]{27})"', answer))
             assert {str(i) for i in row[0]} == told
@@ -296,12 +351,16 @@ def test_an_answer_is_found_by_every_id_in_it(database_url: str) -> None:
 def test_a_write_whose_answer_cannot_be_kept_is_not_made(database_url: str, call: Call) -> None:
     """Both are one transaction: here the answer breaks a rule of its table."""
     with psycopg.connect(database_url) as connection:
-        connection.execute("ALTER TABLE idempotency_keys ADD CONSTRAINT not_this CHECK (key <> 'this')")
+        connection.execute(
+            "ALTER TABLE idempotency_keys ADD CONSTRAINT not_this CHECK (key <> 'this')"
+        )
     with of_its_own(database_url) as client:
         memory = store(client)["memory"]
         assert "not_this" in problem(call.send(client, memory["id"], "this"), 409)["detail"]
         assert log_size(client) == 1
-        assert client.get("/v1/memories", params={"include_superseded": True}).json()["items"] == [memory]
+        assert client.get("/v1/memories", params={"include_superseded": True}).json()["items"] == [
+            memory
+        ]
         assert call.send(client, memory["id"], "that").is_success
 
 
@@ -328,20 +387,32 @@ def test_a_stored_answer_is_not_shown_without_the_services_key(database_url: str
 async def crowd(address: str, call: Call, times: int) -> list[httpx.Response]:
     """The same call so many times at once, under one key."""
     headers = {"Idempotency-Key": "crowd", "Content-Type": "application/json"}
-    async with httpx.AsyncClient(base_url=address, headers=headers, timeout=60, limits=httpx.Limits(max_connections=None)) as client:
-        return await asyncio.gather(*(client.request(call.method, call.path, content=call.content) for _ in range(times)))
+    async with httpx.AsyncClient(
+        base_url=address, headers=headers, timeout=60, limits=httpx.Limits(max_connections=None)
+    ) as client:
+        return await asyncio.gather(
+            *(client.request(call.method, call.path, content=call.content) for _ in range(times))
+        )
 
 
-def test_of_50_identical_stores_at_once_one_is_executed_and_the_model_is_asked_once(database_url: str) -> None:
+def test_of_50_identical_stores_at_once_one_is_executed_and_the_model_is_asked_once(
+    database_url: str,
+) -> None:
     def slowly(request: Request) -> Answer:
         return replace(every("OVERLAP")(request), delay=0.3)
 
-    with ScriptedModel(slowly) as model, of_its_own(database_url, llm_base_url=model.url, pool_size=2) as client:
+    with (
+        ScriptedModel(slowly) as model,
+        of_its_own(database_url, llm_base_url=model.url, pool_size=2) as client,
+    ):
         store(client, "The Falcon app was written by Anna")
         model.then(slowly)
         call = replace(STORE, body={"content": "The Falcon app has 12000 users"})
         answers = asyncio.run(crowd(str(client.base_url), call, 50))
-        assert Counter((answer.status_code, replayed(answer)) for answer in answers) == {(201, False): 1, (201, True): 49}
+        assert Counter((answer.status_code, replayed(answer)) for answer in answers) == {
+            (201, False): 1,
+            (201, True): 49,
+        }
         assert len({answer.content for answer in answers}) == 1
         assert len(model.requests) == 1
         assert log_size(client) == 2
@@ -351,11 +422,15 @@ def test_of_50_identical_stores_at_once_one_is_executed_and_the_model_is_asked_o
 def test_of_refused_calls_at_once_each_is_told_and_the_key_stays_free(database_url: str) -> None:
     with of_its_own(database_url) as client:
         call = replace(STORE, body={"content": "x", "supersedes": str(uuid4())})
-        assert {answer.status_code for answer in asyncio.run(crowd(str(client.base_url), call, 10))} == {404}
+        assert {
+            answer.status_code for answer in asyncio.run(crowd(str(client.base_url), call, 10))
+        } == {404}
         assert keys(database_url) == []
 
 
-@pytest.mark.parametrize("call", [STORE, BATCH, SUPERSEDE, IMPORT], ids=["store", "batch", "supersede", "import"])
+@pytest.mark.parametrize(
+    "call", [STORE, BATCH, SUPERSEDE, IMPORT], ids=["store", "batch", "supersede", "import"]
+)
 def test_of_two_processes_that_are_both_at_it_one_writes(database_url: str, call: Call) -> None:
     """Each is past its first look when the other one begins: the second look, under the agent's lock, decides."""
     one, other = Waiting(), Waiting()
@@ -367,7 +442,10 @@ def test_of_two_processes_that_are_both_at_it_one_writes(database_url: str, call
         one.entered.clear()
         one.go_on.clear()
         answers: list[httpx.Response] = []
-        callers = [threading.Thread(target=lambda c=client: answers.append(call.send(c, memory_id, "k"))) for client in clients]
+        callers = [
+            threading.Thread(target=lambda c=client: answers.append(call.send(c, memory_id, "k")))
+            for client in clients
+        ]
         for caller, encoder in zip(callers, (one, other), strict=True):
             caller.start()
             assert encoder.entered.wait(20)
@@ -375,7 +453,9 @@ def test_of_two_processes_that_are_both_at_it_one_writes(database_url: str, call
             encoder.go_on.set()
         for caller in callers:
             caller.join(30)
-        assert [answer.is_success for answer in answers] == [True, True], [answer.text for answer in answers]
+        assert [answer.is_success for answer in answers] == [True, True], [
+            answer.text for answer in answers
+        ]
         assert sorted(map(replayed, answers)) == [False, True]
         assert answers[0].content == answers[1].content
         assert log_size(clients[0]) == 1 + (2 if call is IMPORT else 1)
@@ -383,7 +463,9 @@ def test_of_two_processes_that_are_both_at_it_one_writes(database_url: str, call
             client.close()
 
 
-def test_a_body_that_stops_arriving_does_not_hold_up_the_retry(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_that_stops_arriving_does_not_hold_up_the_retry(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(once, "PATIENCE", 0.1)
     halfway, go_on = threading.Event(), threading.Event()
 
@@ -397,7 +479,9 @@ def test_a_body_that_stops_arriving_does_not_hold_up_the_retry(database_url: str
         stalled: list[httpx.Response] = []
         headers = {"Idempotency-Key": "k"}
         first = threading.Thread(
-            target=lambda: stalled.append(httpx.post(f"{client.base_url}/v1/import", content=stalling(), headers=headers))
+            target=lambda: stalled.append(
+                httpx.post(f"{client.base_url}/v1/import", content=stalling(), headers=headers)
+            )
         )
         first.start()
         assert halfway.wait(20)
@@ -414,13 +498,18 @@ def test_a_body_that_stops_arriving_does_not_hold_up_the_retry(database_url: str
 
 
 @contextmanager
-def dying(database_url: str, folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Client]]:
+def dying(
+    database_url: str, folder: Path
+) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Client]]:
     """A service in a process of its own that is killed before it answers a call marked with X-Die."""
     port = free_port()
     command = [sys.executable, str(Path(__file__).with_name("dying.py")), str(port)]
     environment = {**os.environ, "PALIMPSEST_DATABASE_URL": database_url}
     log = folder / "service.log"
-    with open(log, "ab") as written, subprocess.Popen(command, env=environment, stdout=written, stderr=written) as process:
+    with (
+        open(log, "ab") as written,
+        subprocess.Popen(command, env=environment, stdout=written, stderr=written) as process,
+    ):
         try:
             await_ready(f"http://127.0.0.1:{port}", process, log)
             with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
@@ -438,7 +527,9 @@ def test_killed_between_commit_and_reply_a_retry_finds_its_answer_and_one_fact(
             call.send(client, "", "k", **{"X-Die": "yes"})
         assert process.wait(20) == -signal.SIGKILL
     with psycopg.connect(database_url) as connection:
-        assert connection.execute("SELECT count(*) FROM memories").fetchone() == (facts,), "it was committed"
+        assert connection.execute("SELECT count(*) FROM memories").fetchone() == (facts,), (
+            "it was committed"
+        )
     with dying(database_url, tmp_path) as (_, client):
         answer = call.send(client, "", "k")
         assert (answer.status_code, replayed(answer)) == (201 if call is STORE else 200, True)

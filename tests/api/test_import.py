@@ -9,7 +9,9 @@ from builders import contents, problem, store
 
 def post(client: httpx.Client, lines: list[Any]) -> httpx.Response:
     content = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
-    return client.post("/v1/import", content=content, headers={"Content-Type": "application/x-ndjson"})
+    return client.post(
+        "/v1/import", content=content, headers={"Content-Type": "application/x-ndjson"}
+    )
 
 
 def imported(client: httpx.Client, lines: list[Any]) -> list[dict[str, Any]]:
@@ -31,7 +33,13 @@ def home(place: str, since: str, told: str | None = None, **more: Any) -> dict[s
 
 
 def test_lines_of_one_slot_form_a_chain_on_both_axes(client: httpx.Client) -> None:
-    rows = imported(client, [home("Porto", "2020-03-01", "2020-03-02"), home("Lisbon", "2024-06-01", "2024-07-01", client_ref="b")])
+    rows = imported(
+        client,
+        [
+            home("Porto", "2020-03-01", "2020-03-02"),
+            home("Lisbon", "2024-06-01", "2024-07-01", client_ref="b"),
+        ],
+    )
     assert [row["client_ref"] for row in rows] == [None, "b"]
     assert rows[0]["chain_id"] == rows[1]["chain_id"] == rows[0]["id"]
     assert contents(client) == {"Lives in Lisbon"}
@@ -41,13 +49,23 @@ def test_lines_of_one_slot_form_a_chain_on_both_axes(client: httpx.Client) -> No
 
 
 def test_one_line_is_one_version_never_deduplicated(client: httpx.Client) -> None:
-    rows = imported(client, [{"content": "Has a dog"}, {"content": "Has a dog"}, {"type": "memory", "content": "Has a dog"}])
+    rows = imported(
+        client,
+        [
+            {"content": "Has a dog"},
+            {"content": "Has a dog"},
+            {"type": "memory", "content": "Has a dog"},
+        ],
+    )
     assert len({row["id"] for row in rows}) == 3
     assert len(client.get("/v1/memories").json()["items"]) == 3
 
 
 def test_stated_known_times_may_tie_and_are_kept_apart(client: httpx.Client) -> None:
-    rows = imported(client, [home(place, f"202{i}-01-01", "2025-01-01") for i, place in enumerate(["A", "B", "C"])])
+    rows = imported(
+        client,
+        [home(place, f"202{i}-01-01", "2025-01-01") for i, place in enumerate(["A", "B", "C"])],
+    )
     assert [row["known_at"] for row in rows] == [f"2025-01-01T00:00:00.00000{i}Z" for i in range(3)]
 
 
@@ -72,8 +90,16 @@ BAD = [
 
 
 @pytest.mark.parametrize(("line", "said"), BAD)
-def test_a_bad_line_is_named_and_nothing_is_kept(client: httpx.Client, line: Any, said: str) -> None:
-    refused = problem(post(client, [home("Porto", "2020-03-01", "2020-03-02"), "", line, home("Lisbon", "2024-06-01")]), 422)
+def test_a_bad_line_is_named_and_nothing_is_kept(
+    client: httpx.Client, line: Any, said: str
+) -> None:
+    refused = problem(
+        post(
+            client,
+            [home("Porto", "2020-03-01", "2020-03-02"), "", line, home("Lisbon", "2024-06-01")],
+        ),
+        422,
+    )
     assert refused["line"] == 3
     assert refused["detail"].startswith("Line 3: ")
     assert said in refused["detail"]
@@ -83,11 +109,16 @@ def test_a_bad_line_is_named_and_nothing_is_kept(client: httpx.Client, line: Any
 
 def test_a_known_time_before_the_agents_last_is_refused(client: httpx.Client) -> None:
     store(client, "Has a dog")
-    assert "goes back" in problem(post(client, [home("Porto", "2020-03-01", "2020-03-02")]), 422)["detail"]
+    assert (
+        "goes back"
+        in problem(post(client, [home("Porto", "2020-03-01", "2020-03-02")]), 422)["detail"]
+    )
 
 
 def test_an_import_joins_the_chain_that_is_there(client: httpx.Client) -> None:
-    first = store(client, "Lives in Porto", key="home", value="Porto", valid_from="2020-03-01")["memory"]
+    first = store(client, "Lives in Porto", key="home", value="Porto", valid_from="2020-03-01")[
+        "memory"
+    ]
     [row] = imported(client, [home("Faro", "2019-01-01")])
     assert row["chain_id"] == first["id"]
     assert contents(client, as_of="2019-06-01") == {"Lives in Faro"}
@@ -104,7 +135,16 @@ def test_thousands_of_lines_over_few_slots_keep_every_belief(client: httpx.Clien
     days = [(start + timedelta(days=i)).isoformat() for i in range(1300)]
     rows = imported(
         client,
-        [{"content": f"v{i}", "key": f"k{i % 3}", "value": str(i), "valid_from": day, "created_at": day} for i, day in enumerate(days)],
+        [
+            {
+                "content": f"v{i}",
+                "key": f"k{i % 3}",
+                "value": str(i),
+                "valid_from": day,
+                "created_at": day,
+            }
+            for i, day in enumerate(days)
+        ],
     )
     assert len(rows) == 1300
     assert contents(client) == {"v1297", "v1298", "v1299"}

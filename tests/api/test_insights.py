@@ -41,7 +41,9 @@ def ids(*answers: Row) -> list[str]:
 
 
 def withdraw(client: httpx.Client, answer: Row) -> None:
-    assert client.post(f"/v1/memories/{answer['memory']['id']}/retract", json={"never_true": True}).is_success
+    assert client.post(
+        f"/v1/memories/{answer['memory']['id']}/retract", json={"never_true": True}
+    ).is_success
 
 
 def undo(client: httpx.Client, answer: Row) -> None:
@@ -50,14 +52,19 @@ def undo(client: httpx.Client, answer: Row) -> None:
 
 def imported(client: httpx.Client, *lines: Row) -> list[str]:
     """Ids of facts with their own known times."""
-    answers = [client.post("/v1/import", content=httpx.Response(200, json=line).content).json() for line in lines]
+    answers = [
+        client.post("/v1/import", content=httpx.Response(200, json=line).content).json()
+        for line in lines
+    ]
     return [answer["id"] for answer in answers]
 
 
 # --- values ------------------------------------------------------------------------------------------------------------
 
 
-def test_churn_counts_the_changes_of_a_slot_and_not_what_was_withdrawn(client: httpx.Client) -> None:
+def test_churn_counts_the_changes_of_a_slot_and_not_what_was_withdrawn(
+    client: httpx.Client,
+) -> None:
     vim = send(client, editor("Vim", valid_from="2020-01-01"))
     emacs = send(client, editor("Emacs", valid_from="2022-01-01"))
     withdraw(client, send(client, editor("Nano", valid_from="2023-01-01")))
@@ -65,31 +72,62 @@ def test_churn_counts_the_changes_of_a_slot_and_not_what_was_withdrawn(client: h
     send(client, {"content": "Likes tea"})
     [entry] = section(client, "churn")
     assert entry["slot"] == {"entity": "user", "category": "tooling", "key": "editor"}
-    assert (entry["kind"], entry["changes"], entry["versions"], entry["chain_id"]) == ("preference", 2, 3, None)
-    assert (entry["first_changed_at"], entry["last_changed_at"]) == ("2022-01-01T00:00:00.000000Z", "2024-01-01T00:00:00.000000Z")
+    assert (entry["kind"], entry["changes"], entry["versions"], entry["chain_id"]) == (
+        "preference",
+        2,
+        3,
+        None,
+    )
+    assert (entry["first_changed_at"], entry["last_changed_at"]) == (
+        "2022-01-01T00:00:00.000000Z",
+        "2024-01-01T00:00:00.000000Z",
+    )
     assert entry["memory_ids"] == ids(helix, emacs, vim)
     assert (entry["current"], entry["content"]) == (ids(helix)[0], "Uses Helix as editor")
 
 
 def test_what_has_no_key_is_counted_by_its_chain(client: httpx.Client) -> None:
     first = store(client, "The meeting room is green", classify=False)
-    changed = client.post(f"/v1/memories/{ids(first)[0]}/supersede", json={"content": "The meeting room is blue"}).json()
+    changed = client.post(
+        f"/v1/memories/{ids(first)[0]}/supersede", json={"content": "The meeting room is blue"}
+    ).json()
     [entry] = section(client, "churn")
-    assert (entry["slot"], entry["chain_id"], entry["changes"]) == (None, first["memory"]["chain_id"], 1)
+    assert (entry["slot"], entry["chain_id"], entry["changes"]) == (
+        None,
+        first["memory"]["chain_id"],
+        1,
+    )
     assert entry["memory_ids"] == ids(changed, first)
 
 
 def test_a_slot_of_many_values_is_counted_chain_by_chain(client: httpx.Client) -> None:
-    pets = [store(client, f"Has a {pet}", key="pet", value=pet, single_valued=False, classify=False) for pet in ("dog", "cat")]
-    client.post(f"/v1/memories/{ids(*pets)[0]}/supersede", json={"content": "Has a bird", "value": "bird"}).raise_for_status()
+    pets = [
+        store(client, f"Has a {pet}", key="pet", value=pet, single_valued=False, classify=False)
+        for pet in ("dog", "cat")
+    ]
+    client.post(
+        f"/v1/memories/{ids(*pets)[0]}/supersede", json={"content": "Has a bird", "value": "bird"}
+    ).raise_for_status()
     [entry] = section(client, "churn")
-    assert (entry["slot"]["key"], entry["chain_id"], entry["changes"]) == ("pet", pets[0]["memory"]["chain_id"], 1)
+    assert (entry["slot"]["key"], entry["chain_id"], entry["changes"]) == (
+        "pet",
+        pets[0]["memory"]["chain_id"],
+        1,
+    )
 
 
 def test_changes_of_several_kinds_in_a_slot_have_an_entry_each(client: httpx.Client) -> None:
-    for kind, value in (("fact", "Vim"), ("preference", "Emacs"), ("preference", "Nano"), ("fact", "Helix")):
+    for kind, value in (
+        ("fact", "Vim"),
+        ("preference", "Emacs"),
+        ("preference", "Nano"),
+        ("fact", "Helix"),
+    ):
         send(client, editor(value, kind=kind))
-    assert [(e["kind"], e["changes"]) for e in section(client, "churn")] == [("preference", 2), ("fact", 1)]
+    assert [(e["kind"], e["changes"]) for e in section(client, "churn")] == [
+        ("preference", 2),
+        ("fact", 1),
+    ]
 
 
 def test_the_same_value_again_is_no_change(client: httpx.Client) -> None:
@@ -108,26 +146,50 @@ def test_flip_flops_are_found_however_late_they_are_told(client: httpx.Client) -
     assert section(client, "flip_flops") == []
     first = send(client, editor("vim", valid_from="2020-01-01"))
     [entry] = section(client, "flip_flops")
-    assert (entry["returns"], entry["kind"], entry["slot"]["key"], entry["current"]) == (1, "preference", "editor", ids(again)[0])
+    assert (entry["returns"], entry["kind"], entry["slot"]["key"], entry["current"]) == (
+        1,
+        "preference",
+        "editor",
+        ids(again)[0],
+    )
     dates = ("2020-01-01", "2022-01-01", "2024-01-01")
-    expected = [{"memory_id": i, "valid_from": f"{d}T00:00:00.000000Z"} for i, d in zip(ids(first, emacs, again), dates, strict=True)]
+    expected = [
+        {"memory_id": i, "valid_from": f"{d}T00:00:00.000000Z"}
+        for i, d in zip(ids(first, emacs, again), dates, strict=True)
+    ]
     assert entry["latest"] == expected
     assert entry["memory_ids"] == ids(again)
 
 
-def test_every_return_of_a_value_counts_and_the_most_restless_comes_first(client: httpx.Client) -> None:
-    answers = [send(client, editor(v, valid_from=f"20{y}-01-01")) for y, v in enumerate("ABABCB", 10)]
-    other = [send(client, editor(v, category="other", valid_from=f"20{y}-01-01")) for y, v in enumerate("ABBA", 10)]
+def test_every_return_of_a_value_counts_and_the_most_restless_comes_first(
+    client: httpx.Client,
+) -> None:
+    answers = [
+        send(client, editor(v, valid_from=f"20{y}-01-01")) for y, v in enumerate("ABABCB", 10)
+    ]
+    other = [
+        send(client, editor(v, category="other", valid_from=f"20{y}-01-01"))
+        for y, v in enumerate("ABBA", 10)
+    ]
     first, second = section(client, "flip_flops")
     assert (first["returns"], first["memory_ids"]) == (3, ids(answers[5], answers[3], answers[2]))
-    assert [step["memory_id"] for step in first["latest"]] == ids(answers[3], answers[4], answers[5])
-    assert (second["returns"], [step["memory_id"] for step in second["latest"]]) == (1, ids(other[0], other[1], other[3]))
+    assert [step["memory_id"] for step in first["latest"]] == ids(
+        answers[3], answers[4], answers[5]
+    )
+    assert (second["returns"], [step["memory_id"] for step in second["latest"]]) == (
+        1,
+        ids(other[0], other[1], other[3]),
+    )
 
 
 def test_values_of_a_chain_without_a_key_flip_too(client: httpx.Client) -> None:
     first = store(client, "The lamp is on", classify=False)
-    off = client.post(f"/v1/memories/{ids(first)[0]}/supersede", json={"content": "The lamp is off"}).json()
-    again = client.post(f"/v1/memories/{ids(off)[0]}/supersede", json={"content": "the lamp is ON"}).json()
+    off = client.post(
+        f"/v1/memories/{ids(first)[0]}/supersede", json={"content": "The lamp is off"}
+    ).json()
+    again = client.post(
+        f"/v1/memories/{ids(off)[0]}/supersede", json={"content": "the lamp is ON"}
+    ).json()
     [entry] = section(client, "flip_flops")
     assert [step["memory_id"] for step in entry["latest"]] == ids(first, off, again)
     assert entry["chain_id"] == first["memory"]["chain_id"]
@@ -138,7 +200,10 @@ def test_lifetimes_are_means_and_medians_of_what_has_ended(client: httpx.Client)
     second = send(client, editor("Emacs", valid_from="2020-01-11"))
     empty = send(client, editor("Ed", valid_from="2020-01-31"))
     third = send(client, editor("Helix", valid_from="2020-01-31"))
-    assert client.get(f"/v1/memories/{ids(empty)[0]}").json()["valid_until"] == "2020-01-31T00:00:00.000000Z"
+    assert (
+        client.get(f"/v1/memories/{ids(empty)[0]}").json()["valid_until"]
+        == "2020-01-31T00:00:00.000000Z"
+    )
     send(client, editor("Nano", valid_from="2020-05-10"))
     send(client, editor("Zed", valid_from="2999-01-01"))
     trip = store(client, "In Rome", valid_from="2021-01-01", valid_until="2021-01-02")
@@ -147,9 +212,19 @@ def test_lifetimes_are_means_and_medians_of_what_has_ended(client: httpx.Client)
     assert (slot["slot"]["key"], slot["ended"], slot["open"]) == ("editor", 3, 1)
     assert (slot["mean_days"], slot["median_days"]) == (43.3333, 20.0)
     assert slot["memory_ids"] == ids(third, second, first)
-    assert (shortest["chain_id"], shortest["mean_days"], shortest["current"]) == (trip["memory"]["chain_id"], 1.0, None)
-    kinds = {kind["kind"]: (kind["ended"], kind["open"], kind["mean_days"], kind["memory_ids"]) for kind in told["by_kind"]}
-    assert kinds == {"preference": (3, 1, 43.3333, ids(third, second, first)), "fact": (1, 0, 1.0, ids(trip))}
+    assert (shortest["chain_id"], shortest["mean_days"], shortest["current"]) == (
+        trip["memory"]["chain_id"],
+        1.0,
+        None,
+    )
+    kinds = {
+        kind["kind"]: (kind["ended"], kind["open"], kind["mean_days"], kind["memory_ids"])
+        for kind in told["by_kind"]
+    }
+    assert kinds == {
+        "preference": (3, 1, 43.3333, ids(third, second, first)),
+        "fact": (1, 0, 1.0, ids(trip)),
+    }
 
 
 def test_a_kind_in_which_nothing_has_ended_says_so(client: httpx.Client) -> None:
@@ -157,7 +232,13 @@ def test_a_kind_in_which_nothing_has_ended_says_so(client: httpx.Client) -> None
     told = section(client, "lifetimes")
     assert told["by_slot"] == []
     [kind] = told["by_kind"]
-    assert (kind["ended"], kind["open"], kind["mean_days"], kind["median_days"], kind["memory_ids"]) == (0, 1, None, None, [])
+    assert (
+        kind["ended"],
+        kind["open"],
+        kind["mean_days"],
+        kind["median_days"],
+        kind["memory_ids"],
+    ) == (0, 1, None, None, [])
 
 
 def test_chain_lengths_tell_how_many_and_which_are_longest(client: httpx.Client) -> None:
@@ -168,9 +249,14 @@ def test_chain_lengths_tell_how_many_and_which_are_longest(client: httpx.Client)
     assert told["histogram"] == [{"length": 1, "chains": 2}, {"length": 3, "chains": 1}]
     longest = told["longest"]
     assert [chain["length"] for chain in longest] == [3, 1, 1]
-    assert (longest[0]["memory_ids"], longest[0]["slot"]["key"]) == (ids(*reversed(editors)), "editor")
+    assert (longest[0]["memory_ids"], longest[0]["slot"]["key"]) == (
+        ids(*reversed(editors)),
+        "editor",
+    )
     assert (longest[0]["kind"], longest[0]["content"]) == ("preference", "Uses Helix as editor")
-    assert {chain["chain_id"] for chain in longest[1:]} == {answer["memory"]["chain_id"] for answer in lone}
+    assert {chain["chain_id"] for chain in longest[1:]} == {
+        answer["memory"]["chain_id"] for answer in lone
+    }
 
 
 # --- judges ------------------------------------------------------------------------------------------------------------
@@ -182,10 +268,14 @@ def test_retire_rates_count_stores_by_judge_and_confidence(client: httpx.Client)
     undone = send(client, editor("Helix"))
     undo(client, undone)
     assert send(client, editor("Emacs"))["operation"] == "NOOP"
-    by_signals = store(client, "Alice moved to Lisbon") if store(client, "Alice lives in Porto") else {}
+    by_signals = (
+        store(client, "Alice moved to Lisbon") if store(client, "Alice lives in Porto") else {}
+    )
     assert by_signals["decision"]["decided_by"] == "signals"
     other = store(client, "It rains in Paris")
-    client.post(f"/v1/memories/{ids(other)[0]}/supersede", json={"content": "It snows in Paris"}).raise_for_status()
+    client.post(
+        f"/v1/memories/{ids(other)[0]}/supersede", json={"content": "It snows in Paris"}
+    ).raise_for_status()
     client.delete(f"/v1/memories/{ids(changed)[0]}").raise_for_status()
     rule, signals = section(client, "retire_rates")
     # By rule: Vim, Emacs, Helix, Emacs again, Porto, Paris.
@@ -199,23 +289,51 @@ def test_retire_rates_count_stores_by_judge_and_confidence(client: httpx.Client)
         "reverted": 1,
     }
     assert rule["log_ids"] == [undone["log_id"], changed["log_id"]]
-    assert (signals["decided_by"], signals["confidence_from"], signals["decided"], signals["retired"]) == ("signals", 0.9, 1, 1)
+    assert (
+        signals["decided_by"],
+        signals["confidence_from"],
+        signals["decided"],
+        signals["retired"],
+    ) == ("signals", 0.9, 1, 1)
     assert signals["log_ids"] == [by_signals["log_id"]]
 
 
-def test_a_band_begins_with_its_lower_end_and_only_the_last_has_its_upper_end(database_url: str) -> None:
-    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address, timeout=60) as client:
+def test_a_band_begins_with_its_lower_end_and_only_the_last_has_its_upper_end(
+    database_url: str,
+) -> None:
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         confidences = (0.0, 0.499, 0.5, 0.59, 0.6, 0.7, 0.8, 0.9, 1.0)
-        answers = [store(client, f"Fact number {n}", classify=False) for n in range(len(confidences))]
+        answers = [
+            store(client, f"Fact number {n}", classify=False) for n in range(len(confidences))
+        ]
         with psycopg.connect(database_url) as connection:
             for answer, confidence in zip(answers, confidences, strict=True):
-                connection.execute("UPDATE consolidation_log SET confidence = %s WHERE id = %s", [confidence, answer["log_id"]])
-        bands = {(e["confidence_from"], e["confidence_to"]): e["decided"] for e in section(client, "retire_rates")}
-        assert bands == {(0.0, 0.5): 2, (0.5, 0.6): 2, (0.6, 0.7): 1, (0.7, 0.8): 1, (0.8, 0.9): 1, (0.9, 1.0): 2}
+                connection.execute(
+                    "UPDATE consolidation_log SET confidence = %s WHERE id = %s",
+                    [confidence, answer["log_id"]],
+                )
+        bands = {
+            (e["confidence_from"], e["confidence_to"]): e["decided"]
+            for e in section(client, "retire_rates")
+        }
+        assert bands == {
+            (0.0, 0.5): 2,
+            (0.5, 0.6): 2,
+            (0.6, 0.7): 1,
+            (0.7, 0.8): 1,
+            (0.8, 0.9): 1,
+            (0.9, 1.0): 2,
+        }
 
 
 def test_a_review_that_expired_is_nothing_that_a_rule_decided(database_url: str) -> None:
-    with running(load_settings(database_url=database_url, review_days=7)) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with (
+        running(load_settings(database_url=database_url, review_days=7)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         send(client, editor("Vim", trust=90))
         send(client, editor("Emacs", trust=10))
         before = section(client, "retire_rates")
@@ -242,8 +360,18 @@ def test_signals_are_told_by_how_what_they_led_to_fared(client: httpx.Client) ->
     decide(client, proposed[1]["review_id"], "reject")
     decide(client, proposed[2]["review_id"], "reject")
     [entry] = section(client, "signals")
-    figures = {what: entry[what] for what in ("stand", "reverted", "accepted", "rejected", "expired", "pending")}
-    assert figures == {"stand": 2, "reverted": 1, "accepted": 1, "rejected": 2, "expired": 0, "pending": 1}
+    figures = {
+        what: entry[what]
+        for what in ("stand", "reverted", "accepted", "rejected", "expired", "pending")
+    }
+    assert figures == {
+        "stand": 2,
+        "reverted": 1,
+        "accepted": 1,
+        "rejected": 2,
+        "expired": 0,
+        "pending": 1,
+    }
     assert (entry["name"], entry["error_rate"], entry["confidence_here"]) == (name, 0.5, 0.5)
     assert entry["confidence"] == live[0]["decision"]["confidence"]
     assert entry["log_ids"] == [live[1]["log_id"], live[2]["log_id"], live[0]["log_id"]]
@@ -254,19 +382,32 @@ def test_a_signal_of_which_nothing_was_decided_has_no_error_rate(client: httpx.C
     mode(client, "shadow")
     moves(client, "Alice")
     [entry] = section(client, "signals")
-    assert (entry["pending"], entry["error_rate"], entry["confidence_here"], entry["log_ids"]) == (1, None, None, [])
+    assert (entry["pending"], entry["error_rate"], entry["confidence_here"], entry["log_ids"]) == (
+        1,
+        None,
+        None,
+        [],
+    )
 
 
 def test_a_store_that_was_held_back_counts_once_it_was_made(client: httpx.Client) -> None:
     store(client, "Alice lives in Porto")
     mode(client, "frozen")
-    held = [client.post("/v1/memories", json={"content": f"Alice moved to {city}"}).json() for city in ("Lisbon", "Faro")]
+    held = [
+        client.post("/v1/memories", json={"content": f"Alice moved to {city}"}).json()
+        for city in ("Lisbon", "Faro")
+    ]
     assert section(client, "signals") == []
     mode(client, "live")
     accepted = decide(client, held[0]["review_id"], "accept")
     decide(client, held[1]["review_id"], "reject")
     [entry] = section(client, "signals")
-    assert (entry["stand"], entry["accepted"], entry["rejected"], entry["log_ids"]) == (1, 0, 0, [accepted["log_id"]])
+    assert (entry["stand"], entry["accepted"], entry["rejected"], entry["log_ids"]) == (
+        1,
+        0,
+        0,
+        [accepted["log_id"]],
+    )
 
 
 def test_who_errs_most_comes_first(client: httpx.Client) -> None:
@@ -281,7 +422,12 @@ def test_who_errs_most_comes_first(client: httpx.Client) -> None:
 
 # --- constraints -------------------------------------------------------------------------------------------------------
 
-RULE = {"content": "Never deploy on Fridays", "kind": "constraint", "valid_from": "2020-01-01", "created_at": "2020-01-01T00:00:00Z"}
+RULE = {
+    "content": "Never deploy on Fridays",
+    "kind": "constraint",
+    "valid_from": "2020-01-01",
+    "created_at": "2020-01-01T00:00:00Z",
+}
 
 
 def test_a_constraint_that_nobody_affirms_grows_stale(client: httpx.Client) -> None:
@@ -289,12 +435,18 @@ def test_a_constraint_that_nobody_affirms_grows_stale(client: httpx.Client) -> N
     store(client, "Never skip a review", kind="constraint")
     [entry] = section(client, "stale_constraints")
     days = (datetime.now(UTC) - datetime(2020, 1, 1, tzinfo=UTC)).days
-    assert (entry["memory_id"], entry["days"], entry["last_affirmed_at"]) == (old, days, "2020-01-01T00:00:00.000000Z")
+    assert (entry["memory_id"], entry["days"], entry["last_affirmed_at"]) == (
+        old,
+        days,
+        "2020-01-01T00:00:00.000000Z",
+    )
     assert entry["reasons"] == [f"nobody has stored, confirmed or corrected it for {days:,} days"]
     assert section(client, "stale_constraints", stale_days=days + 1) == []
     link = {"type": "references", "target_id": store(client, "Works on Fridays")["memory"]["id"]}
     client.post(f"/v1/memories/{old}/relationships", json=link).raise_for_status()
-    assert [e["memory_id"] for e in section(client, "stale_constraints")] == [old], "a link says nothing of whether it is still meant"
+    assert [e["memory_id"] for e in section(client, "stale_constraints")] == [old], (
+        "a link says nothing of whether it is still meant"
+    )
     confirmed = store(client, RULE["content"], kind="constraint")
     assert confirmed["operation"] == "NOOP"
     assert section(client, "stale_constraints") == []
@@ -334,7 +486,9 @@ def test_a_constraint_that_later_facts_contradict_is_told_with_them(client: http
         "2 reviews that would end it: waiting",
         "1 review that would have ended it: rejected",
     ]
-    problem(client.post(f"/v1/reviews/{against[1]['review_id']}/accept"), 409)  # its fact has ended since: that is shown first
+    problem(
+        client.post(f"/v1/reviews/{against[1]['review_id']}/accept"), 409
+    )  # its fact has ended since: that is shown first
     decide(client, against[1]["review_id"], "accept")
     assert section(client, "stale_constraints") == []
 
@@ -356,7 +510,9 @@ def restless(client: httpx.Client) -> httpx.Client:
 def filled(answer: Row) -> set[str]:
     """The sections in which something is told."""
     inner = {name: told for name, told in answer.items() if name in set(Section) and told}
-    return {name for name, told in inner.items() if not isinstance(told, dict) or any(told.values())}
+    return {
+        name for name, told in inner.items() if not isinstance(told, dict) or any(told.values())
+    }
 
 
 def test_every_section_is_told_unless_some_are_asked_for(restless: httpx.Client) -> None:
@@ -376,7 +532,8 @@ def test_other_agents_and_those_who_know_nothing_are_told_nothing(restless: http
 
 def test_a_window_counts_what_became_known_in_it(client: httpx.Client) -> None:
     vim, emacs, again = (
-        send(client, editor(value, valid_from=f"20{year}-01-01")) for year, value in ((20, "Vim"), (22, "Emacs"), (24, "Vim"))
+        send(client, editor(value, valid_from=f"20{year}-01-01"))
+        for year, value in ((20, "Vim"), (22, "Emacs"), (24, "Vim"))
     )
 
     def told(**window: str) -> tuple[int, int, int, int]:
@@ -397,7 +554,9 @@ def test_a_window_counts_what_became_known_in_it(client: httpx.Client) -> None:
     assert told(until=vim["known_at"]) == (0, 0, 0, 0)
 
 
-def test_a_window_narrows_what_speaks_against_constraints_and_what_became_of_signals(client: httpx.Client) -> None:
+def test_a_window_narrows_what_speaks_against_constraints_and_what_became_of_signals(
+    client: httpx.Client,
+) -> None:
     store(client, "Alice lives in Porto", kind="constraint")
     first = store(client, "Alice moved to Lisbon")
     client.delete(f"/v1/memories/{ids(first)[0]}").raise_for_status()
@@ -414,7 +573,12 @@ def test_a_limit_holds_for_each_section(client: httpx.Client) -> None:
         for value in ("Vim", "Emacs", "Vim"):
             send(client, editor(value, entity=entity))
     answer = insights(client, limit=2)
-    lists = (answer["churn"], answer["flip_flops"], answer["lifetimes"]["by_slot"], answer["chain_lengths"]["longest"])
+    lists = (
+        answer["churn"],
+        answer["flip_flops"],
+        answer["lifetimes"]["by_slot"],
+        answer["chain_lengths"]["longest"],
+    )
     assert [len(told) for told in lists] == [2] * 4
 
 
@@ -425,22 +589,37 @@ def test_ids_are_bounded_and_the_count_is_not(client: httpx.Client) -> None:
     [churn], [flips] = answer["churn"], answer["flip_flops"]
     assert (churn["changes"], churn["versions"], len(churn["memory_ids"])) == (24, 25, 20)
     assert (flips["returns"], len(flips["memory_ids"])) == (23, 20)
-    assert (answer["retire_rates"][0]["retired"], len(answer["retire_rates"][0]["log_ids"])) == (24, 20)
+    assert (answer["retire_rates"][0]["retired"], len(answer["retire_rates"][0]["log_ids"])) == (
+        24,
+        20,
+    )
 
 
 def test_what_was_erased_leaves_ids_but_no_words(restless: httpx.Client) -> None:
     before = insights(restless)
-    restless.post("/v1/erasures", json={"agent_id": restless.headers["X-Agent-Id"]}).raise_for_status()
+    restless.post(
+        "/v1/erasures", json={"agent_id": restless.headers["X-Agent-Id"]}
+    ).raise_for_status()
     response = restless.get("/v1/insights")
-    assert not [word for word in ("Vim", "Emacs", "editor", "tooling", "Alice", "Bob", "Lisbon", "Porto") if word in response.text]
+    assert not [
+        word
+        for word in ("Vim", "Emacs", "editor", "tooling", "Alice", "Bob", "Lisbon", "Porto")
+        if word in response.text
+    ]
     after = response.json()
     [churn] = [entry for entry in after["churn"] if entry["changes"] == 2]
-    assert (churn["slot"], churn["content"], churn["memory_ids"]) == (None, None, before["churn"][0]["memory_ids"])
+    assert (churn["slot"], churn["content"], churn["memory_ids"]) == (
+        None,
+        None,
+        before["churn"][0]["memory_ids"],
+    )
     assert after["flip_flops"] == []
     assert after["stale_constraints"][0]["content"] is None
 
 
-def test_an_erased_value_is_like_no_other_and_the_words_of_the_slot_stay_with_the_rest(client: httpx.Client) -> None:
+def test_an_erased_value_is_like_no_other_and_the_words_of_the_slot_stay_with_the_rest(
+    client: httpx.Client,
+) -> None:
     vim, _, _ = (send(client, editor(value)) for value in ("Vim", "Emacs", "Vim"))
     client.delete(f"/v1/memories/{ids(vim)[0]}", params={"erase": True}).raise_for_status()
     answer = insights(client)
@@ -462,7 +641,9 @@ def test_an_erased_value_is_like_no_other_and_the_words_of_the_slot_stay_with_th
         ({"known_at": "2026-01-01"}, "unknown field"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_with_what_to_do(client: httpx.Client, asked: Row, said: str) -> None:
+def test_what_cannot_be_asked_is_refused_with_what_to_do(
+    client: httpx.Client, asked: Row, said: str
+) -> None:
     assert said in problem(client.get("/v1/insights", params=asked), 422)["detail"]
 
 
@@ -481,19 +662,43 @@ def lived(client: httpx.Client, chance: random.Random) -> None:
         }
         match chance.randrange(16):
             case 0 if done:
-                client.post(f"/v1/log/{chance.choice(done)['log_id']}/revert", json={"cascade": True})
+                client.post(
+                    f"/v1/log/{chance.choice(done)['log_id']}/revert", json={"cascade": True}
+                )
             case 2 if done:
-                client.post(f"/v1/memories/{chance.choice(done)['memory']['id']}/retract", json={"never_true": True})
+                client.post(
+                    f"/v1/memories/{chance.choice(done)['memory']['id']}/retract",
+                    json={"never_true": True},
+                )
             case 3 if done:
-                client.post(f"/v1/memories/{chance.choice(done)['memory']['id']}/retract", json={"at": start})
+                client.post(
+                    f"/v1/memories/{chance.choice(done)['memory']['id']}/retract",
+                    json={"at": start},
+                )
             case 4:
-                done.append(send(client, {"content": f"Note {chance.randrange(4)}", "valid_from": start, "classify": False}))
+                done.append(
+                    send(
+                        client,
+                        {
+                            "content": f"Note {chance.randrange(4)}",
+                            "valid_from": start,
+                            "classify": False,
+                        },
+                    )
+                )
             case 5 if done:
                 body = {"content": f"Note {chance.randrange(4)}", "valid_from": start}
-                answer = client.post(f"/v1/memories/{chance.choice(done)['memory']['id']}/supersede", json=body)
+                answer = client.post(
+                    f"/v1/memories/{chance.choice(done)['memory']['id']}/supersede", json=body
+                )
                 done += [answer.json()] if answer.is_success else []
             case _:
-                done.append(send(client, editor(**said, entity=chance.choice("ab"), content=f"Uses {said['value']}")))
+                done.append(
+                    send(
+                        client,
+                        editor(**said, entity=chance.choice("ab"), content=f"Uses {said['value']}"),
+                    )
+                )
 
 
 def lines_of(memories: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
@@ -524,27 +729,46 @@ def days_of(memory: Row) -> float:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_random_history_is_told_as_a_plain_computation_tells_it(client: httpx.Client, seed: int) -> None:
+def test_a_random_history_is_told_as_a_plain_computation_tells_it(
+    client: httpx.Client, seed: int
+) -> None:
     lived(client, random.Random(seed))
     answer = insights(client, limit=1000)
-    memories = client.get("/v1/memories", params={"include_superseded": True, "limit": 1000}).json()["items"]
+    memories = client.get(
+        "/v1/memories", params={"include_superseded": True, "limit": 1000}
+    ).json()["items"]
     standing = [memory for memory in memories if memory["status"] != "reverted"]
     assert len({memory["valid_from"] for memory in standing}) == len(standing) < len(memories)
     lines = lines_of(standing)
 
-    churn = {(*name, m["kind"]): n for name, line in lines.items() for m, n in _counted(changes_of(line))}
+    churn = {
+        (*name, m["kind"]): n for name, line in lines.items() for m, n in _counted(changes_of(line))
+    }
     assert {(*name_of(e), e["kind"]): e["changes"] for e in answer["churn"]} == churn
     assert sum(churn.values()) > 10
 
     runs = {name: line[:1] + changes_of(line) for name, line in lines.items()}
-    flips = {name: [c for a, _, c in zip(run, run[1:], run[2:], strict=False) if said(a) == said(c)] for name, run in runs.items()}
+    flips = {
+        name: [c for a, _, c in zip(run, run[1:], run[2:], strict=False) if said(a) == said(c)]
+        for name, run in runs.items()
+    }
     returns = {name: [m["id"] for m in reversed(back)][:20] for name, back in flips.items() if back}
     assert {name_of(e): e["memory_ids"] for e in answer["flip_flops"]} == returns
     assert returns
 
-    ended = {name: [days_of(m) for m in line if m["valid_until"] and days_of(m) > 0] for name, line in lines.items()}
-    lives = {name_of(e): (e["ended"], e["mean_days"], e["median_days"]) for e in answer["lifetimes"]["by_slot"]}
-    assert lives == {n: (len(d), pytest.approx(mean(d), abs=1e-3), pytest.approx(median(d), abs=1e-3)) for n, d in ended.items() if d}
+    ended = {
+        name: [days_of(m) for m in line if m["valid_until"] and days_of(m) > 0]
+        for name, line in lines.items()
+    }
+    lives = {
+        name_of(e): (e["ended"], e["mean_days"], e["median_days"])
+        for e in answer["lifetimes"]["by_slot"]
+    }
+    assert lives == {
+        n: (len(d), pytest.approx(mean(d), abs=1e-3), pytest.approx(median(d), abs=1e-3))
+        for n, d in ended.items()
+        if d
+    }
 
     lengths = Counter(Counter(memory["chain_id"] for memory in standing).values())
     assert {e["length"]: e["chains"] for e in answer["chain_lengths"]["histogram"]} == lengths
@@ -563,6 +787,10 @@ def _check_retire_rates(client: httpx.Client, told: list[Row]) -> None:
     retired = [e for e in decided if e["operation"] in ("UPDATE", "DELETE", "SUPERSEDE")]
     undone = [e for e in retired if e["reverted_by"]]
     [entry] = told
-    assert (entry["decided"], entry["retired"], entry["reverted"]) == (len(decided), len(retired), len(undone))
+    assert (entry["decided"], entry["retired"], entry["reverted"]) == (
+        len(decided),
+        len(retired),
+        len(undone),
+    )
     assert retired
     assert set(entry["log_ids"]) <= {e["id"] for e in retired}

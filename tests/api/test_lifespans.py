@@ -19,7 +19,10 @@ from transfers import brought_back, exported, joined, lines_of, other
 
 from app.settings import load_settings
 
-SESSION, PROJECT = {"session_id": "monday", "lifespan": "session"}, {"project": "almanac", "lifespan": "project"}
+SESSION, PROJECT = (
+    {"session_id": "monday", "lifespan": "session"},
+    {"project": "almanac", "lifespan": "project"},
+)
 MANY = 10_000 if os.environ.get("PALIMPSEST_DEEP") else 2_500  # more than are written at a time
 
 
@@ -49,7 +52,9 @@ def memory(client: httpx.Client, memory_id: str, **params: Any) -> dict[str, Any
 # --- what ends and what stays ----------------------------------------------------------------------------------------------
 
 
-def test_what_was_to_last_for_the_session_ends_with_it_and_all_else_stays(client: httpx.Client) -> None:
+def test_what_was_to_last_for_the_session_ends_with_it_and_all_else_stays(
+    client: httpx.Client,
+) -> None:
     one = store(client, "Wants short answers today", **SESSION)["memory"]["id"]
     two = store(client, "Is on the train", **SESSION)["memory"]["id"]
     store(client, "Has a dog", session_id="monday")
@@ -59,7 +64,12 @@ def test_what_was_to_last_for_the_session_ends_with_it_and_all_else_stays(client
     answer = end(client)
     assert set(answer["ended"]) == {one, two}
     assert answer["kept"] == 2
-    assert contents(client) == {"Has a dog", "The release is in May", "Wants long answers", "Belongs to no session"}
+    assert contents(client) == {
+        "Has a dog",
+        "The release is in May",
+        "Wants long answers",
+        "Belongs to no session",
+    }
     assert memory(client, one)["status"] == "retracted"
 
 
@@ -74,14 +84,20 @@ def test_a_project_ends_by_its_name(client: httpx.Client) -> None:
     assert len(contents(client)) == 3
 
 
-def test_a_constraint_that_was_given_the_life_of_the_session_ends_with_it(client: httpx.Client) -> None:
-    given = store(client, "Never write to the disk in this session", kind="constraint", **SESSION)["memory"]["id"]
+def test_a_constraint_that_was_given_the_life_of_the_session_ends_with_it(
+    client: httpx.Client,
+) -> None:
+    given = store(client, "Never write to the disk in this session", kind="constraint", **SESSION)[
+        "memory"
+    ]["id"]
     store(client, "Never delete backups", kind="constraint", session_id="monday")
     assert end(client)["ended"] == [given]
     assert contents(client) == {"Never delete backups"}
 
 
-def test_each_ending_is_an_operation_of_its_own_with_its_own_known_time(client: httpx.Client) -> None:
+def test_each_ending_is_an_operation_of_its_own_with_its_own_known_time(
+    client: httpx.Client,
+) -> None:
     for number in range(3):
         store(client, f"Fact number {number}", **SESSION)
     response = client.post("/v1/sessions/monday/end")
@@ -89,7 +105,11 @@ def test_each_ending_is_an_operation_of_its_own_with_its_own_known_time(client: 
     rows = [client.get(f"/v1/log/{log_id}").json() for log_id in answer["log_ids"]]
     assert [row["source_memory_ids"] for row in rows] == [[i] for i in answer["ended"]]
     for row in rows:
-        assert (row["operation"], row["decided_by"], row["session_id"]) == ("DELETE", "caller", "monday")
+        assert (row["operation"], row["decided_by"], row["session_id"]) == (
+            "DELETE",
+            "caller",
+            "monday",
+        )
         assert row["reasoning"] == "The session monday ended."
         assert row["request_id"] == response.headers["X-Request-Id"]
     times = [row["created_at"] for row in rows]
@@ -146,7 +166,9 @@ def test_another_agents_session_of_that_name_goes_on(client: httpx.Client) -> No
 
 
 def test_what_has_not_begun_is_withdrawn(client: httpx.Client) -> None:
-    ahead = store(client, "Is away from Friday on", valid_from="2090-01-05", **SESSION)["memory"]["id"]
+    ahead = store(client, "Is away from Friday on", valid_from="2090-01-05", **SESSION)["memory"][
+        "id"
+    ]
     assert end(client)["ended"] == [ahead]
     assert memory(client, ahead)["status"] == "reverted"
     assert contents(client, as_of="2090-02-01") == set()
@@ -223,7 +245,9 @@ def test_one_call_undoes_the_whole_ending(client: httpx.Client) -> None:
     before = contents(client), contents(client, as_of="2091-01-01")
     response = client.post("/v1/sessions/monday/end")
     assert contents(client) == set()
-    undone = client.post("/v1/reverts", json={"request_id": response.headers["X-Request-Id"]}).json()
+    undone = client.post(
+        "/v1/reverts", json={"request_id": response.headers["X-Request-Id"]}
+    ).json()
     assert set(undone["reverted"]) == set(response.json()["log_ids"])
     assert (contents(client), contents(client, as_of="2091-01-01")) == before
     assert contents(client, known_at=response.json()["known_at"]) == set()
@@ -238,7 +262,9 @@ def test_one_of_them_can_be_undone_alone(client: httpx.Client) -> None:
     assert memory(client, answer["ended"][1])["status"] == "retracted"
 
 
-def test_a_batch_answers_a_memory_with_the_life_and_project_that_a_later_item_gave_it(client: httpx.Client) -> None:
+def test_a_batch_answers_a_memory_with_the_life_and_project_that_a_later_item_gave_it(
+    client: httpx.Client,
+) -> None:
     items = [
         {"content": "Uses tabs", "session_id": "monday", "lifespan": "session"},
         {"content": "Uses tabs", "project": "falcon", "lifespan": "project"},
@@ -250,7 +276,9 @@ def test_a_batch_answers_a_memory_with_the_life_and_project_that_a_later_item_ga
     assert [a["memory"]["lifespan"] for a in answers] == [stored["lifespan"]] * 2 == ["project"] * 2
 
 
-def test_a_frozen_agent_ends_nothing_and_one_in_shadow_does_as_it_is_told(client: httpx.Client) -> None:
+def test_a_frozen_agent_ends_nothing_and_one_in_shadow_does_as_it_is_told(
+    client: httpx.Client,
+) -> None:
     agent = client.headers["X-Agent-Id"]
     store(client, "Fact", **SESSION)
     client.patch(f"/v1/agents/{agent}", json={"mode": "frozen"}).raise_for_status()
@@ -262,7 +290,10 @@ def test_a_frozen_agent_ends_nothing_and_one_in_shadow_does_as_it_is_told(client
 
 def test_a_retry_under_its_key_gets_the_first_answer(client: httpx.Client) -> None:
     store(client, "Fact", **SESSION)
-    first, again = (client.post("/v1/sessions/monday/end", headers={"Idempotency-Key": "end-it"}) for _ in range(2))
+    first, again = (
+        client.post("/v1/sessions/monday/end", headers={"Idempotency-Key": "end-it"})
+        for _ in range(2)
+    )
     assert first.json() == again.json()
     assert len(again.json()["ended"]) == 1
     assert again.headers["Idempotency-Replayed"] == "true"
@@ -287,7 +318,9 @@ def test_a_project_is_stored_filtered_by_and_corrected(client: httpx.Client) -> 
     assert contents(client, project="almanac") == {"We use tabs"}
     found = client.post("/v1/search", json={"query": "we", "project": "almanac"}).json()["results"]
     assert [r["memory"]["content"] for r in found] == ["We use tabs"]
-    assert client.get("/v1/context", params={"project": "almanac"}).json()["text"].count("\n- ") == 1
+    assert (
+        client.get("/v1/context", params={"project": "almanac"}).json()["text"].count("\n- ") == 1
+    )
     client.patch(f"/v1/memories/{stored['id']}", json={"project": "other"}).raise_for_status()
     assert contents(client, project="other") == {"We use tabs", "We drink tea"}
     client.patch(f"/v1/memories/{stored['id']}", json={"project": None}).raise_for_status()
@@ -295,10 +328,17 @@ def test_a_project_is_stored_filtered_by_and_corrected(client: httpx.Client) -> 
 
 
 def test_a_project_comes_in_every_way_that_a_fact_does(client: httpx.Client) -> None:
-    batch = client.post("/v1/memories/batch", json={"items": [{"content": "In a batch", "project": "almanac"}]}).json()
-    client.post("/v1/import", content=json.dumps({"content": "Imported", "project": "almanac", "lifespan": "project"})).raise_for_status()
+    batch = client.post(
+        "/v1/memories/batch", json={"items": [{"content": "In a batch", "project": "almanac"}]}
+    ).json()
+    client.post(
+        "/v1/import",
+        content=json.dumps({"content": "Imported", "project": "almanac", "lifespan": "project"}),
+    ).raise_for_status()
     old = batch["results"][0]["memory"]["id"]
-    client.post(f"/v1/memories/{old}/supersede", json={"content": "Its successor", "project": "almanac"}).raise_for_status()
+    client.post(
+        f"/v1/memories/{old}/supersede", json={"content": "Its successor", "project": "almanac"}
+    ).raise_for_status()
     assert contents(client, project="almanac") == {"Imported", "Its successor"}
     assert end_project(client)["kept"] == 1
 
@@ -314,7 +354,10 @@ def test_an_export_of_before_there_were_projects_and_uses_comes_back(client: htt
     send(client, editor("Vim"))
     export = lines_of(exported(client))
     assert [line["use_count"] for line in export if line["type"] == "usage"] == [0]
-    old = [{name: value for name, value in line.items() if name not in ("project", "use_count")} for line in export]
+    old = [
+        {name: value for name, value in line.items() if name not in ("project", "use_count")}
+        for line in export
+    ]
     with other(client) as two:
         brought_back(two, joined(old))
         assert lines_of(exported(two)) == export
@@ -334,8 +377,12 @@ def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
 
     short = Fact("Has a dog", session_id="monday", lifespan=Lifespan.SESSION)
     long = Fact("Has a cat", session_id="tuesday", project="almanac", lifespan=Lifespan.PROJECT)
-    for merged in (short.united(long, "Has both"), long.united(short, "Has both")):
-        assert (merged.lifespan, merged.session_id, merged.project) == (Lifespan.PROJECT, "tuesday", "almanac")
+    for merged in (short.merge_with(long, "Has both"), long.merge_with(short, "Has both")):
+        assert (merged.lifespan, merged.session_id, merged.project) == (
+            Lifespan.PROJECT,
+            "tuesday",
+            "almanac",
+        )
 
 
 # --- erasing ------------------------------------------------------------------------------------------------------------------
@@ -344,8 +391,16 @@ def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
 def test_what_is_told_again_for_longer_lives_longer(client: httpx.Client) -> None:
     first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
     again = store(client, "Prefers tea", **PROJECT)
-    assert (again["operation"], again["decision"]["relation"], again["memory"]["id"]) == ("AMEND", "DUPLICATE", first)
-    assert (again["memory"]["lifespan"], again["memory"]["project"], again["memory"]["session_id"]) == ("project", "almanac", "monday")
+    assert (again["operation"], again["decision"]["relation"], again["memory"]["id"]) == (
+        "AMEND",
+        "DUPLICATE",
+        first,
+    )
+    assert (
+        again["memory"]["lifespan"],
+        again["memory"]["project"],
+        again["memory"]["session_id"],
+    ) == ("project", "almanac", "monday")
     assert store(client, "Prefers tea", **SESSION)["operation"] == "NOOP"
     assert end(client)["ended"] == []
     assert client.post(f"/v1/log/{again['log_id']}/revert", json={"cascade": True}).is_success
@@ -355,7 +410,11 @@ def test_what_is_told_again_for_longer_lives_longer(client: httpx.Client) -> Non
 def test_what_is_told_again_for_good_stays_when_the_session_ends(client: httpx.Client) -> None:
     first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
     again = store(client, "Prefers tea", project="almanac")
-    assert (again["operation"], again["memory"]["lifespan"], again["memory"]["project"]) == ("AMEND", "permanent", None)
+    assert (again["operation"], again["memory"]["lifespan"], again["memory"]["project"]) == (
+        "AMEND",
+        "permanent",
+        None,
+    )
     assert end(client)["ended"] == []
     assert memory(client, first)["status"] == "current"
 
@@ -363,21 +422,39 @@ def test_what_is_told_again_for_good_stays_when_the_session_ends(client: httpx.C
 def test_what_is_told_again_in_another_session_lives_with_that_one(client: httpx.Client) -> None:
     first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
     again = store(client, "Prefers tea", session_id="tuesday", lifespan="session")
-    assert (again["operation"], again["memory"]["id"], again["memory"]["session_id"]) == ("AMEND", first, "tuesday")
+    assert (again["operation"], again["memory"]["id"], again["memory"]["session_id"]) == (
+        "AMEND",
+        first,
+        "tuesday",
+    )
     assert end(client)["ended"] == []
     assert end(client, "tuesday")["ended"] == [first]
 
 
-def test_a_sweep_does_not_end_with_one_session_what_was_told_in_a_later_one_too(place: Place) -> None:
+def test_a_sweep_does_not_end_with_one_session_what_was_told_in_a_later_one_too(
+    place: Place,
+) -> None:
     first = place.editor("Vim", **SESSION)
-    place.store("Vim it is", category="tooling", key="editor", value="Vim", session_id="tuesday", lifespan="session")
+    place.store(
+        "Vim it is",
+        category="tooling",
+        key="editor",
+        value="Vim",
+        session_id="tuesday",
+        lifespan="session",
+    )
     place.sweep()
     assert place.client.post("/v1/sessions/monday/end").json()["ended"] == []
     assert place.memory(first)["status"] == "current"
 
 
 def test_within_one_batch_too(client: httpx.Client) -> None:
-    items = [editor("Vim", **SESSION), editor("Vim", lifespan="permanent"), editor("Vim", lifespan="permanent"), editor("Emacs")]
+    items = [
+        editor("Vim", **SESSION),
+        editor("Vim", lifespan="permanent"),
+        editor("Vim", lifespan="permanent"),
+        editor("Emacs"),
+    ]
     results = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
     assert [result["operation"] for result in results] == ["ADD", "AMEND", "NOOP", "UPDATE"]
     told = memory(client, results[0]["memory"]["id"])
@@ -386,26 +463,40 @@ def test_within_one_batch_too(client: httpx.Client) -> None:
 
 def test_a_longer_life_waits_for_a_person_in_shadow(client: httpx.Client) -> None:
     first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
-    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"}).raise_for_status()
+    client.patch(
+        f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"}
+    ).raise_for_status()
     proposed = store(client, "Prefers tea", lifespan="permanent")
     assert memory(client, first)["lifespan"] == "session"
     shown = client.get(f"/v1/reviews/{proposed['review_id']}").json()
     assert [m["lifespan"] for m in shown["after"] if m["id"] == first] == ["permanent"]
     accepted = client.post(f"/v1/reviews/{proposed['review_id']}/accept").json()
     assert accepted["operation"] == "AMEND"
-    assert (memory(client, first)["lifespan"], memory(client, proposed["memory"]["id"])["status"]) == ("permanent", "reverted")
+    assert (
+        memory(client, first)["lifespan"],
+        memory(client, proposed["memory"]["id"])["status"],
+    ) == ("permanent", "reverted")
 
 
 def test_a_sweep_keeps_the_one_that_lives_longer(place: Place) -> None:
     short = place.editor("Vim", valid_from="2023-01-01", **SESSION)
-    long = place.store("Works in Vim", category="tooling", key="editor", value="Vim", valid_from="2024-01-01", lifespan="permanent")
+    long = place.store(
+        "Works in Vim",
+        category="tooling",
+        key="editor",
+        value="Vim",
+        valid_from="2024-01-01",
+        lifespan="permanent",
+    )
     place.sweep()
     assert place.standing(short, long) == ["superseded", "current"]
 
 
 def test_erasing_takes_the_names_of_session_and_project(client: httpx.Client) -> None:
     name = f"zebra-{uuid4().hex}"
-    stored = store(client, "Secret", session_id=name, project=name, lifespan="session")["memory"]["id"]
+    stored = store(client, "Secret", session_id=name, project=name, lifespan="session")["memory"][
+        "id"
+    ]
     client.patch(f"/v1/memories/{stored}", json={"project": f"{name}-two"}).raise_for_status()
     end(client, name)
     client.delete(f"/v1/memories/{stored}", params={"erase": True}).raise_for_status()
@@ -413,10 +504,17 @@ def test_erasing_takes_the_names_of_session_and_project(client: httpx.Client) ->
     assert memory(client, stored)["project"] is None
 
 
-def test_erasing_takes_the_names_of_session_and_project_from_what_was_proposed(client: httpx.Client) -> None:
+def test_erasing_takes_the_names_of_session_and_project_from_what_was_proposed(
+    client: httpx.Client,
+) -> None:
     name, _ = f"zebra-{uuid4().hex}", store(client, "Secret", **SESSION)
-    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"}).raise_for_status()
-    for said in ({"project": name, "lifespan": "project"}, {"session_id": name, "lifespan": "session"}):
+    client.patch(
+        f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"}
+    ).raise_for_status()
+    for said in (
+        {"project": name, "lifespan": "project"},
+        {"session_id": name, "lifespan": "session"},
+    ):
         proposed = store(client, "Secret", **said)["memory"]["id"]
         assert name in exported(client).decode()
         client.delete(f"/v1/memories/{proposed}", params={"erase": True}).raise_for_status()
@@ -428,23 +526,35 @@ def test_erasing_takes_the_names_of_session_and_project_from_what_was_proposed(c
 
 def test_a_session_of_thousands_ends_in_one_call(database_url: str) -> None:
     settings = load_settings(database_url=database_url)
-    lines = [{"content": f"Fact number {number}", "valid_from": "2026-01-05", **SESSION} for number in range(MANY)]
+    lines = [
+        {"content": f"Fact number {number}", "valid_from": "2026-01-05", **SESSION}
+        for number in range(MANY)
+    ]
     with running(settings) as address, httpx.Client(base_url=address, timeout=600) as client:
-        client.post("/v1/import", content="".join(json.dumps(line) + "\n" for line in lines)).raise_for_status()
+        client.post(
+            "/v1/import", content="".join(json.dumps(line) + "\n" for line in lines)
+        ).raise_for_status()
         store(client, "Has a dog", session_id="monday")
         answer = end(client)
         assert len(set(answer["ended"])) == len(set(answer["log_ids"])) == MANY
         assert answer["kept"] == 1
         assert contents(client) == {"Has a dog"}
     with psycopg.connect(database_url) as connection:
-        connection.execute("ANALYZE")  # for the doctor at the end, as autovacuum would within a minute
+        connection.execute(
+            "ANALYZE"
+        )  # for the doctor at the end, as autovacuum would within a minute
 
 
 def test_of_two_endings_at_once_each_memory_is_ended_by_one(race: Race) -> None:  # noqa: F811 - the fixture
     async def run(crowd: Crowd) -> None:
         for number in range(30):
             await crowd.store({"content": f"Fact number {number}", **SESSION})
-        answers = [r.json() for r in await asyncio.gather(*(crowd.post("/v1/sessions/monday/end", {}) for _ in range(8)))]
+        answers = [
+            r.json()
+            for r in await asyncio.gather(
+                *(crowd.post("/v1/sessions/monday/end", {}) for _ in range(8))
+            )
+        ]
         ended = Counter(memory_id for answer in answers for memory_id in answer["ended"])
         assert len(ended) == 30
         assert set(ended.values()) == {1}
@@ -456,7 +566,9 @@ def test_of_two_endings_at_once_each_memory_is_ended_by_one(race: Race) -> None:
 def test_a_fact_stored_while_its_session_ends_is_ended_or_goes_on_whole(race: Race) -> None:  # noqa: F811 - the fixture
     async def run(crowd: Crowd) -> None:
         await crowd.store({"content": "The first fact", **SESSION})
-        stores = [crowd.store({"content": f"Fact number {number}", **SESSION}) for number in range(20)]
+        stores = [
+            crowd.store({"content": f"Fact number {number}", **SESSION}) for number in range(20)
+        ]
         *stored, ended = await asyncio.gather(*stores, crowd.post("/v1/sessions/monday/end", {}))
         known = {answer["memory"]["id"]: answer["known_at"] for answer in stored}
         gone = set(ended.json()["ended"])
@@ -471,5 +583,7 @@ def test_a_fact_stored_while_its_session_ends_is_ended_or_goes_on_whole(race: Ra
 def test_the_database_finds_a_session_by_an_index(database_url: str) -> None:
     with psycopg.connect(database_url) as connection:
         connection.execute("SET enable_seqscan = off")
-        plan = connection.execute("EXPLAIN SELECT id FROM memories WHERE agent_id = 'a' AND session_id = 'monday'").fetchall()
+        plan = connection.execute(
+            "EXPLAIN SELECT id FROM memories WHERE agent_id = 'a' AND session_id = 'monday'"
+        ).fetchall()
     assert "memories_session" in str(plan)

@@ -51,31 +51,60 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("body", "said"), REFUSED)
-def test_what_cannot_be_stored_is_refused_with_its_name(client: httpx.Client, body: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_stored_is_refused_with_its_name(
+    client: httpx.Client, body: dict[str, Any], said: str
+) -> None:
     assert said in problem(client.post("/v1/memories", json=body), 422)["detail"]
     assert contents(client) == set()
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", b"{", b"[]", b'"x"', b"null", b'{"content": "\\ud800"}', b'{"content": "x", "details": {"a": NaN}}', b"\xff"]
+    "raw",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'"x"',
+        b"null",
+        b'{"content": "\\ud800"}',
+        b'{"content": "x", "details": {"a": NaN}}',
+        b"\xff",
+    ],
 )
 def test_a_body_that_is_no_store_request_is_refused(client: httpx.Client, raw: bytes) -> None:
-    response = client.post("/v1/memories", content=raw, headers={"Content-Type": "application/json"})
+    response = client.post(
+        "/v1/memories", content=raw, headers={"Content-Type": "application/json"}
+    )
     problem(response, 422 if raw != b"\xff" else 400)
     assert contents(client) == set()
 
 
 @pytest.mark.parametrize(
-    "sent", [{"content": b'{"content": "I like tea"}'}, {"data": {"content": "I like tea"}}, {"json": ["I like tea"]}, {}]
+    "sent",
+    [
+        {"content": b'{"content": "I like tea"}'},
+        {"data": {"content": "I like tea"}},
+        {"json": ["I like tea"]},
+        {},
+    ],
 )
-def test_a_body_that_is_no_json_object_is_told_how_to_be_sent(client: httpx.Client, sent: dict[str, Any]) -> None:
+def test_a_body_that_is_no_json_object_is_told_how_to_be_sent(
+    client: httpx.Client, sent: dict[str, Any]
+) -> None:
     response = client.post("/v1/memories", **sent)
     assert response.status_code == 422
-    assert response.json()["detail"] == "send a JSON object as the body, with `Content-Type: application/json`"
+    assert (
+        response.json()["detail"]
+        == "send a JSON object as the body, with `Content-Type: application/json`"
+    )
 
 
-@pytest.mark.parametrize("content", ["x", "x" * 16000, "🦊" * 16000, "a\u0301", "\u202e", "ﷺ" * 8000, "‎ text"])
-def test_any_text_of_one_to_sixteen_thousand_characters_is_stored_as_it_is(client: httpx.Client, content: str) -> None:
+@pytest.mark.parametrize(
+    "content", ["x", "x" * 16000, "🦊" * 16000, "a\u0301", "\u202e", "ﷺ" * 8000, "‎ text"]
+)
+def test_any_text_of_one_to_sixteen_thousand_characters_is_stored_as_it_is(
+    client: httpx.Client, content: str
+) -> None:
     memory = store(client, content)["memory"]
     assert client.get(f"/v1/memories/{memory['id']}").json()["content"] == content
 
@@ -136,7 +165,9 @@ def test_unknown_paths_and_methods_are_problems_too(client: httpx.Client) -> Non
         ("POST", "/livez", "GET"),
     ],
 )
-def test_a_method_that_is_not_taken_is_told_all_that_are(client: httpx.Client, method: str, path: str, allowed: str) -> None:
+def test_a_method_that_is_not_taken_is_told_all_that_are(
+    client: httpx.Client, method: str, path: str, allowed: str
+) -> None:
     refused = client.request(method, path)
     assert allowed in problem(refused, 405)["detail"]
     assert refused.headers["allow"] == allowed
@@ -156,7 +187,10 @@ def test_a_path_that_is_not_known_is_told_with_where_to_look(client: httpx.Clien
 
 
 def test_a_body_over_the_limit_is_refused_while_it_arrives(database_url: str) -> None:
-    with running(load_settings(database_url=database_url, max_body_bytes=2000)) as address, httpx.Client(base_url=address) as client:
+    with (
+        running(load_settings(database_url=database_url, max_body_bytes=2000)) as address,
+        httpx.Client(base_url=address) as client,
+    ):
         body = json.dumps({"content": "x" * 3000}).encode()
         assert "2000 bytes" in problem(client.post("/v1/memories", content=body), 413)["detail"]
         assert problem(client.post("/v1/memories", content=iter([body[:1500], body[1500:]])), 413)
@@ -166,8 +200,18 @@ def test_a_body_over_the_limit_is_refused_while_it_arrives(database_url: str) ->
 def test_with_a_key_set_every_request_needs_it(database_url: str) -> None:
     settings = load_settings(database_url=database_url, api_key="s3cret-x")
     with running(settings) as address, httpx.Client(base_url=address) as client:
-        assert client.get("/livez").status_code == client.get("/readyz").status_code == client.get("/version").status_code == 200
-        for headers in ({}, {"X-API-Key": "wrong"}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic s3cret"}):
+        assert (
+            client.get("/livez").status_code
+            == client.get("/readyz").status_code
+            == client.get("/version").status_code
+            == 200
+        )
+        for headers in (
+            {},
+            {"X-API-Key": "wrong"},
+            {"Authorization": "Bearer wrong"},
+            {"Authorization": "Basic s3cret"},
+        ):
             refused = client.get("/v1/memories", headers=headers)
             assert "Authorization: Bearer" in problem(refused, 401)["detail"]
             assert refused.headers["www-authenticate"] == "Bearer"

@@ -16,7 +16,11 @@ from app.settings import load_settings
 
 
 def samples(address: str | httpx.Client) -> dict[str, float]:
-    text = address.get("/metrics").text if isinstance(address, httpx.Client) else httpx.get(f"{address}/metrics").text
+    text = (
+        address.get("/metrics").text
+        if isinstance(address, httpx.Client)
+        else httpx.get(f"{address}/metrics").text
+    )
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
@@ -31,7 +35,10 @@ def await_startups(service: Served, count: int) -> None:
 
 
 def test_requests_are_counted_and_timed_by_route_and_status(client: httpx.Client) -> None:
-    ok, gone = (f'palimpsest_requests_total{{method="GET",route="/v1/memories/{{memory_id}}",status="{status}"}}' for status in (200, 404))
+    ok, gone = (
+        f'palimpsest_requests_total{{method="GET",route="/v1/memories/{{memory_id}}",status="{status}"}}'
+        for status in (200, 404)
+    )
     timed = 'palimpsest_request_seconds_count{route="/v1/memories/{memory_id}"}'
     before = samples(client)
     memory_id = store(client)["memory"]["id"]
@@ -42,12 +49,16 @@ def test_requests_are_counted_and_timed_by_route_and_status(client: httpx.Client
     assert [after[name] - before.get(name, 0) for name in (ok, gone, timed)] == [1, 2, 3]
 
 
-def test_a_store_that_a_frozen_agent_holds_back_is_counted_among_the_reviews(client: httpx.Client) -> None:
+def test_a_store_that_a_frozen_agent_holds_back_is_counted_among_the_reviews(
+    client: httpx.Client,
+) -> None:
     client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "frozen"})
     held = 'palimpsest_reviews_total{source="frozen"}'
     before = samples(client).get(held, 0)
     for tried in ({"dry_run": True}, {}):
-        assert client.post("/v1/memories", json={"content": "Has a dog"} | tried).status_code == (200 if tried else 202)
+        assert client.post("/v1/memories", json={"content": "Has a dog"} | tried).status_code == (
+            200 if tried else 202
+        )
     assert samples(client)[held] == before + 1
 
 
@@ -84,10 +95,17 @@ def test_workers_are_counted_together_and_a_dead_one_is_forgotten(tmp_path: Path
         for _ in range(20):
             assert httpx.get(f"{service.address}/v1/memories").status_code == 200
         now = samples(service.address)
-        assert now['palimpsest_requests_total{method="GET",route="/v1/memories",status="200"}'] == 20
+        assert (
+            now['palimpsest_requests_total{method="GET",route="/v1/memories",status="200"}'] == 20
+        )
         assert now["palimpsest_pool_size"] == 6
         victim = int(re.findall(r"Started server process \[(\d+)\]", service.log.read_text())[0])
         psutil.Process(victim).send_signal(signal.SIGKILL)
         await_startups(service, 3)
         assert samples(service.address)["palimpsest_pool_size"] == 6
-        assert samples(service.address)['palimpsest_requests_total{method="GET",route="/v1/memories",status="200"}'] == 20
+        assert (
+            samples(service.address)[
+                'palimpsest_requests_total{method="GET",route="/v1/memories",status="200"}'
+            ]
+            == 20
+        )

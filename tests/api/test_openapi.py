@@ -39,14 +39,26 @@ READS_BY_POST = {"/v1/search"}
 
 
 def test_every_route_that_writes_takes_an_idempotency_key_and_no_other_does() -> None:
-    routes = {(path, method): route for path, methods in DOCUMENT["paths"].items() for method, route in methods.items()}
+    routes = {
+        (path, method): route
+        for path, methods in DOCUMENT["paths"].items()
+        for method, route in methods.items()
+    }
     writing = {name for name in routes if name[1] != "get" and name[0] not in READS_BY_POST}
-    keys = {name: p for name, route in routes.items() for p in route.get("parameters", []) if p["name"] == "Idempotency-Key"}
+    keys = {
+        name: p
+        for name, route in routes.items()
+        for p in route.get("parameters", [])
+        if p["name"] == "Idempotency-Key"
+    }
     assert keys.keys() == writing
     assert len(writing) >= 7
     for key in keys.values():
         assert not key["required"]
-        assert all(word in key["description"] for word in ("Idempotency-Replayed", "422", "410", "24 hours"))
+        assert all(
+            word in key["description"]
+            for word in ("Idempotency-Replayed", "422", "410", "24 hours")
+        )
 
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
@@ -66,7 +78,11 @@ def test_answers_carry_exactly_what_the_document_says(client: httpx.Client) -> N
         "/v1/context": client.get("/v1/context"),
     }
     for path, answer in answers.items():
-        described = resolved(DOCUMENT["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"])
+        described = resolved(
+            DOCUMENT["paths"][path]["get"]["responses"]["200"]["content"]["application/json"][
+                "schema"
+            ]
+        )
         check(described, answer.json())
     stored = client.post("/v1/memories", json={"content": "The dog is called Rex"}).json()
     check(resolved({"$ref": "#/components/schemas/WriteAnswer"}), stored)

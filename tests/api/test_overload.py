@@ -51,13 +51,21 @@ class Crowd:
         self._pool = pool
 
     def store(self, content: str) -> Future[httpx.Response]:
-        return self._pool.submit(httpx.post, f"{self.address}/v1/memories", json={"content": content}, timeout=60)
+        return self._pool.submit(
+            httpx.post, f"{self.address}/v1/memories", json={"content": content}, timeout=60
+        )
 
     def search(self, **body: Any) -> Future[httpx.Response]:
-        return self._pool.submit(httpx.post, f"{self.address}/v1/search", json={"query": "pets", **body}, timeout=60)
+        return self._pool.submit(
+            httpx.post, f"{self.address}/v1/search", json={"query": "pets", **body}, timeout=60
+        )
 
     def gauge(self, name: str) -> float:
-        [line] = [line for line in self.client.get("/metrics").text.splitlines() if line.startswith(f"{name} ")]
+        [line] = [
+            line
+            for line in self.client.get("/metrics").text.splitlines()
+            if line.startswith(f"{name} ")
+        ]
         return float(line.split()[-1])
 
     def until(self, name: str, value: float) -> None:
@@ -91,7 +99,9 @@ QUEUED = 'palimpsest_queued{kind="write"}'
 UNDER_WAY = 'palimpsest_in_flight{kind="write"}'
 
 
-def test_some_get_in_some_wait_and_the_rest_is_sent_away_with_a_time_to_come_back(database_url: str) -> None:
+def test_some_get_in_some_wait_and_the_rest_is_sent_away_with_a_time_to_come_back(
+    database_url: str,
+) -> None:
     with crowd(database_url, max_writes=2, max_queue=1, queue_timeout=50) as people:
         first = [people.store("Has a dog"), people.store("Has a cat")]
         people.until(UNDER_WAY, 2)
@@ -130,7 +140,15 @@ def test_reads_transfers_and_health_do_not_wait_for_writes(database_url: str) ->
         assert problem(people.store("Has a cat").result(30), 503)
         assert people.search(mode="text").result(30).status_code == 200
         assert httpx.post(f"{people.address}/v1/import", content=b"").status_code == 200
-        for path in ("/livez", "/readyz", "/version", "/metrics", "/openapi.json", "/v1/memories", "/v1/log"):
+        for path in (
+            "/livez",
+            "/readyz",
+            "/version",
+            "/metrics",
+            "/openapi.json",
+            "/v1/memories",
+            "/v1/log",
+        ):
             assert httpx.get(people.address + path).status_code == 200
         people.encoder.go_on.set()
         assert held.result(30).status_code == 201
@@ -142,7 +160,9 @@ def test_a_refusal_does_not_wait_for_the_body(database_url: str) -> None:
         people.until(UNDER_WAY, 1)
         place = urlsplit(people.address)
         with socket.create_connection((place.hostname, place.port), timeout=30) as caller:  # type: ignore[arg-type]
-            caller.sendall(b"POST /v1/memories HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{")
+            caller.sendall(
+                b"POST /v1/memories HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
+            )
             assert caller.recv(1000).startswith(b"HTTP/1.1 503")
         people.encoder.go_on.set()
         assert held.result(30).status_code == 201
@@ -166,16 +186,24 @@ def test_callers_who_hang_up_give_their_places_back(database_url: str) -> None:
         assert [answer.result(30).status_code for answer in stored] == [201, 201]
 
 
-def test_fifty_stores_that_wait_for_a_slow_model_all_get_in_and_searches_pass_them(database_url: str) -> None:
+def test_fifty_stores_that_wait_for_a_slow_model_all_get_in_and_searches_pass_them(
+    database_url: str,
+) -> None:
     with (
         ScriptedModel(replace(judges(), delay=0.5)) as model,
-        running(load_settings(database_url=database_url, llm_base_url=model.url, llm_tries=1)) as address,
+        running(
+            load_settings(database_url=database_url, llm_base_url=model.url, llm_tries=1)
+        ) as address,
         ThreadPoolExecutor(50) as pool,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         client.post("/v1/memories", json={"content": "Has a dog called Rex", "classify": False})
         stores = [
-            pool.submit(client.post, "/v1/memories", json={"content": f"Has {uuid4().hex} as a pet", "classify": "model"})
+            pool.submit(
+                client.post,
+                "/v1/memories",
+                json={"content": f"Has {uuid4().hex} as a pet", "classify": "model"},
+            )
             for _ in range(50)
         ]
         eventually(lambda: len(model.requests) > 0)
@@ -207,6 +235,13 @@ def test_reads_writes_and_transfers_are_told_apart(method: str, path: str, kind:
 
 def test_places_follow_from_the_connections_and_the_model() -> None:
     assert load_settings(pool_size=10).places == {"read": 20, "write": 5, "transfer": 2}
-    assert load_settings(pool_size=10, llm_base_url="http://m/v1", llm_concurrency=8).places["write"] == 37
+    assert (
+        load_settings(pool_size=10, llm_base_url="http://m/v1", llm_concurrency=8).places["write"]
+        == 37
+    )
     assert load_settings(pool_size=1).places == {"read": 2, "write": 1, "transfer": 1}
-    assert load_settings(max_reads=3, max_writes=2, max_transfers=7).places == {"read": 3, "write": 2, "transfer": 7}
+    assert load_settings(max_reads=3, max_writes=2, max_transfers=7).places == {
+        "read": 3,
+        "write": 2,
+        "transfer": 7,
+    }

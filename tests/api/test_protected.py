@@ -23,11 +23,14 @@ def test_a_constraint_gets_no_end_from_a_text_that_repeats_it(client: httpx.Clie
     assert client.get(f"/v1/memories/{kept}").json()["valid_until"] is None
 
 
-def test_a_constraint_in_a_slots_chain_is_not_ended_by_the_slots_next_value(client: httpx.Client) -> None:
+def test_a_constraint_in_a_slots_chain_is_not_ended_by_the_slots_next_value(
+    client: httpx.Client,
+) -> None:
     vim = send(client, editor("Vim"))["memory"]["id"]
-    only = client.post(f"/v1/memories/{vim}/supersede", json={"content": "Only Emacs is allowed", "kind": "constraint"}).json()["memory"][
-        "id"
-    ]
+    only = client.post(
+        f"/v1/memories/{vim}/supersede",
+        json={"content": "Only Emacs is allowed", "kind": "constraint"},
+    ).json()["memory"]["id"]
     answer = send(client, editor("Nano"))
     assert answer["superseded"] == []
     assert answer["review_id"]
@@ -53,7 +56,9 @@ def test_a_less_trusted_value_does_not_pile_up_or_answer_for_the_slot(client: ht
 
 
 @pytest.mark.parametrize(("first", "second"), [("bob", None), (None, "bob"), ("bob", "ana")])
-def test_what_is_said_of_one_ends_nothing_of_another(client: httpx.Client, first: str | None, second: str | None) -> None:
+def test_what_is_said_of_one_ends_nothing_of_another(
+    client: httpx.Client, first: str | None, second: str | None
+) -> None:
     store(client, "I live in Porto", **({"entity": first} if first else {}))
     answer = store(client, "I live in Lisbon", **({"entity": second} if second else {}))
     assert (answer["operation"], answer["superseded"]) == ("ADD", [])
@@ -92,7 +97,9 @@ def test_a_withdrawn_merge_gives_both_its_sources_back(merging: httpx.Client) ->
     for source in merged["memory"]["merged_from"]:
         operations = client.get(f"/v1/memories/{source}/history").json()["operations"]
         assert "MERGE" in {o["operation"] for o in operations}
-    withdrawn = client.post(f"/v1/memories/{merged['memory']['id']}/retract", json={"never_true": True})
+    withdrawn = client.post(
+        f"/v1/memories/{merged['memory']['id']}/retract", json={"never_true": True}
+    )
     assert withdrawn.status_code == 200
     assert contents(client) == set(texts)
 
@@ -104,20 +111,32 @@ def test_a_fact_with_a_stated_end_is_not_merged_into_one_without(merging: httpx.
 
 def test_the_log_keeps_what_metadata_said_before(client: httpx.Client) -> None:
     memory_id = store(client, importance=0.2, tags=["a"])["memory"]["id"]
-    answer = client.patch(f"/v1/memories/{memory_id}", json={"importance": 0.9, "tags": ["b"]}).json()
+    answer = client.patch(
+        f"/v1/memories/{memory_id}", json={"importance": 0.9, "tags": ["b"]}
+    ).json()
     entry = client.get(f"/v1/log/{answer['log_id']}").json()
-    assert {"id": memory_id, "metadata": {"importance": 0.2, "tags": ["a"]}} in entry["before_state"]
+    assert {"id": memory_id, "metadata": {"importance": 0.2, "tags": ["a"]}} in entry[
+        "before_state"
+    ]
 
 
 def test_a_decisions_details_are_typed_however_they_come(client: httpx.Client) -> None:
     memory_id = store(client, "We use tabs", kind="decision")["memory"]["id"]
     bad = {"alternatives": 5}
     problem(client.patch(f"/v1/memories/{memory_id}", json={"details": bad}), 422)
-    problem(client.post(f"/v1/memories/{memory_id}/supersede", json={"content": "We use spaces", "details": bad}), 422)
+    problem(
+        client.post(
+            f"/v1/memories/{memory_id}/supersede", json={"content": "We use spaces", "details": bad}
+        ),
+        422,
+    )
     assert contents(client) == {"We use tabs"}
 
 
-@pytest.mark.parametrize("path", ["/v1/search?q=%00", "/v1/search?q=%20", "/v1/memories?as_of=2020-01-01&asOf=2021-01-01"])
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/search?q=%00", "/v1/search?q=%20", "/v1/memories?as_of=2020-01-01&asOf=2021-01-01"],
+)
 def test_odd_queries_are_refused_in_words(client: httpx.Client, path: str) -> None:
     problem(client.get(path), 422)
 

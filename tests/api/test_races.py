@@ -46,7 +46,9 @@ class Crowd:
         return answer
 
     async def history(self, memory_id: str) -> list[dict[str, Any]]:
-        versions: list[dict[str, Any]] = (await self.get(f"/v1/memories/{memory_id}/history"))["versions"]
+        versions: list[dict[str, Any]] = (await self.get(f"/v1/memories/{memory_id}/history"))[
+            "versions"
+        ]
         return versions
 
     async def log(self) -> list[dict[str, Any]]:
@@ -60,7 +62,9 @@ Race = Callable[[Callable[[Crowd], Coroutine[Any, Any, None]]], None]
 @pytest.fixture
 def race(database_url: str) -> Iterator[Race]:
     """Runs a test's coroutine among two services over one database."""
-    settings = load_settings(database_url=database_url, queue_timeout=60, lock_timeout=60)  # a slow machine is no fault of theirs
+    settings = load_settings(
+        database_url=database_url, queue_timeout=60, lock_timeout=60
+    )  # a slow machine is no fault of theirs
     with running(settings) as one, running(settings) as other:
         for service in (one, other):
             # FastAPI builds its routes at the first request and turns warnings off meanwhile, which two threads cannot do at once.
@@ -70,8 +74,12 @@ def race(database_url: str) -> Iterator[Race]:
             limits = httpx.Limits(max_connections=None)
             headers = {"X-Agent-Id": "crowd"}
             async with (
-                httpx.AsyncClient(base_url=one, headers=headers, timeout=60, limits=limits) as first,
-                httpx.AsyncClient(base_url=other, headers=headers, timeout=60, limits=limits) as second,
+                httpx.AsyncClient(
+                    base_url=one, headers=headers, timeout=60, limits=limits
+                ) as first,
+                httpx.AsyncClient(
+                    base_url=other, headers=headers, timeout=60, limits=limits
+                ) as second,
             ):
                 await run(Crowd([first, second]))
 
@@ -85,19 +93,26 @@ def open_ends(versions: list[dict[str, Any]]) -> list[str]:
 def assert_seamless(versions: list[dict[str, Any]]) -> None:
     """Each version ends where the next one starts, and the last is open: no overlap, no gap, no fork."""
     for version, following in pairwise(versions):
-        assert (version["valid_until"], version["superseded_by"]) == (following["valid_from"], following["id"])
+        assert (version["valid_until"], version["superseded_by"]) == (
+            following["valid_from"],
+            following["id"],
+        )
     assert open_ends(versions) == [versions[-1]["id"]]
 
 
 # --- one memory, many successors -------------------------------------------------------------------------------------------
 
 
-def test_of_64_successors_told_with_one_etag_one_is_taken_and_the_others_are_told_that_it_is_stale(race: Race) -> None:
+def test_of_64_successors_told_with_one_etag_one_is_taken_and_the_others_are_told_that_it_is_stale(
+    race: Race,
+) -> None:
     async def run(crowd: Crowd) -> None:
         old = (await crowd.store(editor("Vim")))["memory"]
         bodies = [{"content": f"Uses editor {number} now"} for number in range(64)]
         path = f"/v1/memories/{old['id']}/supersede"
-        answers = await asyncio.gather(*(crowd.post(path, body, **{"If-Match": old["etag"]}) for body in bodies))
+        answers = await asyncio.gather(
+            *(crowd.post(path, body, **{"If-Match": old["etag"]}) for body in bodies)
+        )
         assert Counter(answer.status_code for answer in answers) == {201: 1, 412: 63}
         [taken] = [answer.json() for answer in answers if answer.status_code == 201]
         versions = await crowd.history(old["id"])
@@ -112,11 +127,15 @@ def test_of_64_successors_one_is_taken_and_the_others_are_told_its_id(race: Race
     async def run(crowd: Crowd) -> None:
         old = (await crowd.store(editor("Vim")))["memory"]
         bodies = [{"content": f"Uses editor {number} now"} for number in range(64)]
-        answers = await asyncio.gather(*(crowd.post(f"/v1/memories/{old['id']}/supersede", body) for body in bodies))
+        answers = await asyncio.gather(
+            *(crowd.post(f"/v1/memories/{old['id']}/supersede", body) for body in bodies)
+        )
         assert Counter(answer.status_code for answer in answers) == {201: 1, 409: 63}
         [taken] = [answer.json()["memory"]["id"] for answer in answers if answer.status_code == 201]
         refusals = [answer.json() for answer in answers if answer.status_code == 409]
-        assert all(refusal["memory_ids"] == [taken] and taken in refusal["detail"] for refusal in refusals)
+        assert all(
+            refusal["memory_ids"] == [taken] and taken in refusal["detail"] for refusal in refusals
+        )
         versions = await crowd.history(old["id"])
         assert [v["id"] for v in versions] == [old["id"], taken]
         assert_seamless(versions)
@@ -130,8 +149,13 @@ def test_of_64_successors_one_is_taken_and_the_others_are_told_its_id(race: Race
 
 def test_32_values_stored_at_once_become_one_chain_with_one_current_value(race: Race) -> None:
     async def run(crowd: Crowd) -> None:
-        answers = await asyncio.gather(*(crowd.store(editor(f"Editor {number}")) for number in range(WRITERS)))
-        assert Counter(answer["operation"] for answer in answers) == {"ADD": 1, "UPDATE": WRITERS - 1}
+        answers = await asyncio.gather(
+            *(crowd.store(editor(f"Editor {number}")) for number in range(WRITERS))
+        )
+        assert Counter(answer["operation"] for answer in answers) == {
+            "ADD": 1,
+            "UPDATE": WRITERS - 1,
+        }
         versions = await crowd.history(answers[0]["memory"]["id"])
         assert {v["id"] for v in versions} == {answer["memory"]["id"] for answer in answers}
         assert_seamless(versions)
@@ -146,7 +170,9 @@ def test_32_values_stored_at_once_become_one_chain_with_one_current_value(race: 
 
 def test_a_fact_told_by_32_writers_at_once_is_stored_once(race: Race) -> None:
     async def run(crowd: Crowd) -> None:
-        answers = await asyncio.gather(*(crowd.store({"content": "Has a dog named Rex"}) for _ in range(WRITERS)))
+        answers = await asyncio.gather(
+            *(crowd.store({"content": "Has a dog named Rex"}) for _ in range(WRITERS))
+        )
         assert Counter(answer["operation"] for answer in answers) == {"ADD": 1, "NOOP": WRITERS - 1}
         assert len({answer["memory"]["id"] for answer in answers}) == 1
         assert len((await crowd.get("/v1/memories", include_superseded=True))["items"]) == 1
@@ -158,7 +184,9 @@ def test_a_fact_told_by_32_writers_at_once_is_stored_once(race: Race) -> None:
 def test_retracting_at_once_ends_a_memory_once(race: Race) -> None:
     async def run(crowd: Crowd) -> None:
         old = (await crowd.store(editor("Vim")))["memory"]["id"]
-        answers = await asyncio.gather(*(crowd.post(f"/v1/memories/{old}/retract", {}) for _ in range(WRITERS)))
+        answers = await asyncio.gather(
+            *(crowd.post(f"/v1/memories/{old}/retract", {}) for _ in range(WRITERS))
+        )
         assert Counter(answer.status_code for answer in answers) == {200: 1, 409: WRITERS - 1}
         [version] = await crowd.history(old)
         [ended] = [answer.json() for answer in answers if answer.status_code == 200]
@@ -175,13 +203,29 @@ def test_batches_with_their_facts_in_opposite_order_all_go_through(race: Race) -
 
     async def run(crowd: Crowd) -> None:
         def items(writer: int) -> list[dict[str, Any]]:
-            told = [{"content": f"{slot} is {writer}", "category": "c", "key": f"slot {slot}", "value": f"{writer}"} for slot in range(6)]
+            told = [
+                {
+                    "content": f"{slot} is {writer}",
+                    "category": "c",
+                    "key": f"slot {slot}",
+                    "value": f"{writer}",
+                }
+                for slot in range(6)
+            ]
             return told[::-1] if writer % 2 else told
 
-        answers = await asyncio.gather(*(crowd.post("/v1/memories/batch", {"items": items(writer)}) for writer in range(WRITERS)))
+        answers = await asyncio.gather(
+            *(
+                crowd.post("/v1/memories/batch", {"items": items(writer)})
+                for writer in range(WRITERS)
+            )
+        )
         assert {answer.status_code for answer in answers} == {200}
         results = [result for answer in answers for result in answer.json()["results"]]
-        assert Counter(result.get("operation") for result in results) == {"ADD": 6, "UPDATE": 6 * (WRITERS - 1)}
+        assert Counter(result.get("operation") for result in results) == {
+            "ADD": 6,
+            "UPDATE": 6 * (WRITERS - 1),
+        }
         current = (await crowd.get("/v1/memories", limit=1000))["items"]
         assert len(current) == 6
         assert len({m["value"] for m in current}) == 1, "a batch is not interleaved with another"
@@ -196,14 +240,27 @@ def test_batches_with_their_facts_in_opposite_order_all_go_through(race: Race) -
 def test_agents_do_not_wait_for_or_see_each_other(race: Race) -> None:
     async def run(crowd: Crowd) -> None:
         def told(writer: int) -> tuple[dict[str, Any], dict[str, str]]:
-            return {"items": [editor(f"Editor {n}") for n in range(4)][:: 1 if writer % 2 else -1]}, {"X-Agent-Id": f"agent-{writer % 4}"}
+            return {
+                "items": [editor(f"Editor {n}") for n in range(4)][:: 1 if writer % 2 else -1]
+            }, {"X-Agent-Id": f"agent-{writer % 4}"}
 
-        answers = await asyncio.gather(*(crowd.post("/v1/memories/batch", body, **who) for body, who in map(told, range(WRITERS))))
+        answers = await asyncio.gather(
+            *(
+                crowd.post("/v1/memories/batch", body, **who)
+                for body, who in map(told, range(WRITERS))
+            )
+        )
         assert {answer.status_code for answer in answers} == {200}
         for agent in range(4):
-            listed = await next(crowd.turns).get("/v1/memories", headers={"X-Agent-Id": f"agent-{agent}"})
+            listed = await next(crowd.turns).get(
+                "/v1/memories", headers={"X-Agent-Id": f"agent-{agent}"}
+            )
             [current] = listed.json()["items"]
-            ours = [result["memory"]["id"] for answer in answers[agent::4] for result in answer.json()["results"]]
+            ours = [
+                result["memory"]["id"]
+                for answer in answers[agent::4]
+                for result in answer.json()["results"]
+            ]
             assert current["id"] in ours
         assert (await crowd.get("/v1/memories", include_superseded=True))["items"] == []
 
@@ -231,26 +288,46 @@ def test_known_times_are_unique_and_follow_the_order_of_the_writes(race: Race) -
         assert response.is_success, response.text
         answer = response.json()
         answers: list[dict[str, Any]] = answer.get("results") or [answer]
-        writes.append(Write(sent, time.perf_counter(), [datetime.fromisoformat(one["known_at"]) for one in answers]))
+        writes.append(
+            Write(
+                sent,
+                time.perf_counter(),
+                [datetime.fromisoformat(one["known_at"]) for one in answers],
+            )
+        )
         return answers
 
     async def write(crowd: Crowd, writer: int) -> None:
         [own] = await send(crowd, "/v1/memories", {"content": f"Fact of {writer}"})
         await send(crowd, "/v1/memories", {"content": f"Fact of {writer}"})
         await send(crowd, "/v1/memories", editor(f"Editor {writer}"))
-        await send(crowd, "/v1/memories/batch", {"items": [{"content": f"Fact {n} of {writer}"} for n in range(3)]})
-        [successor] = await send(crowd, f"/v1/memories/{own['memory']['id']}/supersede", {"content": f"Another fact of {writer}"})
+        await send(
+            crowd,
+            "/v1/memories/batch",
+            {"items": [{"content": f"Fact {n} of {writer}"} for n in range(3)]},
+        )
+        [successor] = await send(
+            crowd,
+            f"/v1/memories/{own['memory']['id']}/supersede",
+            {"content": f"Another fact of {writer}"},
+        )
         await send(crowd, f"/v1/memories/{successor['memory']['id']}/retract", {})
 
     async def run(crowd: Crowd) -> None:
         await asyncio.gather(*(write(crowd, writer) for writer in range(WRITERS // 2)))
         known = [known_at for write in writes for known_at in write.known_at]
         assert len(set(known)) == len(known) == 8 * WRITERS // 2
-        assert all(a < b for write in writes for a, b in pairwise(write.known_at)), "the items of a batch follow each other"
+        assert all(a < b for write in writes for a, b in pairwise(write.known_at)), (
+            "the items of a batch follow each other"
+        )
         for earlier in writes:
             later = [write for write in writes if write.sent > earlier.answered]
-            assert all(earlier.known_at[-1] < write.known_at[0] for write in later), "what is sent after an answer is known later"
-        assert sorted(datetime.fromisoformat(row["created_at"]) for row in await crowd.log()) == sorted(known)
+            assert all(earlier.known_at[-1] < write.known_at[0] for write in later), (
+                "what is sent after an answer is known later"
+            )
+        assert sorted(
+            datetime.fromisoformat(row["created_at"]) for row in await crowd.log()
+        ) == sorted(known)
 
     race(run)
 
@@ -262,9 +339,17 @@ def test_a_write_is_visible_to_the_very_next_read_of_any_service(race: Race) -> 
     async def write(crowd: Crowd, writer: int) -> None:
         slot = {"category": "tooling", "key": f"tool {writer}"}
         for number in range(6):
-            fact = {"content": f"Uses tool {number} for {writer}", "value": f"{number}", "kind": "preference", **slot}
+            fact = {
+                "content": f"Uses tool {number} for {writer}",
+                "value": f"{number}",
+                "kind": "preference",
+                **slot,
+            }
             answer = await crowd.store(fact)
-            reads = [crowd.get(f"/v1/preferences/tooling/tool {writer}"), crowd.get("/v1/memories", **slot)]
+            reads = [
+                crowd.get(f"/v1/preferences/tooling/tool {writer}"),
+                crowd.get("/v1/memories", **slot),
+            ]
             preference, listed = await asyncio.gather(*reads)
             assert preference["id"] == answer["memory"]["id"]
             assert [m["id"] for m in listed["items"]] == [answer["memory"]["id"]]
@@ -279,7 +364,11 @@ def test_a_write_is_visible_to_the_very_next_read_of_any_service(race: Race) -> 
 def test_a_reader_during_writes_always_sees_exactly_one_value_of_a_slot(race: Race) -> None:
     async def run(crowd: Crowd) -> None:
         first = await crowd.store(editor("Editor 0"))
-        writing = asyncio.ensure_future(asyncio.gather(*(crowd.store(editor(f"Editor {number}")) for number in range(1, 2 * WRITERS))))
+        writing = asyncio.ensure_future(
+            asyncio.gather(
+                *(crowd.store(editor(f"Editor {number}")) for number in range(1, 2 * WRITERS))
+            )
+        )
         seen: list[str] = []
 
         async def read() -> None:
@@ -287,8 +376,12 @@ def test_a_reader_during_writes_always_sees_exactly_one_value_of_a_slot(race: Ra
                 page = await crowd.get("/v1/memories", category="tooling", key="editor")
                 [value] = page["items"]
                 seen.append(value["id"])
-                as_then = await crowd.get("/v1/memories", as_of=page["as_of"], known_at=page["known_at"])
-                assert [m["id"] for m in as_then["items"]] == [value["id"]], "the same point on both axes reads the same later"
+                as_then = await crowd.get(
+                    "/v1/memories", as_of=page["as_of"], known_at=page["known_at"]
+                )
+                assert [m["id"] for m in as_then["items"]] == [value["id"]], (
+                    "the same point on both axes reads the same later"
+                )
                 versions = await crowd.history(first["memory"]["id"])
                 assert_seamless(versions)
 
@@ -304,18 +397,31 @@ def test_contradicting_texts_from_many_writers_lose_nothing_and_fork_nothing(rac
 
     async def run(crowd: Crowd) -> None:
         first = await crowd.store({"content": "I live in Porto"})
-        cities = [f"I moved to {city}town" for city in ("Alpha", "Beta", "Gamma", "Delta", "Omega", "Sigma", "Kappa", "Theta") * 4]
-        texts = [f"{text} {'north south east west'.split()[i // 8]}" for i, text in enumerate(cities)]
+        cities = [
+            f"I moved to {city}town"
+            for city in ("Alpha", "Beta", "Gamma", "Delta", "Omega", "Sigma", "Kappa", "Theta") * 4
+        ]
+        texts = [
+            f"{text} {'north south east west'.split()[i // 8]}" for i, text in enumerate(cities)
+        ]
         answers = await asyncio.gather(*(crowd.store({"content": text}) for text in texts))
         assert {answer["operation"] for answer in answers} <= {"ADD", "UPDATE", "NOOP"}
-        assert sum(first["memory"]["id"] in answer["superseded"] for answer in answers) == 1, "the first home ends once"
+        assert sum(first["memory"]["id"] in answer["superseded"] for answer in answers) == 1, (
+            "the first home ends once"
+        )
         assert len(await crowd.log()) == WRITERS + 1
-        assert {row["incoming"]["content"] for row in await crowd.log()} == {"I live in Porto", *texts}
+        assert {row["incoming"]["content"] for row in await crowd.log()} == {
+            "I live in Porto",
+            *texts,
+        }
         for answer in answers:
             if answer["memory"]:
                 versions = await crowd.history(answer["memory"]["id"])
                 assert len(open_ends(versions)) <= 1
-                assert all(one["valid_until"] <= following["valid_from"] for one, following in pairwise(versions))
+                assert all(
+                    one["valid_until"] <= following["valid_from"]
+                    for one, following in pairwise(versions)
+                )
 
     race(run)
 

@@ -22,13 +22,21 @@ def found(client: httpx.Client, query: str, **more: object) -> list[str]:
 @pytest.fixture
 def moved(client: httpx.Client) -> tuple[str, str]:
     """Moved on 5 January, told today; the known times before and after the telling."""
-    before = store(client, "Lives in Porto", key="home", value="Porto", valid_from="2020-03-01")["known_at"]
-    after = store(client, "Lives in Lisbon", key="home", value="Lisbon", valid_from="2026-01-05")["known_at"]
+    before = store(client, "Lives in Porto", key="home", value="Porto", valid_from="2020-03-01")[
+        "known_at"
+    ]
+    after = store(client, "Lives in Lisbon", key="home", value="Lisbon", valid_from="2026-01-05")[
+        "known_at"
+    ]
     return before, after
 
 
-@pytest.mark.parametrize("names", [("as_of", "known_at", "include_superseded"), ("asOf", "knownAt", "includeSuperseded")])
-def test_every_read_answers_on_both_axes(client: httpx.Client, moved: tuple[str, str], names: tuple[str, str, str]) -> None:
+@pytest.mark.parametrize(
+    "names", [("as_of", "known_at", "include_superseded"), ("asOf", "knownAt", "includeSuperseded")]
+)
+def test_every_read_answers_on_both_axes(
+    client: httpx.Client, moved: tuple[str, str], names: tuple[str, str, str]
+) -> None:
     as_of, known_at, everything = names
     before, _ = moved
     for when, homes in [
@@ -44,11 +52,15 @@ def test_every_read_answers_on_both_axes(client: httpx.Client, moved: tuple[str,
         assert contents(client, **when) == homes
         for mode in ("hybrid", "vector", "text"):
             assert set(found(client, "where is home?", mode=mode, **when)) == homes
-            got = client.get("/v1/search", params={"q": "where is home?", "mode": mode, **when}).json()["results"]
+            got = client.get(
+                "/v1/search", params={"q": "where is home?", "mode": mode, **when}
+            ).json()["results"]
             assert {r["memory"]["content"] for r in got} == homes
 
 
-def test_a_memory_is_unknown_before_it_was_known(client: httpx.Client, moved: tuple[str, str]) -> None:
+def test_a_memory_is_unknown_before_it_was_known(
+    client: httpx.Client, moved: tuple[str, str]
+) -> None:
     before, after = moved
     new = client.get("/v1/memories").json()["items"][0]["id"]
     assert client.get(f"/v1/memories/{new}", params={"known_at": after}).status_code == 200
@@ -56,9 +68,14 @@ def test_a_memory_is_unknown_before_it_was_known(client: httpx.Client, moved: tu
     problem(client.get(f"/v1/memories/{new}/history", params={"known_at": before}), 404)
 
 
-def test_history_shows_the_chain_from_any_version(client: httpx.Client, moved: tuple[str, str]) -> None:
+def test_history_shows_the_chain_from_any_version(
+    client: httpx.Client, moved: tuple[str, str]
+) -> None:
     before, _ = moved
-    ids = [m["id"] for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]]
+    ids = [
+        m["id"]
+        for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]
+    ]
     for memory_id in ids:
         history = client.get(f"/v1/memories/{memory_id}/history").json()
         assert [v["value"] for v in history["versions"]] == ["Porto", "Lisbon"]
@@ -84,7 +101,10 @@ def test_a_preference_is_read_at_any_moment(client: httpx.Client) -> None:
 
 def test_answers_carry_the_moment_they_used(client: httpx.Client, moved: tuple[str, str]) -> None:
     _, after = moved
-    for answer in (client.get("/v1/memories").json(), client.post("/v1/search", json={"query": "home"}).json()):
+    for answer in (
+        client.get("/v1/memories").json(),
+        client.post("/v1/search", json={"query": "home"}).json(),
+    ):
         assert answer["known_at"] == after
         assert TIME.fullmatch(answer["as_of"])
         assert answer["as_of"] >= after
@@ -107,7 +127,9 @@ def test_answers_carry_the_moment_they_used(client: httpx.Client, moved: tuple[s
         (-62135596800, "0001-01-01T00:00:00.000000Z"),
     ],
 )
-def test_times_are_taken_in_several_forms_and_answered_in_one(client: httpx.Client, given: object, read: str) -> None:
+def test_times_are_taken_in_several_forms_and_answered_in_one(
+    client: httpx.Client, given: object, read: str
+) -> None:
     memory = store(client, "Something happened", valid_from=given)["memory"]
     assert memory["valid_from"] == read
     assert client.get(f"/v1/memories/{memory['id']}").json()["valid_from"] == read
@@ -131,19 +153,40 @@ def test_times_are_taken_in_several_forms_and_answered_in_one(client: httpx.Clie
         "0001-01-01T00:00:00+14:00",
     ],
 )
-def test_a_time_that_is_none_is_refused_with_the_forms_that_are(client: httpx.Client, given: object) -> None:
-    assert "RFC 3339" in problem(client.post("/v1/memories", json={"content": "x", "valid_from": given}), 422)["detail"]
+def test_a_time_that_is_none_is_refused_with_the_forms_that_are(
+    client: httpx.Client, given: object
+) -> None:
+    assert (
+        "RFC 3339"
+        in problem(client.post("/v1/memories", json={"content": "x", "valid_from": given}), 422)[
+            "detail"
+        ]
+    )
     if not isinstance(given, bool):
-        assert "RFC 3339" in problem(client.get("/v1/memories", params={"as_of": given}), 422)["detail"]
+        assert (
+            "RFC 3339"
+            in problem(client.get("/v1/memories", params={"as_of": given}), 422)["detail"]
+        )
 
 
 def test_source_date_is_another_name_for_valid_from(client: httpx.Client) -> None:
     assert store(client, source_date="2020-01-01")["memory"]["valid_from"].startswith("2020-01-01")
-    problem(client.post("/v1/memories", json={"content": "x", "source_date": "2020-01-01", "valid_from": "2021-01-01"}), 422)
+    problem(
+        client.post(
+            "/v1/memories",
+            json={"content": "x", "source_date": "2020-01-01", "valid_from": "2021-01-01"},
+        ),
+        422,
+    )
 
 
 def test_an_undated_end_that_lies_in_the_past_is_refused(client: httpx.Client) -> None:
-    assert "valid_until" in problem(client.post("/v1/memories", json={"content": "x", "valid_until": "2020-01-01"}), 422)["detail"]
+    assert (
+        "valid_until"
+        in problem(
+            client.post("/v1/memories", json={"content": "x", "valid_until": "2020-01-01"}), 422
+        )["detail"]
+    )
 
 
 def test_a_scheduled_version_does_not_hide_todays(client: httpx.Client) -> None:
@@ -152,7 +195,10 @@ def test_a_scheduled_version_does_not_hide_todays(client: httpx.Client) -> None:
     answer = send(client, editor("Emacs", valid_from=tomorrow))
     assert (answer["operation"], answer["memory"]["status"]) == ("UPDATE", "scheduled")
     assert client.get("/v1/preferences/tooling/editor").json()["value"] == "Vim"
-    assert client.get("/v1/preferences/tooling/editor", params={"as_of": tomorrow}).json()["value"] == "Emacs"
+    assert (
+        client.get("/v1/preferences/tooling/editor", params={"as_of": tomorrow}).json()["value"]
+        == "Emacs"
+    )
 
 
 # --- lists -------------------------------------------------------------------------------------------------------------
@@ -164,7 +210,9 @@ def test_all_pages_of_a_list_show_the_same_picture(client: httpx.Client) -> None
     seen: list[str] = []
     cursor = None
     while True:
-        page = client.get("/v1/memories", params={"limit": 3, **({"cursor": cursor} if cursor else {})}).json()
+        page = client.get(
+            "/v1/memories", params={"limit": 3, **({"cursor": cursor} if cursor else {})}
+        ).json()
         seen += [m["content"] for m in page["items"]]
         cursor = page["next_cursor"]
         if cursor is None:
@@ -175,7 +223,10 @@ def test_all_pages_of_a_list_show_the_same_picture(client: httpx.Client) -> None
 
 @pytest.mark.parametrize("cursor", ["x", "W10=", "bnVsbA==", "WzFd"])
 def test_a_broken_cursor_says_what_to_do(client: httpx.Client, cursor: str) -> None:
-    assert "next_cursor" in problem(client.get("/v1/memories", params={"cursor": cursor}), 422)["detail"]
+    assert (
+        "next_cursor"
+        in problem(client.get("/v1/memories", params={"cursor": cursor}), 422)["detail"]
+    )
     problem(client.get("/v1/log", params={"cursor": cursor}), 422)
 
 
@@ -194,7 +245,9 @@ FILTERS = [
 
 
 @pytest.mark.parametrize(("narrowed", "left"), FILTERS)
-def test_lists_and_searches_are_narrowed_alike(client: httpx.Client, narrowed: dict[str, object], left: set[str]) -> None:
+def test_lists_and_searches_are_narrowed_alike(
+    client: httpx.Client, narrowed: dict[str, object], left: set[str]
+) -> None:
     store(client, "a", category="work", key="role", session_id="s1", tags=["x"])
     store(client, "b", kind="decision", entity="Ana", category="work", tags=["x", "y"])
     store(client, "c", importance=0.8)
@@ -215,7 +268,13 @@ FACTS = [
 
 
 @pytest.mark.parametrize(
-    ("query", "answer"), [("which instrument does she play?", 0), ("what port is used", 1), ("food to avoid", 2), ("when is it due", 3)]
+    ("query", "answer"),
+    [
+        ("which instrument does she play?", 0),
+        ("what port is used", 1),
+        ("food to avoid", 2),
+        ("when is it due", 3),
+    ],
 )
 def test_a_question_finds_its_answer(client: httpx.Client, query: str, answer: int) -> None:
     client.post("/v1/memories/batch", json={"items": [{"content": fact} for fact in FACTS]})
@@ -223,8 +282,17 @@ def test_a_question_finds_its_answer(client: httpx.Client, query: str, answer: i
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
-def test_a_search_returns_as_many_rows_as_there_are_up_to_the_limit(client: httpx.Client, mode: str) -> None:
-    client.post("/v1/memories/batch", json={"items": [{"content": f"{fact} {i}", "classify": False} for fact in FACTS for i in range(30)]})
+def test_a_search_returns_as_many_rows_as_there_are_up_to_the_limit(
+    client: httpx.Client, mode: str
+) -> None:
+    client.post(
+        "/v1/memories/batch",
+        json={
+            "items": [
+                {"content": f"{fact} {i}", "classify": False} for fact in FACTS for i in range(30)
+            ]
+        },
+    )
     for limit in (1, 10, 60, 149):
         assert len(set(found(client, "violin", mode=mode, limit=limit))) == limit
     assert len(found(client, "violin", mode=mode, limit=1000)) == 150
@@ -236,7 +304,9 @@ def test_scores_fall_and_min_score_cuts(client: httpx.Client) -> None:
         scores = [result["score"] for result in search(client, "violin orchestra", mode=mode)]
         assert scores == sorted(scores, reverse=True)
         assert len(search(client, "violin orchestra", mode=mode, min_score=scores[0])) == 1
-    assert search(client, "violin orchestra", mode="text", min_score=0.0001)[0]["scores"].keys() == {"text"}  # type: ignore[attr-defined]
+    assert search(client, "violin orchestra", mode="text", min_score=0.0001)[0][
+        "scores"
+    ].keys() == {"text"}  # type: ignore[attr-defined]
 
 
 def test_results_say_why_they_hold(client: httpx.Client) -> None:
@@ -246,7 +316,9 @@ def test_results_say_why_they_hold(client: httpx.Client) -> None:
     assert result["why"] == f"current: valid from 2024-01-01 00:00 UTC; replaced {old}"
 
 
-@pytest.mark.parametrize("query", ["the", "🦊", "' OR 1=1 --", "a & b | !c", ":*", "\\", "x" * 16000])
+@pytest.mark.parametrize(
+    "query", ["the", "🦊", "' OR 1=1 --", "a & b | !c", ":*", "\\", "x" * 16000]
+)
 def test_any_text_can_be_searched_for(client: httpx.Client, query: str) -> None:
     store(client, "Has a dog")
     for mode in ("hybrid", "vector", "text"):
@@ -264,7 +336,11 @@ def test_the_log_keeps_what_came_in_and_what_changed(client: httpx.Client) -> No
     assert [e["operation"] for e in (noop, update, add)] == ["NOOP", "UPDATE", "ADD"]
     assert noop["incoming"] == {"content": "uses EMACS as editor"}
     assert update["id"] == new["log_id"]
-    assert (update["session_id"], update["decided_by"], update["relation"]) == ("s9", "rule", "UPDATE")
+    assert (update["session_id"], update["decided_by"], update["relation"]) == (
+        "s9",
+        "rule",
+        "UPDATE",
+    )
     assert update["before_state"][0]["belief"]["valid_until"] is None
     after = {state["id"]: state for state in update["after_state"]}
     assert after[old["memory"]["id"]]["belief"]["superseded_by"] == new["memory"]["id"]

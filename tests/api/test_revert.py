@@ -17,19 +17,40 @@ def revert(client: httpx.Client, log_id: str, **how: Any) -> dict[str, Any]:
 
 def picture(client: httpx.Client, known_at: str | None = None) -> list[tuple[Any, ...]]:
     """What holds or held, on valid time: every version with its interval and claims, withdrawn ones left out."""
-    params = {"include_superseded": True, "limit": 1000} | ({"known_at": known_at} if known_at else {})
+    params = {"include_superseded": True, "limit": 1000} | (
+        {"known_at": known_at} if known_at else {}
+    )
     items = client.get("/v1/memories", params=params).json()["items"]
-    names = ("content", "valid_from", "valid_until", "said_until", "retracted_at", "superseded_by", "tier", "importance", "tags")
+    names = (
+        "content",
+        "valid_from",
+        "valid_until",
+        "said_until",
+        "retracted_at",
+        "superseded_by",
+        "tier",
+        "importance",
+        "tags",
+    )
     return sorted([tuple(str(m[n]) for n in names) for m in items if m["status"] != "reverted"])
 
 
 def test_an_add_is_undone_by_withdrawing_it(client: httpx.Client) -> None:
     stored = store(client, "Has a dog")
     answer = revert(client, stored["log_id"])
-    assert (answer["operation"], answer["memory"]["status"], answer["superseded"]) == ("REVERT", "reverted", [stored["memory"]["id"]])
+    assert (answer["operation"], answer["memory"]["status"], answer["superseded"]) == (
+        "REVERT",
+        "reverted",
+        [stored["memory"]["id"]],
+    )
     assert answer["reverted"] == [stored["log_id"]]
     assert contents(client) == set()
-    assert client.get("/v1/memories", params={"known_at": stored["known_at"]}).json()["items"][0]["content"] == "Has a dog"
+    assert (
+        client.get("/v1/memories", params={"known_at": stored["known_at"]}).json()["items"][0][
+            "content"
+        ]
+        == "Has a dog"
+    )
 
 
 def test_an_update_is_undone_and_what_it_ended_holds_again(client: httpx.Client) -> None:
@@ -50,20 +71,33 @@ def test_a_revert_can_be_undone_too(client: httpx.Client) -> None:
     undone = revert(client, second["log_id"])
     again = revert(client, undone["log_id"])
     assert picture(client) == after
-    assert again["memory"]["id"] in {m["id"] for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]}
+    assert again["memory"]["id"] in {
+        m["id"]
+        for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]
+    }
     assert revert(client, second["log_id"])["operation"] == "REVERT"
 
 
-def test_a_review_goes_with_the_store_that_left_it_and_comes_back_with_it(client: httpx.Client) -> None:
+def test_a_review_goes_with_the_store_that_left_it_and_comes_back_with_it(
+    client: httpx.Client,
+) -> None:
     send(client, editor("Vim", trust=90))
     stored = send(client, editor("Emacs", trust=10))
     path = f"/v1/reviews/{stored['review_id']}"
     undone = revert(client, stored["log_id"])
     gone = client.get(path).json()
-    assert (gone["status"], gone["decided_at"], gone["decision_log_id"]) == ("expired", undone["known_at"], undone["log_id"])
+    assert (gone["status"], gone["decided_at"], gone["decision_log_id"]) == (
+        "expired",
+        undone["known_at"],
+        undone["log_id"],
+    )
     again = revert(client, undone["log_id"])
     waits = client.get(path).json()
-    assert (waits["status"], waits["decided_at"], waits["decision_log_id"]) == ("pending", None, None)
+    assert (waits["status"], waits["decided_at"], waits["decision_log_id"]) == (
+        "pending",
+        None,
+        None,
+    )
     revert(client, revert(client, again["log_id"])["log_id"])
     assert client.get(path).json()["status"] == "pending"
     client.post(f"{path}/accept")  # the fact was withdrawn and stands again: that is shown first
@@ -88,7 +122,9 @@ def test_undoing_the_undoing_goes_on_as_long_as_one_likes(client: httpx.Client, 
     for _ in range(times):
         line.append(revert(client, line[-1])["log_id"])
     undone = [client.get(f"/v1/log/{log_id}").json()["reverted_by"] for log_id in line]
-    assert undone[::-1] == [None if place % 2 == 0 else line[::-1][place - 1] for place in range(times + 1)]
+    assert undone[::-1] == [
+        None if place % 2 == 0 else line[::-1][place - 1] for place in range(times + 1)
+    ]
     assert client.get(f"/v1/memories/{memory}").json()["access_count"] == (times + 1) % 2
 
 
@@ -131,12 +167,17 @@ def test_storing_too_is_for_what_said_something_and_stored_nothing(client: httpx
 
 
 def test_a_correction_is_undone_with_its_metadata(client: httpx.Client) -> None:
-    memory = store(client, "Has a dog", importance=0.2, tags=["pets"], valid_from="2020-01-01")["memory"]
+    memory = store(client, "Has a dog", importance=0.2, tags=["pets"], valid_from="2020-01-01")[
+        "memory"
+    ]
     before = picture(client)
     path = f"/v1/memories/{memory['id']}"
     amended = [
         client.patch(path, json=body).json()
-        for body in ({"importance": 0.9, "tags": ["x"]}, {"valid_from": "2021-01-01", "valid_until": "2022-01-01", "importance": 0.7})
+        for body in (
+            {"importance": 0.9, "tags": ["x"]},
+            {"valid_from": "2021-01-01", "valid_until": "2022-01-01", "importance": 0.7},
+        )
     ]
     assert picture(client) != before
     for answer in reversed(amended):
@@ -155,7 +196,9 @@ def test_a_correction_and_what_came_before_it_are_undone_together(client: httpx.
     assert (final["importance"], final["status"], final["etag"]) == (0.2, "reverted", '"6"')
 
 
-def test_a_correction_that_was_accepted_is_undone_on_the_memory_it_corrected(client: httpx.Client) -> None:
+def test_a_correction_that_was_accepted_is_undone_on_the_memory_it_corrected(
+    client: httpx.Client,
+) -> None:
     memory = store(client, "Has a dog", lifespan="session", session_id="monday")["memory"]["id"]
     client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"})
     beside = store(client, "Has a dog", lifespan="session", session_id="tuesday")
@@ -217,7 +260,9 @@ def test_nothing_is_undone_across_an_erase(client: httpx.Client) -> None:
 def test_an_unknown_or_foreign_operation_cannot_be_undone(client: httpx.Client) -> None:
     stored = store(client, "Has a dog")
     problem(client.post(f"/v1/log/{uuid4()}/revert"), 404)
-    foreign = client.post(f"/v1/log/{stored['log_id']}/revert", headers={"X-Agent-Id": f"other-{uuid4().hex}"})
+    foreign = client.post(
+        f"/v1/log/{stored['log_id']}/revert", headers={"X-Agent-Id": f"other-{uuid4().hex}"}
+    )
     problem(foreign, 404)
     assert contents(client) == {"Has a dog"}
 
@@ -230,7 +275,11 @@ def test_a_batch_is_undone_at_once_and_shown_before(client: httpx.Client) -> Non
     call = {"request_id": batch.headers["X-Request-Id"]}
     after = picture(client)
     shown = client.post("/v1/reverts", json={**call, "dry_run": True}).json()
-    assert (shown["dry_run"], len(shown["reverted"]), {r["log_id"] for r in shown["results"]}) == (True, 4, {None})
+    assert (shown["dry_run"], len(shown["reverted"]), {r["log_id"] for r in shown["results"]}) == (
+        True,
+        4,
+        {None},
+    )
     assert picture(client) == after
     undone = client.post("/v1/reverts", json=call).json()
     assert undone["reverted"] == [r["log_id"] for r in reversed(batch.json()["results"])]
@@ -238,7 +287,16 @@ def test_a_batch_is_undone_at_once_and_shown_before(client: httpx.Client) -> Non
     assert client.post("/v1/reverts", json=call).json()["reverted"] == []
 
 
-@pytest.mark.parametrize("body", [{}, {"dry_run": True}, {"request_id": ""}, {"decided_by": "nobody"}, {"since": None, "sweep_id": None}])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"dry_run": True},
+        {"request_id": ""},
+        {"decided_by": "nobody"},
+        {"since": None, "sweep_id": None},
+    ],
+)
 def test_undoing_many_needs_a_criterion(client: httpx.Client, body: dict[str, Any]) -> None:
     assert client.post("/v1/reverts", json=body).status_code == 422
 
@@ -248,7 +306,15 @@ def test_many_are_undone_by_session_source_judge_and_time(client: httpx.Client) 
     for criterion, fact in (
         ({"session_id": "monday"}, {"session_id": "monday"}),
         ({"source": "notes.md"}, {"source": "notes.md"}),
-        ({"since": kept["known_at"], "operation": "ADD", "until": "2999-01-01", "decided_by": "rule"}, {}),
+        (
+            {
+                "since": kept["known_at"],
+                "operation": "ADD",
+                "until": "2999-01-01",
+                "decided_by": "rule",
+            },
+            {},
+        ),
     ):
         stored = store(client, f"Something about {criterion}", classify=False, **fact)
         assert stored["log_id"] in client.post("/v1/reverts", json=criterion).json()["reverted"]

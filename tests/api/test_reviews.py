@@ -65,18 +65,28 @@ def test_a_review_is_shown_with_what_accepting_will_do(client: httpx.Client) -> 
     assert (before[old["id"]]["status"], after[old["id"]]["status"]) == ("current", "superseded")
     assert after[old["id"]]["superseded_by"] == answer["memory"]["id"]
     assert status(client, old["id"]) == "current"
-    assert [r["id"] for r in client.get("/v1/reviews", params={"status": "pending"}).json()["items"]] == [found["id"]]
+    assert [
+        r["id"] for r in client.get("/v1/reviews", params={"status": "pending"}).json()["items"]
+    ] == [found["id"]]
 
 
 def test_accepting_carries_the_proposal_out_and_is_logged(client: httpx.Client) -> None:
     old, flagged = trusted(client)
     answer = decide(client, flagged["review_id"], "accept", note="Checked with the user")
-    assert (answer["operation"], answer["superseded"], answer["memory"]["id"]) == ("SUPERSEDE", [old["id"]], flagged["memory"]["id"])
+    assert (answer["operation"], answer["superseded"], answer["memory"]["id"]) == (
+        "SUPERSEDE",
+        [old["id"]],
+        flagged["memory"]["id"],
+    )
     assert status(client, old["id"]) == "superseded"
     entry = client.get(f"/v1/log/{answer['log_id']}").json()
     assert (entry["decided_by"], entry["reasoning"]) == ("reviewer", "Checked with the user")
     found = review(client, flagged["review_id"])
-    assert (found["status"], found["note"], found["decision_log_id"]) == ("accepted", "Checked with the user", answer["log_id"])
+    assert (found["status"], found["note"], found["decision_log_id"]) == (
+        "accepted",
+        "Checked with the user",
+        answer["log_id"],
+    )
 
 
 def test_rejecting_leaves_everything_as_it_is_and_is_logged(client: httpx.Client) -> None:
@@ -89,7 +99,9 @@ def test_rejecting_leaves_everything_as_it_is_and_is_logged(client: httpx.Client
 
 
 @pytest.mark.parametrize("decision", ["accept", "reject"])
-def test_deciding_twice_is_the_same_as_once_and_never_both_ways(client: httpx.Client, decision: str) -> None:
+def test_deciding_twice_is_the_same_as_once_and_never_both_ways(
+    client: httpx.Client, decision: str
+) -> None:
     _, flagged = trusted(client)
     first, again = (decide(client, flagged["review_id"], decision) for _ in range(2))
     same = ("operation", "superseded", "log_id", "known_at", "decision")
@@ -134,20 +146,33 @@ def test_a_constraint_ends_by_an_accepted_review(client: httpx.Client) -> None:
     assert decide(client, flagged["review_id"], "accept")["superseded"] == [old["id"]]
 
 
-def test_what_an_end_told_late_may_not_end_ends_at_the_moment_that_was_told(client: httpx.Client) -> None:
-    trusted = store(client, "Is employed at Initech", trust=90, valid_from="2023-02-01")["memory"]["id"]
-    plain = store(client, "Works at Initech", valid_from="2023-01-01", classify=False)["memory"]["id"]
+def test_what_an_end_told_late_may_not_end_ends_at_the_moment_that_was_told(
+    client: httpx.Client,
+) -> None:
+    trusted = store(client, "Is employed at Initech", trust=90, valid_from="2023-02-01")["memory"][
+        "id"
+    ]
+    plain = store(client, "Works at Initech", valid_from="2023-01-01", classify=False)["memory"][
+        "id"
+    ]
     told = store(client, "No longer works at Initech", valid_from="2024-01-01")
     assert (told["operation"], told["superseded"]) == ("DELETE", [plain])
     decide(client, told["review_id"], "accept")
-    assert client.get(f"/v1/memories/{trusted}").json()["valid_until"] == "2024-01-01T00:00:00.000000Z"
+    assert (
+        client.get(f"/v1/memories/{trusted}").json()["valid_until"] == "2024-01-01T00:00:00.000000Z"
+    )
 
 
 def test_unknown_and_foreign_reviews_answer_alike(client: httpx.Client) -> None:
     _, flagged = trusted(client)
-    for review_id, agent in ((str(uuid4()), client.headers["X-Agent-Id"]), (flagged["review_id"], f"other-{uuid4().hex}")):
+    for review_id, agent in (
+        (str(uuid4()), client.headers["X-Agent-Id"]),
+        (flagged["review_id"], f"other-{uuid4().hex}"),
+    ):
         for call in (("GET", ""), ("POST", "/accept"), ("POST", "/reject")):
-            answer = client.request(call[0], f"/v1/reviews/{review_id}{call[1]}", headers={"X-Agent-Id": agent})
+            answer = client.request(
+                call[0], f"/v1/reviews/{review_id}{call[1]}", headers={"X-Agent-Id": agent}
+            )
             assert problem(answer, 404)["type"] == "urn:palimpsest:problem:unknown-review"
 
 
@@ -158,13 +183,22 @@ def test_many_are_decided_by_ids_or_by_a_filter_with_a_bound(client: httpx.Clien
         if send(client, editor("Vim", trust=90, entity=f"user {i}"))
     ]
     ids = [answer["review_id"] for answer in flagged]
-    by_ids = client.post("/v1/reviews/decide", json={"decision": "reject", "ids": [ids[0], str(uuid4())]}).json()["results"]
+    by_ids = client.post(
+        "/v1/reviews/decide", json={"decision": "reject", "ids": [ids[0], str(uuid4())]}
+    ).json()["results"]
     assert [r["result"].get("status") for r in by_ids] == [None, 404]
     call = {"decision": "accept", "filter": {"source": "trust"}, "limit": 3}
     by_filter = client.post("/v1/reviews/decide", json=call).json()["results"]
     assert [r["review_id"] for r in by_filter] == list(reversed(ids))[:3]
-    assert [r["status"] for r in client.get("/v1/reviews").json()["items"]] == ["accepted"] * 3 + ["pending", "rejected"]
-    for bad in ({"decision": "accept"}, {"decision": "accept", "filter": {}}, {"decision": "accept", "ids": ids, "filter": {}, "limit": 1}):
+    assert [r["status"] for r in client.get("/v1/reviews").json()["items"]] == ["accepted"] * 3 + [
+        "pending",
+        "rejected",
+    ]
+    for bad in (
+        {"decision": "accept"},
+        {"decision": "accept", "filter": {}},
+        {"decision": "accept", "ids": ids, "filter": {}, "limit": 1},
+    ):
         assert client.post("/v1/reviews/decide", json=bad).status_code == 422
 
 
@@ -176,7 +210,10 @@ def test_reviews_expire_and_the_log_says_so(database_url: str) -> None:
             connection.execute("UPDATE reviews SET created_at = created_at - interval '8 days'")
         [expired] = client.get("/v1/reviews").json()["items"]
         assert (expired["id"], expired["status"]) == (flagged["review_id"], "expired")
-        assert client.get(f"/v1/log/{expired['decision_log_id']}").json()["reasoning"] == "Nobody decided it in time."
+        assert (
+            client.get(f"/v1/log/{expired['decision_log_id']}").json()["reasoning"]
+            == "Nobody decided it in time."
+        )
         problem(client.post(f"/v1/reviews/{flagged['review_id']}/accept"), 409)
 
 
@@ -194,8 +231,17 @@ def test_decisions_and_modes_are_executed_once_under_a_key(client: httpx.Client)
         key = {"Idempotency-Key": f"decision-{number}"}
         first, again = (client.request(method, path, json=body, headers=key) for _ in range(2))
         assert first.is_success, first.text
-        assert (again.status_code, again.content, again.headers.get("Idempotency-Replayed")) == (first.status_code, first.content, "true")
-        other = client.request(method, path, json=body | ({"mode": "shadow"} if method == "PATCH" else {"note": "Else"}), headers=key)
+        assert (again.status_code, again.content, again.headers.get("Idempotency-Replayed")) == (
+            first.status_code,
+            first.content,
+            "true",
+        )
+        other = client.request(
+            method,
+            path,
+            json=body | ({"mode": "shadow"} if method == "PATCH" else {"note": "Else"}),
+            headers=key,
+        )
         assert other.status_code == 422, other.text
 
 
@@ -218,13 +264,19 @@ def test_a_shadow_agent_adds_every_fact_and_changes_nothing(shadow: httpx.Client
     assert [a["operation"] for a in answers] == ["ADD"] * len(STORY)
     assert all(a["superseded"] == a["adjusted"] == [] for a in answers)
     assert len(shadow.get("/v1/memories").json()["items"]) == len(STORY)
-    relations = [review(shadow, a["review_id"])["relation"] if a["review_id"] else None for a in answers]
+    relations = [
+        review(shadow, a["review_id"])["relation"] if a["review_id"] else None for a in answers
+    ]
     assert relations == [None, None, "UPDATE", "RETRACTION", "DUPLICATE", None, "UPDATE", "UPDATE"]
     assert {r["source"] for r in shadow.get("/v1/reviews").json()["items"]} == {"shadow"}
 
 
-def test_accepted_proposals_of_a_shadow_lead_to_what_a_live_agent_holds(shadow: httpx.Client) -> None:
-    live = httpx.Client(base_url=shadow.base_url, headers={"X-Agent-Id": f"live-{uuid4().hex}"}, timeout=60)
+def test_accepted_proposals_of_a_shadow_lead_to_what_a_live_agent_holds(
+    shadow: httpx.Client,
+) -> None:
+    live = httpx.Client(
+        base_url=shadow.base_url, headers={"X-Agent-Id": f"live-{uuid4().hex}"}, timeout=60
+    )
     with live:
         for body in STORY:
             answer = send(shadow, body)
@@ -232,19 +284,33 @@ def test_accepted_proposals_of_a_shadow_lead_to_what_a_live_agent_holds(shadow: 
                 decide(shadow, answer["review_id"], "accept")
             send(live, body)
         held, wanted = (
-            sorted((m["content"], m["tier"], m["said_until"]) for m in c.get("/v1/memories").json()["items"]) for c in (shadow, live)
+            sorted(
+                (m["content"], m["tier"], m["said_until"])
+                for m in c.get("/v1/memories").json()["items"]
+            )
+            for c in (shadow, live)
         )
     assert held == wanted
 
 
-def test_the_report_tells_what_would_have_changed_and_how_people_decided(shadow: httpx.Client) -> None:
+def test_the_report_tells_what_would_have_changed_and_how_people_decided(
+    shadow: httpx.Client,
+) -> None:
     answers = [send(shadow, body) for body in STORY]
-    updates = [a for a in answers if a["review_id"] and review(shadow, a["review_id"])["relation"] == "UPDATE"]
+    updates = [
+        a
+        for a in answers
+        if a["review_id"] and review(shadow, a["review_id"])["relation"] == "UPDATE"
+    ]
     decide(shadow, updates[0]["review_id"], "accept")
     decide(shadow, updates[1]["review_id"], "reject")
     bands = shadow.get("/v1/shadow/report").json()["bands"]
     assert sum(b["proposed"] for b in bands) == 5
-    assert {(b["relation"], b["decided_by"]) for b in bands} >= {("UPDATE", "signals"), ("UPDATE", "rule"), ("RETRACTION", "signals")}
+    assert {(b["relation"], b["decided_by"]) for b in bands} >= {
+        ("UPDATE", "signals"),
+        ("UPDATE", "rule"),
+        ("RETRACTION", "signals"),
+    }
     assert sorted(b["precision"] for b in bands if b["precision"] is not None) == [0.0, 1.0]
     assert updates[0]["review_id"] in [i for b in bands for i in b["examples"]]
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
@@ -264,12 +330,17 @@ def test_a_person_may_be_required_for_every_change(database_url: str) -> None:
 def test_a_merge_is_proposed_and_made_when_accepted(database_url: str) -> None:
     with (
         ScriptedModel(every("COMPLEMENT")) as model,
-        running(load_settings(database_url=database_url, llm_base_url=model.url, mode="shadow")) as address,
+        running(
+            load_settings(database_url=database_url, llm_base_url=model.url, mode="shadow")
+        ) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         store(client, "The Falcon app was written by Anna")
         answer = store(client, "The Falcon app has 12000 users")
-        assert (answer["operation"], review(client, answer["review_id"])["relation"]) == ("ADD", "COMPLEMENT")
+        assert (answer["operation"], review(client, answer["review_id"])["relation"]) == (
+            "ADD",
+            "COMPLEMENT",
+        )
         merged = decide(client, answer["review_id"], "accept")
         assert merged["operation"] == "MERGE"
         [held] = contents(client)
@@ -280,28 +351,50 @@ def test_a_merge_is_proposed_and_made_when_accepted(database_url: str) -> None:
         assert len(contents(client)) == 2
 
 
-def test_what_a_dated_retraction_was_less_sure_of_ends_at_that_date_when_accepted(database_url: str) -> None:
+def test_what_a_dated_retraction_was_less_sure_of_ends_at_that_date_when_accepted(
+    database_url: str,
+) -> None:
     with (
-        ScriptedModel(lambda request: judges(*(judgment(n, "RETRACTION", 0.95 if n == 1 else 0.6) for n in request.numbers))) as model,
+        ScriptedModel(
+            lambda request: judges(
+                *(judgment(n, "RETRACTION", 0.95 if n == 1 else 0.6) for n in request.numbers)
+            )
+        ) as model,
         running(load_settings(database_url=database_url, llm_base_url=model.url)) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         store(client, "Anna leads the Falcon team", valid_from="2026-01-01", classify=False)
-        store(client, "Anna leads the team of the Falcon rocket", valid_from="2026-01-01", classify=False)
-        answer = store(client, "Anna is not the lead of the Falcon team any more since spring", valid_from="2026-04-01")
+        store(
+            client,
+            "Anna leads the team of the Falcon rocket",
+            valid_from="2026-01-01",
+            classify=False,
+        )
+        answer = store(
+            client,
+            "Anna is not the lead of the Falcon team any more since spring",
+            valid_from="2026-04-01",
+        )
         assert answer["operation"] == "DELETE"
         decide(client, answer["review_id"], "accept")
-        ends = [m["valid_until"] for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]]
+        ends = [
+            m["valid_until"]
+            for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]
+        ]
         assert ends == ["2026-04-01T00:00:00.000000Z"] * 2
 
 
 @pytest.mark.parametrize("decision", ["accept", "reject"])
-def test_deciding_again_under_a_key_is_answered_the_same_from_then_on(client: httpx.Client, decision: str) -> None:
+def test_deciding_again_under_a_key_is_answered_the_same_from_then_on(
+    client: httpx.Client, decision: str
+) -> None:
     _, flagged = trusted(client)
     decide(client, flagged["review_id"], decision)
     where, key = f"/v1/reviews/{flagged['review_id']}/{decision}", {"Idempotency-Key": uuid4().hex}
     again = client.post(where, json={}, headers=key)
-    client.patch(f"/v1/memories/{flagged['memory']['id']}", json={"importance": 0.9}).raise_for_status()
+    client.patch(
+        f"/v1/memories/{flagged['memory']['id']}", json={"importance": 0.9}
+    ).raise_for_status()
     assert client.post(where, json={}, headers=key).content == again.content
     assert problem(client.post(where, json={"note": "Another body"}, headers=key), 422)
 
@@ -319,23 +412,33 @@ def test_a_frozen_agent_keeps_stores_back_and_writes_nothing(client: httpx.Clien
     held = review(client, answer["review_id"])
     assert (held["source"], held["held"]["fact"]["content"]) == ("frozen", "Uses Emacs as editor")
     assert first["id"] in held["sentence"]
-    batch = client.post("/v1/memories/batch", json={"items": [editor("Nano"), {"content": ""}]}).json()["results"]
+    batch = client.post(
+        "/v1/memories/batch", json={"items": [editor("Nano"), {"content": ""}]}
+    ).json()["results"]
     assert (batch[0]["operation"], batch[1]["status"]) == (None, 422)
     assert contents(client) == {"Uses Vim as editor"}
     assert len(client.get("/v1/log").json()["items"]) == logged
 
 
-def test_what_a_frozen_batch_holds_back_relies_on_nothing_that_is_not_stored(client: httpx.Client) -> None:
+def test_what_a_frozen_batch_holds_back_relies_on_nothing_that_is_not_stored(
+    client: httpx.Client,
+) -> None:
     mode(client, "frozen")
-    batch = client.post("/v1/memories/batch", json={"items": [editor("Vim"), editor("Vim"), editor("Emacs")]}).json()["results"]
+    batch = client.post(
+        "/v1/memories/batch", json={"items": [editor("Vim"), editor("Vim"), editor("Emacs")]}
+    ).json()["results"]
     held = [review(client, result["review_id"]) for result in batch]
-    assert [(r["judgments"], r["sentence"]) for r in held] == [([], "Accepting stores this fact.")] * 3
+    assert [(r["judgments"], r["sentence"]) for r in held] == [
+        ([], "Accepting stores this fact.")
+    ] * 3
     mode(client, "live")
     answers = [decide(client, r["id"], "accept") for r in held]
     assert [a["operation"] for a in answers] == ["ADD", "NOOP", "UPDATE"]
 
 
-def test_an_agent_that_holds_stores_back_can_be_exported_and_brought_back(client: httpx.Client) -> None:
+def test_an_agent_that_holds_stores_back_can_be_exported_and_brought_back(
+    client: httpx.Client,
+) -> None:
     send(client, editor("Vim"))
     mode(client, "frozen")
     held = client.post("/v1/memories", json=editor("Emacs")).json()
@@ -347,15 +450,24 @@ def test_an_agent_that_holds_stores_back_can_be_exported_and_brought_back(client
         assert decide(copy, held["review_id"], "accept")["memory"]["valid_from"] == held["known_at"]
 
 
-def test_the_doctor_notices_an_agent_that_was_last_known_before_what_it_holds_back(database_url: str) -> None:
+def test_the_doctor_notices_an_agent_that_was_last_known_before_what_it_holds_back(
+    database_url: str,
+) -> None:
     move = "UPDATE agents SET last_known_at = last_known_at {} interval '1 s'"
-    with running(load_settings(database_url=database_url, mode="frozen")) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with (
+        running(load_settings(database_url=database_url, mode="frozen")) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         held = client.post("/v1/memories", json=editor("Emacs")).json()
         with psycopg.connect(database_url, autocommit=True) as connection:
             connection.execute(move.format("-").encode())
             [found] = client.get("/v1/doctor").json()["problems"]
             connection.execute(move.format("+").encode())
-    assert (found["check"], found["ids"], found["repairable"]) == ("agents", [held["review_id"]], True)
+    assert (found["check"], found["ids"], found["repairable"]) == (
+        "agents",
+        [held["review_id"]],
+        True,
+    )
 
 
 def test_the_explicit_verbs_of_a_frozen_agent_are_refused(client: httpx.Client) -> None:
@@ -373,7 +485,10 @@ def test_the_explicit_verbs_of_a_frozen_agent_are_refused(client: httpx.Client) 
         ("POST", f"/v1/reviews/{held['review_id']}/accept", {}),
     ]
     for method, where, body in calls:
-        assert problem(client.request(method, where, json=body), 503)["type"] == "urn:palimpsest:problem:frozen"
+        assert (
+            problem(client.request(method, where, json=body), 503)["type"]
+            == "urn:palimpsest:problem:frozen"
+        )
     assert problem(client.post("/v1/import", content='{"content": "x"}\n'), 503)
     assert contents(client) == {"Uses Vim as editor"}
 
@@ -406,13 +521,20 @@ def test_a_held_back_store_shows_what_accepting_it_will_do(client: httpx.Client)
 def test_a_held_back_store_that_can_no_longer_be_made_says_why(client: httpx.Client) -> None:
     first = send(client, editor("Vim"))["memory"]
     mode(client, "frozen")
-    held = client.post("/v1/memories", json={"content": "Uses Emacs", "supersedes": first["id"]}).json()
+    held = client.post(
+        "/v1/memories", json={"content": "Uses Emacs", "supersedes": first["id"]}
+    ).json()
     mode(client, "live")
     client.post(f"/v1/memories/{first['id']}/retract", json={"never_true": True}).raise_for_status()
     found = review(client, held["review_id"])
     assert first["id"] in found["obstacle"]
-    assert problem(client.post(f"/v1/reviews/{held['review_id']}/accept"), 409)["changed"] == [first["id"]]
-    assert problem(client.post(f"/v1/reviews/{held['review_id']}/accept"), 409)["detail"] == found["obstacle"]
+    assert problem(client.post(f"/v1/reviews/{held['review_id']}/accept"), 409)["changed"] == [
+        first["id"]
+    ]
+    assert (
+        problem(client.post(f"/v1/reviews/{held['review_id']}/accept"), 409)["detail"]
+        == found["obstacle"]
+    )
 
 
 def test_what_was_held_back_and_accepted_at_once_by_many_is_done_once(client: httpx.Client) -> None:
@@ -422,14 +544,21 @@ def test_what_was_held_back_and_accepted_at_once_by_many_is_done_once(client: ht
     mode(client, "live")
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: client.post(f"/v1/reviews/{held}/accept"), range(8)))
-    assert {(a.status_code, a.json().get("log_id")) for a in answers} == {(200, answers[0].json()["log_id"])}
+    assert {(a.status_code, a.json().get("log_id")) for a in answers} == {
+        (200, answers[0].json()["log_id"])
+    }
     assert answers[0].json()["superseded"] == [first["id"]]
 
 
-def test_what_was_held_back_is_proposed_afresh_where_what_it_was_to_end_has_moved(client: httpx.Client) -> None:
+def test_what_was_held_back_is_proposed_afresh_where_what_it_was_to_end_has_moved(
+    client: httpx.Client,
+) -> None:
     send(client, editor("Vim"))
     mode(client, "frozen")
-    held, later = (client.post("/v1/memories", json=editor(name)).json()["review_id"] for name in ("Emacs", "Nano"))
+    held, later = (
+        client.post("/v1/memories", json=editor(name)).json()["review_id"]
+        for name in ("Emacs", "Nano")
+    )
     mode(client, "live")
     emacs = decide(client, held, "accept")["memory"]["id"]
     moved = problem(client.post(f"/v1/reviews/{later}/accept"), 409)
@@ -448,23 +577,37 @@ def test_what_was_held_back_and_accepted_in_shadow_mode_is_done_once(client: htt
     held = client.post("/v1/memories", json=editor("Emacs")).json()
     mode(client, "shadow")
     answers = [decide(client, held["review_id"], "accept") for _ in range(2)]
-    assert [(a["operation"], a["superseded"], a["review_id"]) for a in answers] == [("UPDATE", [first["id"]], None)] * 2
+    assert [(a["operation"], a["superseded"], a["review_id"]) for a in answers] == [
+        ("UPDATE", [first["id"]], None)
+    ] * 2
     assert review(client, held["review_id"])["status"] == "accepted"
     assert contents(client) == {"Uses Emacs as editor"}
 
 
-def test_what_is_held_back_outlives_the_erasure_of_what_it_would_have_ended_but_not_of_its_session(client: httpx.Client) -> None:
+def test_what_is_held_back_outlives_the_erasure_of_what_it_would_have_ended_but_not_of_its_session(
+    client: httpx.Client,
+) -> None:
     first = send(client, editor("Vim"))["memory"]
     mode(client, "frozen")
     held = client.post("/v1/memories", json=editor("Emacs", session_id="monday")).json()
     again = client.post("/v1/memories", json=editor("Vim")).json()
     assert client.delete(f"/v1/memories/{first['id']}", params={"erase": True}).status_code == 200
     found = review(client, held["review_id"])
-    assert (found["status"], found["held"]["fact"]["content"], found["obstacle"]) == ("pending", "Uses Emacs as editor", None)
+    assert (found["status"], found["held"]["fact"]["content"], found["obstacle"]) == (
+        "pending",
+        "Uses Emacs as editor",
+        None,
+    )
     assert "Vim" not in str(found)
-    assert (review(client, again["review_id"])["status"], review(client, again["review_id"])["held"]) == ("expired", None)
+    assert (
+        review(client, again["review_id"])["status"],
+        review(client, again["review_id"])["held"],
+    ) == ("expired", None)
     assert client.post("/v1/erasures", json={"session_id": "monday"}).status_code == 200
-    assert (review(client, held["review_id"])["status"], review(client, held["review_id"])["held"]) == ("expired", None)
+    assert (
+        review(client, held["review_id"])["status"],
+        review(client, held["review_id"])["held"],
+    ) == ("expired", None)
 
 
 def test_what_was_held_back_and_rejected_is_never_stored(client: httpx.Client) -> None:
@@ -477,15 +620,22 @@ def test_what_was_held_back_and_rejected_is_never_stored(client: httpx.Client) -
 
 @pytest.fixture
 def own(database_url: str) -> Iterator[httpx.Client]:
-    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         client.headers["X-Agent-Id"] = "own"
         yield client
 
 
-def test_erasing_an_agent_takes_what_was_held_back_with_it(own: httpx.Client, database_url: str) -> None:
+def test_erasing_an_agent_takes_what_was_held_back_with_it(
+    own: httpx.Client, database_url: str
+) -> None:
     mode(own, "frozen")
     own.post("/v1/memories", json={"content": "I like zebras", "session_id": "s"})
     mode(own, "live")
     assert own.post("/v1/erasures", json={"agent_id": "own"}).status_code == 200
     with psycopg.connect(database_url) as connection:
-        assert connection.execute("SELECT count(*) FROM reviews WHERE reviews::text LIKE '%zebra%'").fetchone() == (0,)
+        assert connection.execute(
+            "SELECT count(*) FROM reviews WHERE reviews::text LIKE '%zebra%'"
+        ).fetchone() == (0,)

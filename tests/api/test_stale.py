@@ -25,7 +25,10 @@ def reasons(client: httpx.Client, memory_id: str, **point: Any) -> list[tuple[st
     """Why a memory is stale: what ended, how the two are tied, and how it stands."""
     response = client.get(f"/v1/memories/{memory_id}", params=point)
     assert response.status_code == 200, response.text
-    return [(ended["memory_id"], ended["type"], ended["status"]) for ended in response.json()["stale_because"]]
+    return [
+        (ended["memory_id"], ended["type"], ended["status"])
+        for ended in response.json()["stale_because"]
+    ]
 
 
 def retract(client: httpx.Client, memory_id: str, **how: Any) -> httpx.Response:
@@ -40,14 +43,18 @@ def in_time(**ahead: float) -> str:
 
 
 @pytest.mark.parametrize("kind", LinkType)
-def test_the_types_that_bind_flag_in_both_directions_and_no_others_do(client: httpx.Client, kind: LinkType) -> None:
+def test_the_types_that_bind_flag_in_both_directions_and_no_others_do(
+    client: httpx.Client, kind: LinkType
+) -> None:
     cause, ended, effect = remembered(client, "It rains", "The street is wet", "Trams are late")
     link(client, cause, ended, kind)
     link(client, ended, effect, kind)
     answer = retract(client, ended).json()
     expected = [(ended, kind.value, "retracted")] if kind in BINDING else []
     assert reasons(client, cause) == reasons(client, effect) == expected
-    assert {stale["memory_id"] for stale in answer["stale"]} == ({cause, effect} if expected else set())
+    assert {stale["memory_id"] for stale in answer["stale"]} == (
+        {cause, effect} if expected else set()
+    )
     assert contents(client) == {"It rains", "Trams are late"}, "what is stale holds on"
 
 
@@ -72,7 +79,12 @@ def expired(client: httpx.Client, memory_id: str) -> httpx.Response:
 
 
 def undone(client: httpx.Client, memory_id: str) -> httpx.Response:
-    [log_id] = [e["id"] for e in client.get("/v1/log", params={"memory_id": memory_id, "operation": "ADD"}).json()["items"]]
+    [log_id] = [
+        e["id"]
+        for e in client.get("/v1/log", params={"memory_id": memory_id, "operation": "ADD"}).json()[
+            "items"
+        ]
+    ]
     return client.post(f"/v1/log/{log_id}/revert", json={})
 
 
@@ -88,7 +100,9 @@ ENDINGS: list[tuple[Change, str]] = [
 
 
 @pytest.mark.parametrize(("end", "status"), ENDINGS)
-def test_every_way_of_ending_flags_and_the_answer_of_the_write_names_it(client: httpx.Client, end: Change, status: str) -> None:
+def test_every_way_of_ending_flags_and_the_answer_of_the_write_names_it(
+    client: httpx.Client, end: Change, status: str
+) -> None:
     street = store(client, "The street is wet", valid_from="2020-01-01")["memory"]["id"]
     [trams] = remembered(client, "Trams are late")
     before = link(client, street, trams, "causes")["known_at"]
@@ -105,7 +119,9 @@ def test_every_way_of_ending_flags_and_the_answer_of_the_write_names_it(client: 
     assert (memory["status"], memory["etag"]) == ("current", '"1"')
 
 
-def test_ended_at_is_the_end_in_valid_time_or_when_the_withdrawal_became_known(client: httpx.Client) -> None:
+def test_ended_at_is_the_end_in_valid_time_or_when_the_withdrawal_became_known(
+    client: httpx.Client,
+) -> None:
     one, two, trams = remembered(client, "The street is wet", "It rains", "Trams are late")
     client.patch(f"/v1/memories/{one}", json={"valid_from": "2020-01-01"}).raise_for_status()
     link(client, one, trams, "causes")
@@ -113,12 +129,18 @@ def test_ended_at_is_the_end_in_valid_time_or_when_the_withdrawal_became_known(c
     ended_long_ago(client, one)
     known = withdrawn(client, two).json()["known_at"]
     told = client.get(f"/v1/memories/{trams}").json()["stale_because"]
-    assert [(ended["memory_id"], ended["ended_at"]) for ended in told] == [(one, "2024-01-01T00:00:00.000000Z"), (two, known)]
+    assert [(ended["memory_id"], ended["ended_at"]) for ended in told] == [
+        (one, "2024-01-01T00:00:00.000000Z"),
+        (two, known),
+    ]
 
 
 def test_a_stated_end_flags_from_that_day_on(client: httpx.Client) -> None:
     end = in_time(days=30)
-    pass_, trip = store(client, "Has a rail pass", valid_until=end)["memory"]["id"], store(client, "Goes to Faro by train")["memory"]["id"]
+    pass_, trip = (
+        store(client, "Has a rail pass", valid_until=end)["memory"]["id"],
+        store(client, "Goes to Faro by train")["memory"]["id"],
+    )
     link(client, pass_, trip, "enables")
     assert reasons(client, trip) == []
     assert reasons(client, trip, as_of=end) == [(pass_, "enables", "expired")]
@@ -129,13 +151,18 @@ def test_a_stated_end_flags_from_that_day_on(client: httpx.Client) -> None:
 
 
 def test_both_axes_are_kept_apart(client: httpx.Client) -> None:
-    street, trams = (store(client, text, valid_from="2020-01-01")["memory"]["id"] for text in ("The street is wet", "Trams are late"))
+    street, trams = (
+        store(client, text, valid_from="2020-01-01")["memory"]["id"]
+        for text in ("The street is wet", "Trams are late")
+    )
     link(client, street, trams, "causes")
     ended = ended_long_ago(client, street).json()["known_at"]
     assert reasons(client, trams, as_of="2023-12-31") == []
     assert reasons(client, trams, as_of="2024-01-01") == [(street, "causes", "retracted")]
     client.post(f"/v1/memories/{street}/retract", json={"never_true": True}).raise_for_status()
-    assert reasons(client, trams, as_of="2023-12-31") == [(street, "causes", "reverted")], "it was never true"
+    assert reasons(client, trams, as_of="2023-12-31") == [(street, "causes", "reverted")], (
+        "it was never true"
+    )
     assert reasons(client, trams, as_of="2023-12-31", known_at=ended) == []
     assert reasons(client, trams, known_at=ended) == [(street, "causes", "retracted")]
 
@@ -176,7 +203,10 @@ def test_one_that_ended_before_holds_again_and_ends_again_is_news(client: httpx.
 
 
 def test_a_chain_rests_on_the_version_it_was_tied_to(client: httpx.Client) -> None:
-    vim, plugin = send(client, editor("Vim"))["memory"]["id"], store(client, "Wrote a plugin", classify="off")["memory"]["id"]
+    vim, plugin = (
+        send(client, editor("Vim"))["memory"]["id"],
+        store(client, "Wrote a plugin", classify="off")["memory"]["id"],
+    )
     link(client, plugin, vim, "references")
     emacs = send(client, editor("Emacs"))
     assert [stale["memory_id"] for stale in emacs["stale"]] == [plugin]
@@ -188,7 +218,9 @@ def test_a_chain_rests_on_the_version_it_was_tied_to(client: httpx.Client) -> No
 
 
 def test_what_takes_the_place_of_the_ended_one_does_not_rest_on_it(client: httpx.Client) -> None:
-    draft, final, review = remembered(client, "The draft says 3 pages", "The text has 5 pages", "Anna reads the draft")
+    draft, final, review = remembered(
+        client, "The draft says 3 pages", "The text has 5 pages", "Anna reads the draft"
+    )
     link(client, draft, final, "sequential")
     link(client, draft, review, "enables")
     answer = client.post(f"/v1/memories/{draft}/supersede", json={"by": final}).json()
@@ -197,7 +229,9 @@ def test_what_takes_the_place_of_the_ended_one_does_not_rest_on_it(client: httpx
 
 
 def test_only_what_holds_is_stale(client: httpx.Client) -> None:
-    street, trams, later = remembered(client, "The street is wet", "Trams are late", "Buses are late")
+    street, trams, later = remembered(
+        client, "The street is wet", "Trams are late", "Buses are late"
+    )
     client.patch(f"/v1/memories/{later}", json={"valid_from": in_time(days=1)}).raise_for_status()
     for end in (trams, later):
         link(client, street, end, "causes")
@@ -208,7 +242,10 @@ def test_only_what_holds_is_stale(client: httpx.Client) -> None:
 
 
 def test_an_end_to_come_is_told_when_it_has_come(client: httpx.Client) -> None:
-    vim, plugin = send(client, editor("Vim"))["memory"]["id"], store(client, "Wrote a plugin", classify="off")["memory"]["id"]
+    vim, plugin = (
+        send(client, editor("Vim"))["memory"]["id"],
+        store(client, "Wrote a plugin", classify="off")["memory"]["id"],
+    )
     link(client, plugin, vim, "references")
     assert send(client, editor("Emacs", valid_from=in_time(days=1)))["stale"] == []
     assert reasons(client, plugin) == []
@@ -216,7 +253,9 @@ def test_an_end_to_come_is_told_when_it_has_come(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("when", [{}, {"valid_from": in_time(days=1)}])
-def test_a_merge_does_not_flag_its_own_result_but_a_source_that_was_never_true_does(database_url: str, when: dict[str, str]) -> None:
+def test_a_merge_does_not_flag_its_own_result_but_a_source_that_was_never_true_does(
+    database_url: str, when: dict[str, str]
+) -> None:
     with (
         ScriptedModel(every("COMPLEMENT")) as model,
         running(load_settings(database_url=database_url, llm_base_url=model.url)) as address,
@@ -250,11 +289,16 @@ def test_every_read_says_so(client: httpx.Client) -> None:
         "preference": client.get("/v1/preferences/tooling/editor").json(),
         "why": client.get(f"/v1/memories/{vim}/why").json()["memory"],
         "context": client.get("/v1/context").json()["items"]["preference"][0]["memory"],
-        "context by query": client.get("/v1/context", params={"query": "editor"}).json()["items"]["preference"][0]["memory"],
+        "context by query": client.get("/v1/context", params={"query": "editor"}).json()["items"][
+            "preference"
+        ][0]["memory"],
         "known": send(client, editor("Vim"))["memory"],
         "corrected": client.patch(f"/v1/memories/{vim}", json={"importance": 0.9}).json()["memory"],
     }
-    told = {name: [(e["memory_id"], e["type"], e["status"]) for e in memory["stale_because"]] for name, memory in read.items()}
+    told = {
+        name: [(e["memory_id"], e["type"], e["status"]) for e in memory["stale_because"]]
+        for name, memory in read.items()
+    }
     assert told == dict.fromkeys(read, expected)
 
 
@@ -269,17 +313,32 @@ def test_a_context_shows_what_is_stale_with_a_mark(client: httpx.Client) -> None
 
 
 def test_a_dry_run_tells_and_flags_nothing(client: httpx.Client) -> None:
-    vim, plugin = send(client, editor("Vim"))["memory"]["id"], store(client, "Wrote a plugin", classify="off")["memory"]["id"]
+    vim, plugin = (
+        send(client, editor("Vim"))["memory"]["id"],
+        store(client, "Wrote a plugin", classify="off")["memory"]["id"],
+    )
     link(client, plugin, vim, "references")
-    assert [stale["memory_id"] for stale in send(client, editor("Emacs", dry_run=True))["stale"]] == [plugin]
+    assert [
+        stale["memory_id"] for stale in send(client, editor("Emacs", dry_run=True))["stale"]
+    ] == [plugin]
     assert reasons(client, plugin) == []
 
 
 def test_each_item_of_a_batch_names_what_it_made_stale(client: httpx.Client) -> None:
-    vim, plugin = send(client, editor("Vim"))["memory"]["id"], store(client, "Wrote a plugin", classify="off")["memory"]["id"]
+    vim, plugin = (
+        send(client, editor("Vim"))["memory"]["id"],
+        store(client, "Wrote a plugin", classify="off")["memory"]["id"],
+    )
     link(client, plugin, vim, "references")
-    batch = client.post("/v1/memories/batch", json={"items": [{"content": "It is Monday"}, editor("Emacs"), editor("Helix")]}).json()
-    assert [[stale["memory_id"] for stale in result["stale"]] for result in batch["results"]] == [[], [plugin], []]
+    batch = client.post(
+        "/v1/memories/batch",
+        json={"items": [{"content": "It is Monday"}, editor("Emacs"), editor("Helix")]},
+    ).json()
+    assert [[stale["memory_id"] for stale in result["stale"]] for result in batch["results"]] == [
+        [],
+        [plugin],
+        [],
+    ]
     undone = client.post("/v1/reverts", json={"operation": "UPDATE"}).json()
     assert [result["stale"] for result in undone["results"]] == [[], []]
     assert reasons(client, plugin) == []
@@ -296,7 +355,9 @@ def test_accepting_a_review_names_what_it_made_stale(client: httpx.Client) -> No
 
 
 def test_stale_memories_are_listed_apart_in_pages(client: httpx.Client) -> None:
-    [street, *effects] = remembered(client, "The street is wet", *(f"Tram {number} is late" for number in range(5)))
+    [street, *effects] = remembered(
+        client, "The street is wet", *(f"Tram {number} is late" for number in range(5))
+    )
     apart = store(client, "It is Monday", classify="off", tags=["x"])["memory"]["id"]
     for effect in effects:
         link(client, street, effect, "causes")
@@ -306,7 +367,9 @@ def test_stale_memories_are_listed_apart_in_pages(client: httpx.Client) -> None:
         seen: list[str] = []
         cursor: dict[str, str] = {}
         while True:
-            page = client.get("/v1/memories", params={"stale": True, "limit": 2, "sort": sort, **cursor}).json()
+            page = client.get(
+                "/v1/memories", params={"stale": True, "limit": 2, "sort": sort, **cursor}
+            ).json()
             assert all(memory["stale_because"] for memory in page["items"])
             seen += [memory["id"] for memory in page["items"]]
             if not page["next_cursor"]:
@@ -316,26 +379,48 @@ def test_stale_memories_are_listed_apart_in_pages(client: httpx.Client) -> None:
         assert len(seen) == len(effects)
     assert contents(client, stale=False) == {"It is Monday"}
     assert contents(client, stale=True, tags_any="x") == {"Tram 0 is late"}
-    assert contents(client, stale=False, include_superseded=True) == {"It is Monday", "The street is wet"}
-    assert apart not in {m["id"] for m in client.get("/v1/memories", params={"stale": True, "include_superseded": True}).json()["items"]}
+    assert contents(client, stale=False, include_superseded=True) == {
+        "It is Monday",
+        "The street is wet",
+    }
+    assert apart not in {
+        m["id"]
+        for m in client.get(
+            "/v1/memories", params={"stale": True, "include_superseded": True}
+        ).json()["items"]
+    }
 
 
 # --- by a second reading of the rule -----------------------------------------------------------------------------------
 
 
-def expected(histories: dict[str, dict[str, Any]], ties: list[dict[str, Any]], memory_id: str, as_of: str, known_at: str) -> set[Any]:
+def expected(
+    histories: dict[str, dict[str, Any]],
+    ties: list[dict[str, Any]],
+    memory_id: str,
+    as_of: str,
+    known_at: str,
+) -> set[Any]:
     """What the documentation promises, by the beliefs that lists show at every known time."""
     now = histories[known_at]
     memory, found = now[memory_id], set()
-    if memory["status"] == "erased" or not (memory["valid_from"] <= as_of < (memory["valid_until"] or "9")):
+    if memory["status"] == "erased" or not (
+        memory["valid_from"] <= as_of < (memory["valid_until"] or "9")
+    ):
         return found
     for tie in ties:
         ends = {tie["source_id"], tie["target_id"]}
         if memory_id not in ends or tie["created_at"] > known_at or tie["type"] not in set(BINDING):
             continue
         [other] = (now[i] for i in ends - {memory_id})
-        void, since = other["void"], [h[other["id"]] for k, h in histories.items() if tie["created_at"] <= k <= known_at]
-        stood = any(not b["void"] and (void or not b["valid_until"] or b["valid_until"] > tie["created_at"]) for b in since)
+        void, since = (
+            other["void"],
+            [h[other["id"]] for k, h in histories.items() if tie["created_at"] <= k <= known_at],
+        )
+        stood = any(
+            not b["void"] and (void or not b["valid_until"] or b["valid_until"] > tie["created_at"])
+            for b in since
+        )
         over = void or (other["valid_until"] is not None and other["valid_until"] <= as_of)
         newly_erased = other["erased_at"] and tie["created_at"] < other["erased_at"] <= known_at
         if (newly_erased or (over and stood)) and (void or other["superseded_by"] != memory_id):
@@ -344,27 +429,61 @@ def expected(histories: dict[str, dict[str, Any]], ties: list[dict[str, Any]], m
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_histories_flag_what_the_rule_says_at_any_moment(database_url: str, seed: int) -> None:
+def test_random_histories_flag_what_the_rule_says_at_any_moment(
+    database_url: str, seed: int
+) -> None:
     pick = random.Random(seed)
-    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         store(client, "The first fact")
         for _ in range(12):
             random_writes(client, pick, 3)
-            ids = [m["id"] for m in client.get("/v1/memories", params={"include_superseded": True, "limit": 1000}).json()["items"]]
+            ids = [
+                m["id"]
+                for m in client.get(
+                    "/v1/memories", params={"include_superseded": True, "limit": 1000}
+                ).json()["items"]
+            ]
             for _ in range(4):
                 body = {"type": pick.choice(BINDING), "target_id": pick.choice(ids)}
                 client.post(f"/v1/memories/{pick.choice(ids)}/relationships", json=body)
-        ties = [tie for i in ids for tie in client.get(f"/v1/memories/{i}/relationships", params={"limit": 1000}).json()["items"]]
-        log = sorted(entry["created_at"] for entry in client.get("/v1/log", params={"limit": 1000}).json()["items"])
+        ties = [
+            tie
+            for i in ids
+            for tie in client.get(f"/v1/memories/{i}/relationships", params={"limit": 1000}).json()[
+                "items"
+            ]
+        ]
+        log = sorted(
+            entry["created_at"]
+            for entry in client.get("/v1/log", params={"limit": 1000}).json()["items"]
+        )
         histories = {known_at: believed(client, database_url, known_at) for known_at in log}
         flagged = 0
         for known_at in [log[-1], *pick.sample(log, 8)]:
-            for as_of in [in_time(days=days).replace("+00:00", "Z") for days in (-40, -5, 0, 5, 60)]:
-                point = {"as_of": as_of, "known_at": known_at, "include_superseded": True, "limit": 1000}
+            for as_of in [
+                in_time(days=days).replace("+00:00", "Z") for days in (-40, -5, 0, 5, 60)
+            ]:
+                point = {
+                    "as_of": as_of,
+                    "known_at": known_at,
+                    "include_superseded": True,
+                    "limit": 1000,
+                }
                 listed = client.get("/v1/memories", params=point).json()["items"]
-                told = {m["id"]: {(e["memory_id"], e["type"]) for e in m["stale_because"]} for m in listed}
+                told = {
+                    m["id"]: {(e["memory_id"], e["type"]) for e in m["stale_because"]}
+                    for m in listed
+                }
                 assert told == {i: expected(histories, ties, i, as_of, known_at) for i in told}
-                filtered = {m["id"] for m in client.get("/v1/memories", params={**point, "stale": True}).json()["items"]}
+                filtered = {
+                    m["id"]
+                    for m in client.get("/v1/memories", params={**point, "stale": True}).json()[
+                        "items"
+                    ]
+                }
                 assert filtered == {i for i, because in told.items() if because}
                 flagged += len(filtered)
         assert flagged, "the histories flag something"
@@ -372,7 +491,9 @@ def test_random_histories_flag_what_the_rule_says_at_any_moment(database_url: st
 
 def believed(client: httpx.Client, database_url: str, known_at: str) -> dict[str, Any]:
     """Every version as believed then. The status of an erased one hides whether it was withdrawn, so that is asked of the database."""
-    listed = client.get("/v1/memories", params={"include_superseded": True, "limit": 1000, "known_at": known_at}).json()["items"]
+    listed = client.get(
+        "/v1/memories", params={"include_superseded": True, "limit": 1000, "known_at": known_at}
+    ).json()["items"]
     statement = """
         SELECT id::text FROM memories WHERE void AND known_from <= %(at)s
         UNION SELECT memory_id::text FROM memory_beliefs WHERE void AND known_from <= %(at)s AND known_until > %(at)s
@@ -384,7 +505,9 @@ def believed(client: httpx.Client, database_url: str, known_at: str) -> dict[str
 
 def test_nobody_elses_links_flag(client: httpx.Client) -> None:
     street, trams = remembered(client, "The street is wet", "Trams are late")
-    with httpx.Client(base_url=client.base_url, headers={"X-Agent-Id": f"other-{uuid4().hex}"}, timeout=60) as stranger:
+    with httpx.Client(
+        base_url=client.base_url, headers={"X-Agent-Id": f"other-{uuid4().hex}"}, timeout=60
+    ) as stranger:
         ends = remembered(stranger, "The street is wet", "Trams are late")
         link(stranger, *ends, "causes")
         retract(stranger, ends[0]).raise_for_status()

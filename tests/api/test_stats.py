@@ -51,7 +51,9 @@ def said(counts: dict[str, int]) -> dict[str, int]:
 def test_the_numbers_are_those_of_lists_and_log(client: httpx.Client) -> None:
     eventful(client)
     stats = stats_of(client)
-    memories = client.get("/v1/memories", params={"include_superseded": True, "limit": 1000}).json()["items"]
+    memories = client.get(
+        "/v1/memories", params={"include_superseded": True, "limit": 1000}
+    ).json()["items"]
     log = client.get("/v1/log", params={"limit": 1000}).json()["items"]
     holding = [m for m in memories if m["status"] == "current"]
     assert stats["memories"] == len(memories)
@@ -64,21 +66,36 @@ def test_the_numbers_are_those_of_lists_and_log(client: httpx.Client) -> None:
     assert stats["operations"] == len(log)
     assert said(stats["by_operation"]) == counted(entry["operation"] for entry in log)
     assert said(stats["by_judge"]) == counted(entry["decided_by"] for entry in log)
-    assert (stats["first_known_at"], stats["last_known_at"]) == (log[-1]["created_at"], log[0]["created_at"])
+    assert (stats["first_known_at"], stats["last_known_at"]) == (
+        log[-1]["created_at"],
+        log[0]["created_at"],
+    )
     assert stats["text_bytes"] == sum(len((m["content"] or "").encode()) for m in memories)
-    assert said(stats["reviews"]) == counted(r["status"] for r in client.get("/v1/reviews").json()["items"]) == {"pending": 1}
+    assert (
+        said(stats["reviews"])
+        == counted(r["status"] for r in client.get("/v1/reviews").json()["items"])
+        == {"pending": 1}
+    )
     assert stats["beliefs"] > 0
     strengths = sorted(m["strength"] for m in holding)
     strength = stats["holding"]["strength"]
     assert strength["mean"] == pytest.approx(sum(strengths) / len(strengths), abs=1e-5)
-    assert strengths[0] <= strength["lower_quartile"] <= strength["median"] <= strength["upper_quartile"] <= strengths[-1]
+    assert (
+        strengths[0]
+        <= strength["lower_quartile"]
+        <= strength["median"]
+        <= strength["upper_quartile"]
+        <= strengths[-1]
+    )
 
 
 def test_the_statuses_are_those_of_any_history(server_url: str, template_url: str) -> None:
     with telling(server_url, template_url) as (client, _):
         for agent in range(3):
             with other(client, f"told-{agent}") as one:
-                memories = one.get("/v1/memories", params={"include_superseded": True, "limit": 1000}).json()["items"]
+                memories = one.get(
+                    "/v1/memories", params={"include_superseded": True, "limit": 1000}
+                ).json()["items"]
                 stats = stats_of(one)
                 assert said(stats["by_status"]) == counted(m["status"] for m in memories)
                 assert stats["by_status"]["merged"] > 0
@@ -103,7 +120,9 @@ def test_other_agents_do_not_count(client: httpx.Client) -> None:
         assert stats_of(client) | {"as_of": ""} == before | {"as_of": ""}
 
 
-def test_an_agent_that_knows_nothing_yet_has_zeros_and_one_that_never_was_is_unknown(client: httpx.Client) -> None:
+def test_an_agent_that_knows_nothing_yet_has_zeros_and_one_that_never_was_is_unknown(
+    client: httpx.Client,
+) -> None:
     agent = client.headers["X-Agent-Id"]
     problem(client.get(f"/v1/agents/{agent}/stats"), 404)
     client.patch(f"/v1/agents/{agent}", json={"mode": "shadow"}).raise_for_status()
@@ -126,6 +145,8 @@ def test_the_command_line_ends_and_counts(service: str) -> None:
     assert (ended.returncode, ended.stdout) == (0, f"ended 1, 0 go on\n{one}\n"), ended.stderr
     assert two in palimpsest("end-project", "x y", "--json", *words).stdout
     assert "retracted" in (shown := palimpsest("stats", *words).stdout), shown
-    assert palimpsest("stats", agent, "--url", service, "--json").stdout.startswith('{\n  "agent_id"')
+    assert palimpsest("stats", agent, "--url", service, "--json").stdout.startswith(
+        '{\n  "agent_id"'
+    )
     failed = palimpsest("stats", "nobody-there", "--url", service)
     assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)

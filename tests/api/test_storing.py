@@ -29,16 +29,33 @@ def test_the_same_text_again_is_known_already(client: httpx.Client) -> None:
     assert again.json()["decision"]["relation"] == "DUPLICATE"
 
 
-@pytest.mark.parametrize("text", ["has a DOG called rex", "Has a dog  called Rex!", "“Has a dog called Rex.”", "Ｈas a dog called Rex"])
-def test_case_spacing_width_and_punctuation_make_no_new_fact(client: httpx.Client, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "has a DOG called rex",
+        "Has a dog  called Rex!",
+        "“Has a dog called Rex.”",
+        "Ｈas a dog called Rex",
+    ],
+)
+def test_case_spacing_width_and_punctuation_make_no_new_fact(
+    client: httpx.Client, text: str
+) -> None:
     store(client, "Has a dog called Rex")
     assert store(client, text)["operation"] == "NOOP"
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("Writes C", "Writes C++"), ("Offset is 5", "Offset is -5"), ("Owes 3.5 euros", "Owes 35 euros")]
+    ("one", "other"),
+    [
+        ("Writes C", "Writes C++"),
+        ("Offset is 5", "Offset is -5"),
+        ("Owes 3.5 euros", "Owes 35 euros"),
+    ],
 )
-def test_marks_that_carry_meaning_make_another_fact(client: httpx.Client, one: str, other: str) -> None:
+def test_marks_that_carry_meaning_make_another_fact(
+    client: httpx.Client, one: str, other: str
+) -> None:
     store(client, one)
     assert store(client, other, classify="rules")["operation"] == "ADD"
     assert contents(client) == {one, other}
@@ -49,7 +66,10 @@ def test_without_fuzzy_dedupe_only_the_very_same_text_is_known(database_url: str
 
     from app.settings import load_settings
 
-    with running(load_settings(database_url=database_url, fuzzy_dedupe=False)) as address, httpx.Client(base_url=address) as client:
+    with (
+        running(load_settings(database_url=database_url, fuzzy_dedupe=False)) as address,
+        httpx.Client(base_url=address) as client,
+    ):
         store(client, "Has a dog")
         assert store(client, "has a dog", classify="rules")["operation"] == "ADD"
         assert store(client, "Has a dog")["operation"] == "NOOP"
@@ -102,9 +122,13 @@ def test_supersedes_by_the_caller_ends_each_of_the_named(client: httpx.Client) -
     assert new["memory"]["chain_id"] == olds[0]
 
 
-def test_superseding_something_unknown_is_refused_and_nothing_is_stored(client: httpx.Client) -> None:
+def test_superseding_something_unknown_is_refused_and_nothing_is_stored(
+    client: httpx.Client,
+) -> None:
     known = store(client, "Works at Acme")["memory"]["id"]
-    response = client.post("/v1/memories", json={"content": "Runs a bakery", "supersedes": [known, str(uuid4())]})
+    response = client.post(
+        "/v1/memories", json={"content": "Runs a bakery", "supersedes": [known, str(uuid4())]}
+    )
     assert "GET /v1/memories" in problem(response, 404)["detail"]
     assert contents(client) == {"Works at Acme"}
 
@@ -132,19 +156,35 @@ def test_unclassified_facts_are_only_checked_for_equal_text(client: httpx.Client
     send(client, editor("Vim", classify=False))
     assert send(client, editor("Emacs", classify=False))["operation"] == "ADD"
     assert send(client, editor("Emacs", classify=False))["operation"] == "NOOP"
-    assert send(client, editor("Emacs", content="Uses Emacs as Editor", classify=False))["operation"] == "ADD"
+    assert (
+        send(client, editor("Emacs", content="Uses Emacs as Editor", classify=False))["operation"]
+        == "ADD"
+    )
     assert len(contents(client, key="editor")) == 3
 
 
-def test_a_classified_fact_joins_the_oldest_chain_of_its_slot_and_ends_the_others_within_the_cap(client: httpx.Client) -> None:
-    ids = [send(client, editor(name, classify=False))["memory"]["id"] for name in ("A", "B", "C", "D", "E")]
+def test_a_classified_fact_joins_the_oldest_chain_of_its_slot_and_ends_the_others_within_the_cap(
+    client: httpx.Client,
+) -> None:
+    ids = [
+        send(client, editor(name, classify=False))["memory"]["id"]
+        for name in ("A", "B", "C", "D", "E")
+    ]
     new = send(client, editor("Z"))
     assert new["operation"] == "UPDATE"
     assert new["superseded"] == ids[:3]
     assert new["memory"]["chain_id"] == ids[0]
-    assert contents(client, key="editor") == {"Uses D as editor", "Uses E as editor", "Uses Z as editor"}
+    assert contents(client, key="editor") == {
+        "Uses D as editor",
+        "Uses E as editor",
+        "Uses Z as editor",
+    }
     other = client.get(f"/v1/memories/{ids[1]}").json()
-    assert (other["status"], other["superseded_by"], other["chain_id"]) == ("superseded", new["memory"]["id"], ids[1])
+    assert (other["status"], other["superseded_by"], other["chain_id"]) == (
+        "superseded",
+        new["memory"]["id"],
+        ids[1],
+    )
 
 
 def test_a_dry_run_answers_with_the_plan_and_writes_nothing(client: httpx.Client) -> None:
@@ -176,26 +216,40 @@ def test_near_neighbours_are_listed_as_candidates(client: httpx.Client) -> None:
     assert 0.2 < candidate["similarity"] < 1
 
 
-def test_importance_and_core_are_inherited_and_the_old_one_leaves_core(client: httpx.Client) -> None:
+def test_importance_and_core_are_inherited_and_the_old_one_leaves_core(
+    client: httpx.Client,
+) -> None:
     old = send(client, editor("Vim", tier="core", importance=0.9))
     new = send(client, editor("Emacs", importance=0.2))
     assert (new["memory"]["tier"], new["memory"]["importance"]) == ("core", 0.9)
     ended = client.get(f"/v1/memories/{old['memory']['id']}").json()
     assert ended["tier"] == "semantic"
-    before = client.get(f"/v1/memories/{old['memory']['id']}", params={"known_at": old["known_at"]}).json()
+    before = client.get(
+        f"/v1/memories/{old['memory']['id']}", params={"known_at": old["known_at"]}
+    ).json()
     assert (before["tier"], before["status"]) == ("core", "current")
 
 
 def test_a_decision_carries_typed_details(client: httpx.Client) -> None:
-    details = {"rationale": "One zone", "alternatives": ["local time"], "related_files": ["clock.py"], "votes": 3}
+    details = {
+        "rationale": "One zone",
+        "alternatives": ["local time"],
+        "related_files": ["clock.py"],
+        "votes": 3,
+    }
     stored = store(client, "We store times in UTC", kind="decision", details=details)
     assert stored["memory"]["details"] == details
-    bad = client.post("/v1/memories", json={"content": "We use tabs", "kind": "decision", "details": {"alternatives": "spaces"}})
+    bad = client.post(
+        "/v1/memories",
+        json={"content": "We use tabs", "kind": "decision", "details": {"alternatives": "spaces"}},
+    )
     assert "alternatives" in problem(bad, 422)["detail"]
 
 
 def test_a_change_far_into_a_long_text_is_never_a_duplicate(client: httpx.Client) -> None:
-    text = " ".join(f"Step {number}: turn valve {number} by {number} degrees." for number in range(300))
+    text = " ".join(
+        f"Step {number}: turn valve {number} by {number} degrees." for number in range(300)
+    )
     store(client, text)
     changed = store(client, text.replace("valve 290 by 290", "valve 290 by 17"))
     assert changed["operation"] == "ADD"
@@ -211,7 +265,16 @@ def batch(client: httpx.Client, items: list[Any], **more: Any) -> httpx.Response
 
 
 def test_a_batch_sees_what_it_has_itself_written(client: httpx.Client) -> None:
-    response = batch(client, [editor("Vim"), editor("Emacs"), editor("emacs"), {"content": "Has a dog"}, {"content": "has a dog."}])
+    response = batch(
+        client,
+        [
+            editor("Vim"),
+            editor("Emacs"),
+            editor("emacs"),
+            {"content": "Has a dog"},
+            {"content": "has a dog."},
+        ],
+    )
     results = response.json()["results"]
     assert [r["operation"] for r in results] == ["ADD", "UPDATE", "NOOP", "ADD", "NOOP"]
     known = [r["known_at"] for r in results]
@@ -219,14 +282,22 @@ def test_a_batch_sees_what_it_has_itself_written(client: httpx.Client) -> None:
     assert results[1]["superseded"] == [results[0]["memory"]["id"]]
     history = client.get(f"/v1/memories/{results[0]['memory']['id']}/history").json()
     assert [v["value"] for v in history["versions"]] == ["Vim", "Emacs"]
-    then = client.get(f"/v1/memories/{results[0]['memory']['id']}", params={"known_at": known[0]}).json()
+    then = client.get(
+        f"/v1/memories/{results[0]['memory']['id']}", params={"known_at": known[0]}
+    ).json()
     assert then["valid_until"] is None
 
 
 def test_a_bad_item_fails_alone(client: httpx.Client) -> None:
     response = batch(
         client,
-        [{"content": "Has a dog"}, {"content": ""}, {"text": "?"}, {"content": "x", "supersedes": str(uuid4())}, {"content": "Has a cat"}],
+        [
+            {"content": "Has a dog"},
+            {"content": ""},
+            {"text": "?"},
+            {"content": "x", "supersedes": str(uuid4())},
+            {"content": "Has a cat"},
+        ],
     )
     assert response.status_code == 200
     results = response.json()["results"]

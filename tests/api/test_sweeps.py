@@ -12,7 +12,9 @@ from app.settings import load_settings
 # --- what it finds -----------------------------------------------------------------------------------------------------
 
 
-def test_of_several_values_in_a_slot_the_latest_start_holds_and_the_others_end_where_the_next_begins(place: Place) -> None:
+def test_of_several_values_in_a_slot_the_latest_start_holds_and_the_others_end_where_the_next_begins(
+    place: Place,
+) -> None:
     vim = place.editor("Vim", valid_from="2023-01-01")
     nano = place.editor("Nano", valid_from="2025-01-01")
     emacs = place.editor("Emacs", valid_from="2024-01-01")
@@ -23,7 +25,10 @@ def test_of_several_values_in_a_slot_the_latest_start_holds_and_the_others_end_w
     assert place.memory(emacs)["valid_until"].startswith("2025-01-01")
     assert found["counts"]["superseded"] == 2
     assert (found["total"], found["examined"], found["progress"]) == (3, 3, 1.0)
-    assert {(f["memory_id"], *f["others"]) for f in found["findings"]} == {(emacs, vim), (nano, emacs)}
+    assert {(f["memory_id"], *f["others"]) for f in found["findings"]} == {
+        (emacs, vim),
+        (nano, emacs),
+    }
 
 
 def test_the_log_says_that_the_sweep_decided_and_why(place: Place) -> None:
@@ -53,9 +58,13 @@ def test_the_same_value_twice_is_withdrawn_once(place: Place) -> None:
 
 
 @pytest.mark.parametrize("classify", [False, True])
-def test_a_value_told_again_after_another_is_the_one_that_holds(place: Place, classify: bool) -> None:
+def test_a_value_told_again_after_another_is_the_one_that_holds(
+    place: Place, classify: bool
+) -> None:
     vim, emacs = place.editor("Vim"), place.editor("Emacs")
-    again = place.client.post("/v1/memories", json=editor("Vim", content="Uses Vim", kind="fact", classify=classify)).json()["memory"]["id"]
+    again = place.client.post(
+        "/v1/memories", json=editor("Vim", content="Uses Vim", kind="fact", classify=classify)
+    ).json()["memory"]["id"]
     place.sweep()
     assert place.standing(vim, emacs, again) == ["superseded", "superseded", "current"]
     assert place.sweep()["findings"] == []
@@ -94,13 +103,26 @@ def test_a_question_beside_a_proposal_is_asked_afterwards(place: Place) -> None:
     assert len(place.client.get("/v1/reviews").json()["items"]) == 2
     for review in (proposed, asked):
         decided = place.client.post(f"/v1/reviews/{review['id']}/accept")
-        decided = place.client.post(f"/v1/reviews/{review['id']}/accept") if decided.status_code == 409 else decided
+        decided = (
+            place.client.post(f"/v1/reviews/{review['id']}/accept")
+            if decided.status_code == 409
+            else decided
+        )
         assert decided.status_code == 200, decided.text
-    assert [m["content"] for m in place.client.get("/v1/memories").json()["items"]] == ["Alice moved to Lisbon"]
+    assert [m["content"] for m in place.client.get("/v1/memories").json()["items"]] == [
+        "Alice moved to Lisbon"
+    ]
 
 
 def test_a_constraint_stays_and_a_person_is_asked(place: Place) -> None:
-    rule = place.store("Only Vim may be used", kind="constraint", category="tooling", key="editor", value="Vim", valid_from="2023-01-01")
+    rule = place.store(
+        "Only Vim may be used",
+        kind="constraint",
+        category="tooling",
+        key="editor",
+        value="Vim",
+        valid_from="2023-01-01",
+    )
     place.editor("Nano", valid_from="2024-01-01")
     place.editor("Emacs", valid_from="2025-01-01")
     place.sweep()
@@ -118,7 +140,10 @@ def test_lower_trust_never_ends_higher_but_asks(place: Place) -> None:
 
 
 def test_what_holds_several_values_is_left(place: Place) -> None:
-    ids = [place.store(f"Speaks {word}", key="language", value=word, single_valued=False) for word in ("Thai", "Dutch")]
+    ids = [
+        place.store(f"Speaks {word}", key="language", value=word, single_valued=False)
+        for word in ("Thai", "Dutch")
+    ]
     assert place.sweep()["counts"]["superseded"] == 0
     assert place.standing(*ids) == ["current", "current"]
 
@@ -170,7 +195,10 @@ def test_accepting_what_moved_meanwhile_shows_it_first(place: Place) -> None:
 
 
 def test_what_a_person_undid_is_not_done_again(place: Place) -> None:
-    vim, nano = place.editor("Vim", valid_from="2023-01-01"), place.editor("Nano", valid_from="2024-01-01")
+    vim, nano = (
+        place.editor("Vim", valid_from="2023-01-01"),
+        place.editor("Nano", valid_from="2024-01-01"),
+    )
     place.sweep()
     [entry] = place.log(decided_by="sweep")
     assert place.client.post(f"/v1/log/{entry['id']}/revert").status_code == 200
@@ -179,7 +207,10 @@ def test_what_a_person_undid_is_not_done_again(place: Place) -> None:
 
 
 def test_a_whole_sweep_is_undone_by_its_id(place: Place) -> None:
-    ids = [place.editor(value, valid_from=f"{year}-01-01") for value, year in (("Vim", 2022), ("Nano", 2023), ("Emacs", 2024))]
+    ids = [
+        place.editor(value, valid_from=f"{year}-01-01")
+        for value, year in (("Vim", 2022), ("Nano", 2023), ("Emacs", 2024))
+    ]
     home = place.store("Lives in Porto", valid_from="2023-01-01")
     place.store("Moved from Porto to Lisbon", valid_from="2024-05-01")
     found = place.sweep()
@@ -192,7 +223,10 @@ def test_a_whole_sweep_is_undone_by_its_id(place: Place) -> None:
 
 
 def test_a_dry_run_tells_what_a_sweep_does_and_does_nothing(place: Place) -> None:
-    ids = [place.editor(value, valid_from=f"{year}-01-01") for value, year in (("Vim", 2022), ("Nano", 2023), ("Emacs", 2024))]
+    ids = [
+        place.editor(value, valid_from=f"{year}-01-01")
+        for value, year in (("Vim", 2022), ("Nano", 2023), ("Emacs", 2024))
+    ]
     place.store("Lives in Porto", valid_from="2023-01-01")
     place.store("Moved from Porto to Lisbon", valid_from="2024-05-01")
     before = place.log(limit=1000)
@@ -203,7 +237,10 @@ def test_a_dry_run_tells_what_a_sweep_does_and_does_nothing(place: Place) -> Non
 
 
 def test_one_slot_alone(place: Place) -> None:
-    vim, _ = place.editor("Vim", valid_from="2022-01-01"), place.editor("Nano", valid_from="2023-01-01")
+    vim, _ = (
+        place.editor("Vim", valid_from="2022-01-01"),
+        place.editor("Nano", valid_from="2023-01-01"),
+    )
     homes = [
         place.store(f"Lives in {town}", key="home", value=town, valid_from=f"{year}-01-01")
         for town, year in (("Porto", 2022), ("Lisbon", 2023))
@@ -213,11 +250,15 @@ def test_one_slot_alone(place: Place) -> None:
     assert found["total"] == 2
 
 
-def test_what_became_known_since_a_time_is_held_against_all_that_was_known_before(place: Place) -> None:
+def test_what_became_known_since_a_time_is_held_against_all_that_was_known_before(
+    place: Place,
+) -> None:
     old = place.store("Lives in Porto", valid_from="2023-01-01")
     place.store("Works at Initech", valid_from="2023-01-01")
     place.store("No longer works at Initech", valid_from="2024-01-01")
-    since = place.memory(place.store("Moved from Porto to Lisbon", valid_from="2024-05-01"))["created_at"]
+    since = place.memory(place.store("Moved from Porto to Lisbon", valid_from="2024-05-01"))[
+        "created_at"
+    ]
     found = place.sweep(since=since)
     assert place.memory(old)["status"] == "superseded"
     assert (found["total"], found["counts"]["retracted"]) == (1, 0)
@@ -231,7 +272,10 @@ def test_what_is_told_late_is_held_against_what_began_after_it(place: Place) -> 
 
 
 def test_in_shadow_every_change_becomes_a_question(place: Place) -> None:
-    vim, nano = place.editor("Vim", valid_from="2023-01-01"), place.editor("Nano", valid_from="2024-01-01")
+    vim, nano = (
+        place.editor("Vim", valid_from="2023-01-01"),
+        place.editor("Nano", valid_from="2024-01-01"),
+    )
     place.client.patch("/v1/agents/default", json={"mode": "shadow"})
     assert place.sweep()["counts"]["reviews"] == 1
     assert place.standing(vim, nano) == ["current", "current"]
@@ -260,7 +304,12 @@ def test_a_slot_needs_its_key_and_an_agent_its_own_name(place: Place) -> None:
 
 def test_another_agents_sweep_is_unknown(place: Place) -> None:
     started = place.client.post("/v1/sweeps").json()
-    assert place.client.get(f"/v1/sweeps/{started['id']}", headers={"X-Agent-Id": "another"}).status_code == 404
+    assert (
+        place.client.get(
+            f"/v1/sweeps/{started['id']}", headers={"X-Agent-Id": "another"}
+        ).status_code
+        == 404
+    )
 
 
 def test_where_it_is_switched_off_a_call_is_told_so(database_url: str) -> None:
@@ -273,11 +322,18 @@ def test_where_it_is_switched_off_a_call_is_told_so(database_url: str) -> None:
 # --- inline -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_value_stored_unjudged_by_the_settings_is_held_against_its_slot_right_after(database_url: str) -> None:
+def test_a_value_stored_unjudged_by_the_settings_is_held_against_its_slot_right_after(
+    database_url: str,
+) -> None:
     settings = load_settings(database_url=database_url, classify="off")
     with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
         place = Place(database_url, client)
-        stored = [client.post("/v1/memories", json={"content": f"Uses {word}", "key": "editor", "value": word}) for word in ("Vim", "Nano")]
+        stored = [
+            client.post(
+                "/v1/memories", json={"content": f"Uses {word}", "key": "editor", "value": word}
+            )
+            for word in ("Vim", "Nano")
+        ]
         vim, nano = (answer.json()["memory"]["id"] for answer in stored)
         assert place.standing(vim, nano) == ["current", "current"]
         place.work(classify="off")
@@ -302,7 +358,9 @@ def test_what_the_model_could_not_judge_is_judged_when_it_is_back(database_url: 
         with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
             place = Place(database_url, client)
             old, new = (
-                client.post("/v1/memories", json={"content": f"The Falcon app was written by {name}"}).json()["memory"]["id"]
+                client.post(
+                    "/v1/memories", json={"content": f"The Falcon app was written by {name}"}
+                ).json()["memory"]["id"]
                 for name in ("Anna", "Bertha")
             )
             assert place.standing(old, new) == ["current", "current"]

@@ -22,7 +22,9 @@ def told(server_url: str, template_url: str) -> Iterator[tuple[httpx.Client, str
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_an_export_imported_and_exported_again_is_the_same_bytes(told: tuple[httpx.Client, str], seed: int) -> None:
+def test_an_export_imported_and_exported_again_is_the_same_bytes(
+    told: tuple[httpx.Client, str], seed: int
+) -> None:
     with other(told[0], f"told-{seed}") as one, other(told[0]) as two:
         export = exported(one)
         counts = brought_back(two, export)
@@ -47,7 +49,9 @@ def test_every_operation_is_in_the_history_that_is_tried(told: tuple[httpx.Clien
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_both_agents_answer_the_same_on_both_axes(told: tuple[httpx.Client, str], seed: int) -> None:
+def test_both_agents_answer_the_same_on_both_axes(
+    told: tuple[httpx.Client, str], seed: int
+) -> None:
     with other(told[0], f"told-{seed}") as one, other(told[0]) as two:
         brought_back(two, exported(one))
         for path, params in questions(one, random.Random(seed)):
@@ -58,16 +62,24 @@ def test_both_agents_answer_the_same_on_both_axes(told: tuple[httpx.Client, str]
 
 def questions(client: httpx.Client, pick: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
     """Lists, searches, versions, chains and the log, at moments around everything that happened."""
-    memories = client.get("/v1/memories", params={"include_superseded": True, "limit": 1000}).json()["items"]
+    memories = client.get(
+        "/v1/memories", params={"include_superseded": True, "limit": 1000}
+    ).json()["items"]
     log = client.get("/v1/log", params={"limit": 1000}).json()["items"]
-    as_ofs = sorted({m[name] for m in memories for name in ("valid_from", "valid_until") if m[name]} | {"2019-03-01", "2030-01-01"})
+    as_ofs = sorted(
+        {m[name] for m in memories for name in ("valid_from", "valid_until") if m[name]}
+        | {"2019-03-01", "2030-01-01"}
+    )
     last = max(entry["created_at"] for entry in log)
     known_ats = sorted({entry["created_at"] for entry in log})
     for known_at in [*pick.sample(known_ats, 8), last]:
         point = {"as_of": pick.choice(as_ofs), "known_at": known_at}
         yield "/v1/memories", {**point, "limit": 1000}
         yield "/v1/memories", {**point, "include_superseded": True, "limit": 1000}
-        for mode in ("vector", "text"):  # hybrid breaks ties of equal texts by where they lie on disk
+        for mode in (
+            "vector",
+            "text",
+        ):  # hybrid breaks ties of equal texts by where they lie on disk
             yield "/v1/search", {**point, "q": "Where does she live?", "limit": 1000, "mode": mode}
         for memory in pick.sample(memories, 10):
             yield f"/v1/memories/{memory['id']}", point
@@ -90,7 +102,10 @@ def test_it_can_be_brought_to_another_server(client: httpx.Client, database_url:
     store(client, **editor("Vim"))
     store(client, **editor("Emacs"))
     export = exported(client)
-    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address, timeout=60) as elsewhere:
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as elsewhere,
+    ):
         brought_back(elsewhere, export)
         assert exported(elsewhere) == export
 
@@ -104,7 +119,9 @@ def test_an_agent_that_never_was_exports_and_imports_as_nothing(client: httpx.Cl
         assert exported(two) == export
 
 
-def test_without_vectors_it_is_smaller_and_they_are_made_again(told: tuple[httpx.Client, str]) -> None:
+def test_without_vectors_it_is_smaller_and_they_are_made_again(
+    told: tuple[httpx.Client, str],
+) -> None:
     small, full = exported(told[0], vectors=False), exported(told[0])
     assert len(small) < len(full)
     assert lines_of(small)[0]["encoder"] is None
@@ -116,9 +133,15 @@ def test_without_vectors_it_is_smaller_and_they_are_made_again(told: tuple[httpx
 
 def test_vectors_of_another_encoder_are_made_anew(told: tuple[httpx.Client, str]) -> None:
     export = lines_of(exported(told[0]))
-    foreign = [line | ({"encoder": "another", "dimensions": 2} if line["type"] == "palimpsest" else {}) for line in export]
+    foreign = [
+        line | ({"encoder": "another", "dimensions": 2} if line["type"] == "palimpsest" else {})
+        for line in export
+    ]
     vector = base64.b64encode(np.array([1, 0], "<f4").tobytes()).decode()
-    foreign = [line | ({"embedding": vector} if line["type"] == "memory" and not line["erased_at"] else {}) for line in foreign]
+    foreign = [
+        line | ({"embedding": vector} if line["type"] == "memory" and not line["erased_at"] else {})
+        for line in foreign
+    ]
     with other(told[0]) as two:
         brought_back(two, joined(foreign))
         assert exported(two) == exported(told[0])
@@ -139,7 +162,14 @@ def test_hashes_of_a_file_are_not_trusted(client: httpx.Client) -> None:
     store(client, **editor("Vim"))
     export = exported(client)
     forged = lines_of(export)
-    forged[1] |= {"content_hash": "00", "fuzzy_hash": "", "folded_hash": "ff", "value_hash": None, "slot_key": "other", "slot_hash": "01"}
+    forged[1] |= {
+        "content_hash": "00",
+        "fuzzy_hash": "",
+        "folded_hash": "ff",
+        "value_hash": None,
+        "slot_key": "other",
+        "slot_hash": "01",
+    }
     with other(client) as two:
         brought_back(two, joined(forged))
         assert exported(two) == export

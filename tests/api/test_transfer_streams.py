@@ -24,7 +24,10 @@ def large(database_url: str) -> Iterator[tuple[httpx.Client, str]]:
         running(load_settings(database_url=database_url, pool_size=2, pool_timeout=2)) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
-        lines = [{"content": f"{number}", "details": {"text": "Has a dog. " * 1_000}} for number in range(1_000)]
+        lines = [
+            {"content": f"{number}", "details": {"text": "Has a dog. " * 1_000}}
+            for number in range(1_000)
+        ]
         assert client.post("/v1/import", content=joined(lines)).status_code == 200
         yield client, database_url
 
@@ -47,23 +50,35 @@ def half_read(client: httpx.Client) -> Iterator[Iterator[bytes]]:
 
 def test_the_planner_hears_at_once_of_what_came(large: tuple[httpx.Client, str]) -> None:
     client, url = large
-    with psycopg.connect(url, autocommit=True) as connection, other(client) as second, other(client) as third:
-        connection.execute("ALTER TABLE memories SET (autovacuum_enabled = off)")  # it would tell the planner too, a minute later
+    with (
+        psycopg.connect(url, autocommit=True) as connection,
+        other(client) as second,
+        other(client) as third,
+    ):
+        connection.execute(
+            "ALTER TABLE memories SET (autovacuum_enabled = off)"
+        )  # it would tell the planner too, a minute later
         known = "SELECT reltuples FROM pg_class WHERE relname = 'memories'"
         brought_back(second, exported(client))
         assert connection.execute(known).fetchone() == (2_000,)
-        assert third.post("/v1/import", content=joined([{"content": f"{number}"} for number in range(1_000)])).is_success
+        assert third.post(
+            "/v1/import", content=joined([{"content": f"{number}"} for number in range(1_000)])
+        ).is_success
         assert connection.execute(known).fetchone() == (3_000,)
 
 
 def test_an_import_stands_where_the_planner_cannot_be_told(large: tuple[httpx.Client, str]) -> None:
     client, url = large
     with psycopg.connect(url) as connection, other(client) as second:
-        connection.execute("LOCK TABLE memories IN SHARE UPDATE EXCLUSIVE MODE")  # as a VACUUM of somebody else does
+        connection.execute(
+            "LOCK TABLE memories IN SHARE UPDATE EXCLUSIVE MODE"
+        )  # as a VACUUM of somebody else does
         assert brought_back(second, exported(client))["memory"] == 1_000
 
 
-def test_an_export_is_one_moment_whatever_is_stored_meanwhile(large: tuple[httpx.Client, str]) -> None:
+def test_an_export_is_one_moment_whatever_is_stored_meanwhile(
+    large: tuple[httpx.Client, str],
+) -> None:
     client, _ = large
     before = exported(client)
     with other(client, "default") as reader, half_read(reader) as rest:
@@ -83,7 +98,9 @@ def test_a_reader_that_leaves_gives_the_connection_back(large: tuple[httpx.Clien
     assert lines_of(exported(client))[-1]["type"] == "end", "the connection is as good as before"
 
 
-def test_a_reader_that_stops_reading_gives_the_connection_back(large: tuple[httpx.Client, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_stops_reading_gives_the_connection_back(
+    large: tuple[httpx.Client, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     client, url = large
     monkeypatch.setattr(transfer, "PATIENCE", 0.3)
     with other(client, "default") as reader, half_read(reader) as rest:
@@ -105,14 +122,18 @@ def test_an_export_that_breaks_does_not_look_complete(large: tuple[httpx.Client,
     with other(client, "default") as reader, half_read(reader) as rest:
         with psycopg.connect(url) as connection:
             others = "datname = current_database() AND pid <> pg_backend_pid()"
-            connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+            connection.execute(
+                f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"
+            )
         read: list[bytes] = []
         with pytest.raises(httpx.RemoteProtocolError):
             read.extend(rest)
     assert b'"type":"end"' not in b"".join(read)
 
 
-def test_a_caller_that_leaves_in_the_middle_of_an_import_leaves_nothing(large: tuple[httpx.Client, str]) -> None:
+def test_a_caller_that_leaves_in_the_middle_of_an_import_leaves_nothing(
+    large: tuple[httpx.Client, str],
+) -> None:
     client, url = large
     export = exported(client)
     with other(client) as two:

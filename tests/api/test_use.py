@@ -17,7 +17,7 @@ from transfers import brought_back, exported, joined, lines_of, other
 
 from app.domain.memory import AgentId
 from app.services import using
-from app.services.using import Using
+from app.services.using import UsageCounter
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine
 
@@ -56,16 +56,16 @@ def own(database_url: str) -> Iterator[Own]:
         yield Own(client, database_url)
 
 
-async def with_using(url: str, step: Callable[[Using], Awaitable[None]]) -> None:
+async def with_using(url: str, step: Callable[[UsageCounter], Awaitable[None]]) -> None:
     engine = create_engine(url, pool_size=2, patience=Patience(statement=0, lock=0))
     try:
-        await step(Using(engine, every=SELDOM))
+        await step(UsageCounter(engine, every=SELDOM))
     finally:
         await engine.dispose()
 
 
-async def noted(noting: Using, agent: str, *ids: str) -> None:
-    noting.note(AgentId(agent), map(UUID, ids))
+async def noted(noting: UsageCounter, agent: str, *ids: str) -> None:
+    noting.note_uses(AgentId(agent), map(UUID, ids))
     await noting.flush()
 
 
@@ -99,23 +99,34 @@ def test_it_touches_neither_version_nor_belief_nor_known_time_nor_repetitions(ow
     own.uses(stored["memory"]["id"])
     assert untouched(own) == before
     seen = own.get(stored["memory"]["id"])
-    assert (seen["etag"], seen["access_count"], seen["last_reinforced_at"]) == (stored["memory"]["etag"], 0, None)
+    assert (seen["etag"], seen["access_count"], seen["last_reinforced_at"]) == (
+        stored["memory"]["etag"],
+        0,
+        None,
+    )
     again = store(own.client, "Has a dog")["memory"]
     assert (again["access_count"], again["use_count"]) == (1, 1)
 
 
 def untouched(own: Own) -> list[Any]:
-    return [own.execute(f"SELECT * FROM {table}") for table in ("agents", "memories", "memory_beliefs", "consolidation_log")]
+    return [
+        own.execute(f"SELECT * FROM {table}")
+        for table in ("agents", "memories", "memory_beliefs", "consolidation_log")
+    ]
 
 
 def test_within_a_minute_one_use_counts(own: Own) -> None:
     stored = store(own.client, "Has a dog")["memory"]["id"]
     own.uses(stored)
-    own.execute("UPDATE memory_usage SET last_accessed_at = date_trunc('minute', clock_timestamp()) + interval '1 day'")
+    own.execute(
+        "UPDATE memory_usage SET last_accessed_at = date_trunc('minute', clock_timestamp()) + interval '1 day'"
+    )
     own.uses(stored)
     assert own.get(stored)["use_count"] == 1, "the same minute, or a clock that went back"
     for count in (2, 3):
-        own.execute("UPDATE memory_usage SET last_accessed_at = clock_timestamp() - interval '1 minute'")
+        own.execute(
+            "UPDATE memory_usage SET last_accessed_at = clock_timestamp() - interval '1 minute'"
+        )
         own.uses(stored, stored)
         assert own.get(stored)["use_count"] == count
 
@@ -141,7 +152,9 @@ def test_every_page_of_a_list_shows_uses(own: Own) -> None:
     own.uses(*ids)
     for sort in ("created", "strength"):
         first = own.client.get("/v1/memories", params={"sort": sort, "limit": 2}).json()
-        second = own.client.get("/v1/memories", params={"sort": sort, "limit": 2, "cursor": first["next_cursor"]}).json()
+        second = own.client.get(
+            "/v1/memories", params={"sort": sort, "limit": 2, "cursor": first["next_cursor"]}
+        ).json()
         assert {m["id"] for m in (*first["items"], *second["items"])} == set(ids)
         assert [counted(m) for m in (*first["items"], *second["items"])] == [(1, True)] * 4
 
@@ -151,7 +164,9 @@ def test_what_is_used_comes_before_its_like_and_nothing_is_hidden(own: Own) -> N
     own.uses(ids[1])
     own.execute("UPDATE memory_usage SET use_count = 100")
     asked = {"sort": "strength", "as_of": "2030-01-01"}
-    assert (listed := [m["id"] for m in own.client.get("/v1/memories", params=asked).json()["items"]])[0] == ids[1]
+    assert (
+        listed := [m["id"] for m in own.client.get("/v1/memories", params=asked).json()["items"]]
+    )[0] == ids[1]
     assert set(listed) == set(ids)
 
 
@@ -183,7 +198,7 @@ def test_where_a_write_holds_the_counters_it_gives_way_and_counts_later(own: Own
     stored = send(own.client, editor("Vim"))["memory"]["id"]
     send(own.client, editor("Vim"))
 
-    async def step(noting: Using) -> None:
+    async def step(noting: UsageCounter) -> None:
         with psycopg.connect(own.url) as writer:
             writer.execute("SELECT FROM memory_usage FOR UPDATE")
             async with asyncio.timeout(60):  # else it would wait for ever
@@ -200,10 +215,16 @@ def test_writes_that_confirm_the_same_memories_are_not_disturbed(own: Own) -> No
     texts = [f"Fact number {number}" for number in range(60)]
     ids = [store(own.client, text)["memory"]["id"] for text in texts]
 
-    async def step(noting: Using) -> None:
+    async def step(noting: UsageCounter) -> None:
         async with httpx.AsyncClient(base_url=own.client.base_url, timeout=60) as client:
-            batches = [{"items": [{"content": text} for text in order]} for order in (texts, texts[::-1]) for _ in range(4)]
-            writing = asyncio.gather(*(client.post("/v1/memories/batch", json=batch) for batch in batches))
+            batches = [
+                {"items": [{"content": text} for text in order]}
+                for order in (texts, texts[::-1])
+                for _ in range(4)
+            ]
+            writing = asyncio.gather(
+                *(client.post("/v1/memories/batch", json=batch) for batch in batches)
+            )
             while not writing.done():
                 await noted(noting, "default", *ids)
             for answer in await writing:
@@ -226,16 +247,25 @@ def test_it_holds_no_more_than_it_may(own: Own, monkeypatch: pytest.MonkeyPatch)
     assert own.execute("SELECT count(*) FROM memory_usage") == [(3,)]
 
 
-def test_a_database_that_is_away_is_told_in_the_log_and_nothing_fails(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_database_that_is_away_is_told_in_the_log_and_nothing_fails(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.WARNING, "app.services.using"):
-        asyncio.run(with_using("postgresql://nobody@127.0.0.1:1/nothing", lambda noting: noted(noting, "default", str(uuid4()))))
-    assert [record.message for record in caplog.records] == ["uses are not counted for now: OperationalError"]
+        asyncio.run(
+            with_using(
+                "postgresql://nobody@127.0.0.1:1/nothing",
+                lambda noting: noted(noting, "default", str(uuid4())),
+            )
+        )
+    assert [record.message for record in caplog.records] == [
+        "uses are not counted for now: OperationalError"
+    ]
 
 
 def test_what_could_not_be_written_is_written_when_the_database_is_back(own: Own) -> None:
     stored = store(own.client, "Has a dog")["memory"]["id"]
 
-    async def step(noting: Using) -> None:
+    async def step(noting: UsageCounter) -> None:
         own.execute("ALTER TABLE memory_usage RENAME TO elsewhere")
         await noted(noting, "default", stored)
         own.execute("ALTER TABLE elsewhere RENAME TO memory_usage")
@@ -308,10 +338,16 @@ def test_uses_travel_with_an_export_byte_for_byte(own: Own) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"), [({"last_accessed_at": "2999-01-01T00:00:00Z"}, "in the future"), ({"use_count": -1}, "use_count_check")]
+    ("wrong", "told"),
+    [
+        ({"last_accessed_at": "2999-01-01T00:00:00Z"}, "in the future"),
+        ({"use_count": -1}, "use_count_check"),
+    ],
 )
 def test_uses_that_cannot_be_are_refused(own: Own, wrong: dict[str, Any], told: str) -> None:
     own.uses(store(own.client, "Has a dog")["memory"]["id"])
-    lines = [line | wrong if line["type"] == "usage" else line for line in lines_of(exported(own.client))]
+    lines = [
+        line | wrong if line["type"] == "usage" else line for line in lines_of(exported(own.client))
+    ]
     with other(own.client) as two:
         assert told in problem(two.post("/v1/import", content=joined(lines)), 422)["detail"]

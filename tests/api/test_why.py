@@ -45,7 +45,9 @@ def test_a_fact_alone_says_since_when_it_holds_and_is_known(client: Client) -> N
     known = day(stored["known_at"])
     assert answer["summary"] == f"Holds since 2020-03-01, known since {known}."
     [event] = answer["events"]
-    assert event["sentence"].startswith(f"“Has a dog” was stored, true from 2020-03-01, known since {known}. Decided by rule: ")
+    assert event["sentence"].startswith(
+        f"“Has a dog” was stored, true from 2020-03-01, known since {known}. Decided by rule: "
+    )
     assert (event["at"], event["valid"]) == (stored["known_at"], "2020-03-01T00:00:00.000000Z")
     assert (event["log_id"], event["memory_ids"]) == (stored["log_id"], [stored["memory"]["id"]])
     assert answer["memory"]["id"] == stored["memory"]["id"]
@@ -57,14 +59,22 @@ def test_a_change_is_told_from_both_sides_with_who_decided(client: Client) -> No
     before, after = why(client, old), why(client, new["memory"]["id"])
     assert after["summary"].startswith("Holds since 2026-01-05, known since ")
     assert "; replaced “I live in Porto” on " in after["summary"]
-    assert after["summary"].endswith(f"decided by signals (single_valued, {new['decision']['confidence']:.2f}).")
+    assert after["summary"].endswith(
+        f"decided by signals (single_valued, {new['decision']['confidence']:.2f})."
+    )
     assert before["summary"].startswith("Held from 2020-01-01 to 2026-01-05, known since ")
     assert "; replaced by “I moved to Lisbon” on " in before["summary"]
     assert before["events"] == after["events"]
     event = after["events"][-1]
-    assert event["sentence"].startswith("“I moved to Lisbon” replaced “I live in Porto”, true from 2026-01-05")
+    assert event["sentence"].startswith(
+        "“I moved to Lisbon” replaced “I live in Porto”, true from 2026-01-05"
+    )
     assert event["sentence"].count(new["decision"]["reasoning"].rstrip(".")) == 1
-    assert (event["kind"], event["relation"], event["decided_by"]) == ("UPDATE", new["decision"]["relation"], "signals")
+    assert (event["kind"], event["relation"], event["decided_by"]) == (
+        "UPDATE",
+        new["decision"]["relation"],
+        "signals",
+    )
     assert event["signals"] == new["decision"]["signals"]
     assert event["valid"].startswith("2026-01-05")
 
@@ -83,9 +93,18 @@ def test_what_was_known_later_is_not_told_earlier(client: Client) -> None:
     assert kinds(then) == ["ADD", "UPDATE"]
     assert then["summary"].startswith("Held from 2020-01-01 to 2024-01-01")
     assert "Nano" not in json.dumps(then)
-    assert why(client, memory_id, known_at=first["known_at"])["summary"].startswith("Holds since 2020-01-01, ")
-    assert why(client, memory_id, as_of="2021-06-01")["summary"].startswith("Holds since 2020-01-01 until 2022-01-01")
-    problem(client.get(f"/v1/memories/{late['memory']['id']}/why", params={"known_at": second["known_at"]}), 404)
+    assert why(client, memory_id, known_at=first["known_at"])["summary"].startswith(
+        "Holds since 2020-01-01, "
+    )
+    assert why(client, memory_id, as_of="2021-06-01")["summary"].startswith(
+        "Holds since 2020-01-01 until 2022-01-01"
+    )
+    problem(
+        client.get(
+            f"/v1/memories/{late['memory']['id']}/why", params={"known_at": second["known_at"]}
+        ),
+        404,
+    )
 
 
 def test_repetitions_corrections_and_retractions_are_told(client: Client) -> None:
@@ -113,7 +132,9 @@ def test_a_retraction_in_plain_words_is_quoted(client: Client) -> None:
     stored = store(client, "I play tennis")
     ended = store(client, "I no longer play tennis")
     [_, event] = why(client, stored["memory"]["id"])["events"]
-    assert event["sentence"].startswith("“I no longer play tennis” was said; “I play tennis” ends at ")
+    assert event["sentence"].startswith(
+        "“I no longer play tennis” was said; “I play tennis” ends at "
+    )
     assert event["log_id"] == ended["log_id"]
 
 
@@ -130,15 +151,24 @@ def test_a_revert_says_what_it_undid_and_what_stands_again(client: Client) -> No
 
 
 def test_explicit_verbs_are_told_across_chains(client: Client) -> None:
-    dog, stamps = store(client, "Has a dog")["memory"]["id"], store(client, "Collects stamps")["memory"]["id"]
+    dog, stamps = (
+        store(client, "Has a dog")["memory"]["id"],
+        store(client, "Collects stamps")["memory"]["id"],
+    )
     client.post(f"/v1/memories/{dog}/supersede", json={"by": stamps}).raise_for_status()
     for memory_id in (dog, stamps):
-        assert sentences(why(client, memory_id))[-1].startswith("“Collects stamps” was declared the successor of “Has a dog”; ")
+        assert sentences(why(client, memory_id))[-1].startswith(
+            "“Collects stamps” was declared the successor of “Has a dog”; "
+        )
     assert "; replaced by “Collects stamps” on " in why(client, dog)["summary"]
-    coins = client.post(f"/v1/memories/{stamps}/supersede", json={"content": "Collects coins"}).json()["memory"]["id"]
+    coins = client.post(
+        f"/v1/memories/{stamps}/supersede", json={"content": "Collects coins"}
+    ).json()["memory"]["id"]
     client.post(f"/v1/memories/{coins}/retract", json={"never_true": True}).raise_for_status()
     answer = why(client, coins)
-    assert sentences(answer)[-1].startswith("“Collects coins” was withdrawn; “Collects stamps” holds on without an end.")
+    assert sentences(answer)[-1].startswith(
+        "“Collects coins” was withdrawn; “Collects stamps” holds on without an end."
+    )
     assert answer["summary"].startswith("Was withdrawn on ")
 
 
@@ -151,10 +181,15 @@ def test_what_a_fact_was_kept_apart_from_is_told_on_both_sides(client: Client) -
         assert kinds(answer) == ["ADD", "KEPT_APART"], "what has nothing in common is not told"
         [event] = [event for event in answer["events"] if event["kind"] == "KEPT_APART"]
         veto = hers["candidates"][0]["vetoes"][0]
-        assert event["sentence"] == f"“My sister moved to Lisbon” was kept apart from “I live in Porto” ({veto})."
+        assert (
+            event["sentence"]
+            == f"“My sister moved to Lisbon” was kept apart from “I live in Porto” ({veto})."
+        )
         assert (event["log_id"], event["at"]) == (hers["log_id"], hers["known_at"])
         assert set(event["memory_ids"]) == {mine["memory"]["id"], hers["memory"]["id"]}
-    assert client.get(f"/v1/log/{hers['log_id']}").json()["vetoed"] == [{"memory_id": mine["memory"]["id"], "veto": veto}]
+    assert client.get(f"/v1/log/{hers['log_id']}").json()["vetoed"] == [
+        {"memory_id": mine["memory"]["id"], "veto": veto}
+    ]
     assert kinds(why(client, mine["memory"]["id"], known_at=mine["known_at"])) == ["ADD"]
 
 
@@ -163,7 +198,10 @@ def test_what_a_fact_was_kept_apart_from_is_told_on_both_sides(client: Client) -
 
 @pytest.fixture
 def own(database_url: str) -> Iterator[tuple[Client, str]]:
-    with running(load_settings(database_url=database_url)) as address, Client(base_url=address, timeout=60) as client:
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        Client(base_url=address, timeout=60) as client,
+    ):
         yield client, database_url
 
 
@@ -183,14 +221,18 @@ def test_a_review_is_told_as_it_stood(own: tuple[Client, str]) -> None:
         answer = why(client, memory_id)
         assert answer["summary"].endswith(waiting)
         [event] = [event for event in answer["events"] if event["kind"] == "PROPOSED"]
-        assert event["sentence"].startswith("Whether “I was born in Lisbon” replaces “I was born in Porto” was left to a person")
+        assert event["sentence"].startswith(
+            "Whether “I was born in Lisbon” replaces “I was born in Porto” was left to a person"
+        )
         assert (event["review_id"], event["log_id"]) == (lisbon["review_id"], lisbon["log_id"])
         assert event["confidence"] is not None
     decided_at = decide(client, lisbon["review_id"], "reject")["known_at"]
     answer = why(client, porto["memory"]["id"])
     assert not answer["summary"].endswith(waiting)
     assert kinds(answer) == ["ADD", "PROPOSED", "DECIDED"]
-    assert sentences(answer)[2] == "The review about “I was born in Porto” was rejected (“Asked her”)."
+    assert (
+        sentences(answer)[2] == "The review about “I was born in Porto” was rejected (“Asked her”)."
+    )
     assert answer["events"][2]["at"] == decided_at
     then = why(client, porto["memory"]["id"], known_at=lisbon["known_at"])
     assert kinds(then) == ["ADD", "PROPOSED"]
@@ -201,17 +243,32 @@ def test_a_review_is_told_as_it_stood(own: tuple[Client, str]) -> None:
 def test_how_a_review_ended_is_told_with_who_ended_it(own: tuple[Client, str]) -> None:
     client, url = own
     porto = store(client, "I was born in Porto")["memory"]["id"]
-    rejected, undone, expired = (store(client, f"I was born in {town}") for town in ("Lisbon", "Faro", "Braga"))
+    rejected, undone, expired = (
+        store(client, f"I was born in {town}") for town in ("Lisbon", "Faro", "Braga")
+    )
     client.post(f"/v1/reviews/{rejected['review_id']}/reject").raise_for_status()
     client.post(f"/v1/log/{undone['log_id']}/revert").raise_for_status()
     with psycopg.connect(url) as connection:
-        connection.execute("UPDATE reviews SET created_at = created_at - interval '99 days' WHERE id = %s", [expired["review_id"]])
+        connection.execute(
+            "UPDATE reviews SET created_at = created_at - interval '99 days' WHERE id = %s",
+            [expired["review_id"]],
+        )
     client.get("/v1/reviews").raise_for_status()
-    decided = {event["review_id"]: event["decided_by"] for event in why(client, porto)["events"] if event["kind"] == "DECIDED"}
-    assert decided == {rejected["review_id"]: "reviewer", undone["review_id"]: "caller", expired["review_id"]: "rule"}
+    decided = {
+        event["review_id"]: event["decided_by"]
+        for event in why(client, porto)["events"]
+        if event["kind"] == "DECIDED"
+    }
+    assert decided == {
+        rejected["review_id"]: "reviewer",
+        undone["review_id"]: "caller",
+        expired["review_id"]: "rule",
+    }
 
 
-def test_an_accepted_review_is_told_once_with_the_operation_that_decided_it(own: tuple[Client, str]) -> None:
+def test_an_accepted_review_is_told_once_with_the_operation_that_decided_it(
+    own: tuple[Client, str],
+) -> None:
     client, _ = own
     porto = store(client, "I was born in Porto")["memory"]["id"]
     lisbon = store(client, "I was born in Lisbon")
@@ -221,7 +278,9 @@ def test_an_accepted_review_is_told_once_with_the_operation_that_decided_it(own:
     assert "Decided by a reviewer: " in sentences(answer)[2]
     assert sentences(answer)[2].endswith("It decided the review: accepted (“Asked her”).")
     assert answer["events"][2]["review_id"] == lisbon["review_id"]
-    client.delete(f"/v1/memories/{lisbon['memory']['id']}", params={"erase": True}).raise_for_status()
+    client.delete(
+        f"/v1/memories/{lisbon['memory']['id']}", params={"erase": True}
+    ).raise_for_status()
     assert "Asked her" not in json.dumps(why(client, porto)), "a note may quote what was erased"
 
 
@@ -240,10 +299,16 @@ def test_a_merge_is_told_of_all_three(database_url: str) -> None:
             event = why(client, memory_id)["events"][-1]
             assert (event["kind"], event["decided_by"]) == ("MERGE", "model")
             assert set(event["memory_ids"]) == {first, second, whole}
-            assert " became one: “The Falcon app was written by Anna. The Falcon app has 12000 users.”" in event["sentence"]
+            assert (
+                " became one: “The Falcon app was written by Anna. The Falcon app has 12000 users.”"
+                in event["sentence"]
+            )
         assert "; unites “" in why(client, whole)["summary"]
         for memory_id in (first, second):
-            assert "; became part of “The Falcon app was written by Anna. " in why(client, memory_id)["summary"]
+            assert (
+                "; became part of “The Falcon app was written by Anna. "
+                in why(client, memory_id)["summary"]
+            )
 
 
 def test_what_was_erased_is_told_and_not_quoted(client: Client) -> None:
@@ -255,7 +320,10 @@ def test_what_was_erased_is_told_and_not_quoted(client: Client) -> None:
     assert kinds(gone)[-1] == "ERASE"
     assert sentences(gone)[-1] == "Its text was erased."
     assert gone["events"][-1]["log_id"] == erased["log_id"]
-    assert gone["summary"] == "Its text was erased; its place in time, from 2020-01-01 to 2024-01-01, is kept."
+    assert (
+        gone["summary"]
+        == "Its text was erased; its place in time, from 2020-01-01 to 2024-01-01, is kept."
+    )
     left = why(client, lisbon)
     assert "; replaced an erased memory on " in left["summary"]
     assert sentences(left)[-1] == "The text of another memory was erased."
@@ -269,12 +337,17 @@ def test_what_was_erased_is_told_and_not_quoted(client: Client) -> None:
 def test_an_unknown_or_foreign_memory_has_no_story(client: Client) -> None:
     stored = store(client, "Has a dog")["memory"]["id"]
     problem(client.get(f"/v1/memories/{uuid4()}/why"), 404)
-    problem(client.get(f"/v1/memories/{stored}/why", headers={"X-Agent-Id": f"other-{uuid4().hex}"}), 404)
+    problem(
+        client.get(f"/v1/memories/{stored}/why", headers={"X-Agent-Id": f"other-{uuid4().hex}"}),
+        404,
+    )
     problem(client.get(f"/v1/memories/{stored}/why", params={"known_at": "2001-01-01"}), 404)
     problem(client.get(f"/v1/memories/{stored}/why", params={"nonsense": "1"}), 422)
 
 
-def test_the_operations_of_a_story_are_those_of_the_log_on_its_chain_as_known_then(own: tuple[Client, str]) -> None:
+def test_the_operations_of_a_story_are_those_of_the_log_on_its_chain_as_known_then(
+    own: tuple[Client, str],
+) -> None:
     """Over random histories with every kind of write: not one more, not one less, in their order, at any known time."""
     client, url = own
     pick = random.Random(7)
@@ -283,7 +356,10 @@ def test_the_operations_of_a_story_are_those_of_the_log_on_its_chain_as_known_th
         random_writes(client, random.Random(seed), 40)
         undo(client, pick)
         with psycopg.connect(url) as connection:
-            chains = connection.execute("SELECT id, chain_id, created_at FROM memories WHERE agent_id = %s", [f"agent-{seed}"]).fetchall()
+            chains = connection.execute(
+                "SELECT id, chain_id, created_at FROM memories WHERE agent_id = %s",
+                [f"agent-{seed}"],
+            ).fetchall()
             log = connection.execute(
                 "SELECT id, operation, created_at, array_append(source_memory_ids, target_memory_id) FROM consolidation_log"
                 " WHERE agent_id = %s ORDER BY created_at",
@@ -293,7 +369,11 @@ def test_the_operations_of_a_story_are_those_of_the_log_on_its_chain_as_known_th
         for memory_id, chain_id, created_at in chains:
             known = pick.choice([row[2] for row in log if row[2] >= created_at])
             members = {i for i, chain, since in chains if chain == chain_id and since <= known}
-            expected = [(str(row[0]), row[1]) for row in log if row[2] <= known and members.intersection(row[3])]
+            expected = [
+                (str(row[0]), row[1])
+                for row in log
+                if row[2] <= known and members.intersection(row[3])
+            ]
             answer = why(client, str(memory_id), known_at=known.isoformat())
             events = answer["events"]
             assert [(e["log_id"], e["kind"]) for e in events if e["kind"] in OPERATIONS] == expected
@@ -308,7 +388,9 @@ def undo(client: Client, pick: random.Random) -> None:
         client.post(f"/v1/log/{entry['id']}/revert", json={"cascade": True})
 
 
-def test_a_story_takes_six_statements_whatever_its_length(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_story_takes_six_statements_whatever_its_length(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import psycopg as driver
 
     for number in range(30):

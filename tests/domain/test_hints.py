@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 
 from app.domain import hints
-from app.domain.hints import HintName, Rejected, Step
+from app.domain.hints import HintName, Rejection, ValueStep
 from app.domain.memory import Fact, Kind
-from app.domain.picture import Picture
+from app.domain.picture import Chains
 from app.domain.plan import Plan, Policy, Review, ReviewSource
 from app.domain.relation import Decision, Judge, Judgment, Relation
 from app.domain.storing import plan_store
@@ -19,17 +19,17 @@ from app.domain.verbs import plan_retract
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 
 
-def line(*told: tuple[str, float] | tuple[str, float, float]) -> list[Step]:
+def line(*told: tuple[str, float] | tuple[str, float, float]) -> list[ValueStep]:
     """Steps of (value, days before NOW known, days before NOW true; as known where left out)."""
     steps = []
     for number, (value, known, *true) in enumerate(told):
         created, start = (NOW - timedelta(days=days) for days in (known, (true or [known])[0]))
-        steps.append(Step(UUID(int=number), start, created, created, value.encode()))
+        steps.append(ValueStep(UUID(int=number), start, created, created, value.encode()))
     return steps
 
 
-def names(steps: Sequence[Step], at: datetime = NOW) -> list[str]:
-    return [hint.name.value for hint in hints.of_line(steps, at)]
+def names(steps: Sequence[ValueStep], at: datetime = NOW) -> list[str]:
+    return [hint.name.value for hint in hints.find_line_hints(steps, at)]
 
 
 SIX = (("a", 29), ("b", 20), ("c", 15), ("d", 10), ("e", 5), ("f", 0))
@@ -45,45 +45,71 @@ SIX = (("a", 29), ("b", 20), ("c", 15), ("d", 10), ("e", 5), ("f", 0))
         ("five changes after an old value", [("z", 900), *SIX[1:]], ["unstable_slot"]),
         ("five changes in two months", [("a", 61), ("b", 60), *SIX[2:]], []),
         ("exactly thirty days ago is out", [("a", 31), ("b", 30), *SIX[2:]], []),
-        ("history told at once is no unrest", [(v, 0, 365 * n) for n, v in enumerate("fedcba")], []),
+        (
+            "history told at once is no unrest",
+            [(v, 0, 365 * n) for n, v in enumerate("fedcba")],
+            [],
+        ),
         ("what is scheduled counts", [*SIX[:5], ("f", 0, -7)], ["unstable_slot"]),
-        ("the same again is no change", [("a", 9), ("b", 8), ("b", 7), ("b", 6), ("b", 5), ("b", 4), ("b", 3)], []),
+        (
+            "the same again is no change",
+            [("a", 9), ("b", 8), ("b", 7), ("b", 6), ("b", 5), ("b", 4), ("b", 3)],
+            [],
+        ),
         ("what is known later does not count", [*SIX[:5], ("f", -1)], []),
         ("there and back", [("a", 900), ("b", 500), ("a", 100)], ["flip_flop"]),
-        ("there and back, told twice", [("a", 900), ("b", 500), ("b", 400), ("a", 100), ("a", 50)], ["flip_flop"]),
+        (
+            "there and back, told twice",
+            [("a", 900), ("b", 500), ("b", 400), ("a", 100), ("a", 50)],
+            ["flip_flop"],
+        ),
         ("there, back and on", [("a", 900), ("b", 500), ("a", 100), ("c", 50)], []),
         ("by a detour", [("a", 900), ("b", 500), ("c", 300), ("a", 100)], []),
-        ("in the order of valid time", [("a", 3, 900), ("a", 2, 100), ("b", 1, 500)], ["flip_flop"]),
-        ("to and fro", [(v, 20 - n) for n, v in enumerate("ababab")], ["unstable_slot", "flip_flop"]),
+        (
+            "in the order of valid time",
+            [("a", 3, 900), ("a", 2, 100), ("b", 1, 500)],
+            ["flip_flop"],
+        ),
+        (
+            "to and fro",
+            [(v, 20 - n) for n, v in enumerate("ababab")],
+            ["unstable_slot", "flip_flop"],
+        ),
     ],
 )
-def test_what_a_line_of_values_warns_of(case: str, steps: list[tuple[str, float]], expected: list[str]) -> None:
+def test_what_a_line_of_values_warns_of(
+    case: str, steps: list[tuple[str, float]], expected: list[str]
+) -> None:
     assert names(line(*steps)) == expected, case
 
 
 def test_the_sentence_counts_and_the_changes_are_named() -> None:
     steps = line(*SIX, ("g", -1))
-    [hint] = hints.of_line(steps, NOW + timedelta(days=1, seconds=-1))
+    [hint] = hints.find_line_hints(steps, NOW + timedelta(days=1, seconds=-1))
     assert hint.sentence == "changed 5 times in 30 days: ask before acting on it"
     assert hint.memory_ids == tuple(UUID(int=n) for n in range(1, 6))
     many = line(*((str(n), 20 - n / 100) for n in range(500)))
-    [hint] = hints.of_line(many, NOW)
+    [hint] = hints.find_line_hints(many, NOW)
     assert hint.sentence.startswith("changed 499 times")
     assert hint.memory_ids == tuple(UUID(int=n) for n in range(490, 500))
 
 
 def test_a_flip_flop_names_the_three() -> None:
-    [hint] = hints.of_line(line(("a", 9), ("b", 8), ("a", 7)), NOW)
+    [hint] = hints.find_line_hints(line(("a", 9), ("b", 8), ("a", 7)), NOW)
     assert hint.memory_ids == (UUID(int=0), UUID(int=1), UUID(int=2))
 
 
 # --- plans -------------------------------------------------------------------------------------------------------------
 
 
-def told(picture: Picture, fact: Fact, number: int, *judgments: Judgment, now: datetime = NOW) -> Plan:
+def told(
+    picture: Chains, fact: Fact, number: int, *judgments: Judgment, now: datetime = NOW
+) -> Plan:
     """The fact stored and absorbed."""
-    plan = plan_store(fact, picture, judgments, Policy(), now=now, new_id=UUID(int=number), classify=True)
-    picture.absorb(plan.versions)
+    plan = plan_store(
+        fact, picture, judgments, Policy(), now=now, new_id=UUID(int=number), classify=True
+    )
+    picture.absorb_versions(plan.versions)
     return plan
 
 
@@ -92,38 +118,45 @@ def setting(value: str) -> Fact:
 
 
 def test_a_plan_is_hinted_by_the_line_of_its_slot() -> None:
-    picture = Picture()
-    plans = [told(picture, setting(v), n + 1, now=NOW + timedelta(days=n)) for n, v in enumerate("abcdea")]
-    found = [[hint.name.value for hint in hints.of_plan(plan, picture)] for plan in plans]
+    picture = Chains()
+    plans = [
+        told(picture, setting(v), n + 1, now=NOW + timedelta(days=n))
+        for n, v in enumerate("abcdea")
+    ]
+    found = [[hint.name.value for hint in hints.find_plan_hints(plan, picture)] for plan in plans]
     assert found == [[], [], [], [], [], ["unstable_slot"]]
     again = told(picture, setting("a"), 9, now=NOW + timedelta(days=6))
     assert again.operation == "NOOP"
-    assert [hint.name for hint in hints.of_plan(again, picture)] == [HintName.UNSTABLE_SLOT]
+    assert [hint.name for hint in hints.find_plan_hints(again, picture)] == [HintName.UNSTABLE_SLOT]
 
 
 def test_values_in_several_chains_of_one_slot_are_one_line() -> None:
     """As in a slot that was filled without being classified."""
-    picture = Picture()
+    picture = Chains()
     for number, value in enumerate("aba", start=1):
         now = NOW + timedelta(days=number)
-        plan = plan_store(setting(value), picture, [], Policy(), now=now, new_id=UUID(int=number), classify=False)
-        picture.absorb(plan.versions)
-    assert [hint.name for hint in hints.of_plan(plan, picture)] == [HintName.FLIP_FLOP]
-    several = Picture()
+        plan = plan_store(
+            setting(value), picture, [], Policy(), now=now, new_id=UUID(int=number), classify=False
+        )
+        picture.absorb_versions(plan.versions)
+    assert [hint.name for hint in hints.find_plan_hints(plan, picture)] == [HintName.FLIP_FLOP]
+    several = Chains()
     for number, value in enumerate("aba", start=1):
         fact = replace(setting(value), single_valued=False)
-        plan = plan_store(fact, several, [], Policy(), now=NOW, new_id=UUID(int=number), classify=False)
-        several.absorb(plan.versions)
-    assert hints.of_plan(plan, several) == []
+        plan = plan_store(
+            fact, several, [], Policy(), now=NOW, new_id=UUID(int=number), classify=False
+        )
+        several.absorb_versions(plan.versions)
+    assert hints.find_plan_hints(plan, several) == []
 
 
 def test_withdrawn_versions_do_not_count() -> None:
-    picture = Picture()
+    picture = Chains()
     for number, value in enumerate("aba", start=1):
         last = told(picture, setting(value), number, now=NOW + timedelta(days=number))
     withdrawn = plan_retract(UUID(int=2), picture, now=NOW + timedelta(days=9), never_true=True)
-    picture.absorb(withdrawn.versions)
-    assert hints.of_plan(last, picture) == []
+    picture.absorb_versions(withdrawn.versions)
+    assert hints.find_plan_hints(last, picture) == []
 
 
 def judged(number: int, relation: Relation, confidence: float = 0.9) -> Judgment:
@@ -142,22 +175,36 @@ def judged(number: int, relation: Relation, confidence: float = 0.9) -> Judgment
     ],
 )
 def test_what_a_constraint_stands_against(kind: Kind, relation: Relation, conflicts: bool) -> None:
-    picture = Picture()
+    picture = Chains()
     told(picture, Fact("Never on Fridays", kind=kind), 1)
-    plan = told(picture, Fact("Fridays are fine"), 2, judged(1, relation), now=NOW + timedelta(days=1))
-    found = hints.of_plan(plan, picture)
-    assert [hint.name for hint in found] == ([HintName.CONFLICTS_WITH_CONSTRAINT] if conflicts else [])
-    assert all(hint.memory_ids == (UUID(int=1),) and str(UUID(int=1)) in hint.sentence for hint in found)
+    plan = told(
+        picture, Fact("Fridays are fine"), 2, judged(1, relation), now=NOW + timedelta(days=1)
+    )
+    found = hints.find_plan_hints(plan, picture)
+    assert [hint.name for hint in found] == (
+        [HintName.CONFLICTS_WITH_CONSTRAINT] if conflicts else []
+    )
+    assert all(
+        hint.memory_ids == (UUID(int=1),) and str(UUID(int=1)) in hint.sentence for hint in found
+    )
 
 
-def proposing() -> tuple[Plan, Picture]:
+def proposing() -> tuple[Plan, Chains]:
     """A fact stored beside what it may replace, for review."""
-    picture = Picture()
+    picture = Chains()
     told(picture, Fact("Born in Porto"), 1)
-    return told(picture, Fact("Born in Faro"), 2, judged(1, Relation.UPDATE, 0.4), now=NOW + timedelta(days=1)), picture
+    return told(
+        picture,
+        Fact("Born in Faro"),
+        2,
+        judged(1, Relation.UPDATE, 0.4),
+        now=NOW + timedelta(days=1),
+    ), picture
 
 
-BEFORE = Rejected(Relation.UPDATE, NOW, frozenset({UUID(int=1)}), UUID(int=7), b"another text", None)
+BEFORE = Rejection(
+    Relation.UPDATE, NOW, frozenset({UUID(int=1)}), UUID(int=7), b"another text", None
+)
 
 
 @pytest.mark.parametrize(
@@ -166,33 +213,51 @@ BEFORE = Rejected(Relation.UPDATE, NOW, frozenset({UUID(int=1)}), UUID(int=7), b
         ("the same relation about the same memory", BEFORE, True),
         ("another relation", replace(BEFORE, relation=Relation.RETRACTION), False),
         ("another memory", replace(BEFORE, about=frozenset({UUID(int=3)})), False),
-        ("the same text", replace(BEFORE, about=frozenset(), fuzzy_hash=Fact("born in FARO!").fuzzy_hash), True),
+        (
+            "the same text",
+            replace(BEFORE, about=frozenset(), fuzzy_hash=Fact("born in FARO!").fuzzy_hash),
+            True,
+        ),
         ("no date", replace(BEFORE, decided_at=None), True),
     ],
 )
-def test_what_a_person_rejected_before(case: str, rejected: Rejected, hinted: bool) -> None:
+def test_what_a_person_rejected_before(case: str, rejected: Rejection, hinted: bool) -> None:
     plan, picture = proposing()
     assert plan.review
-    found = [h for h in hints.of_plan(plan, picture, [rejected]) if h.name is HintName.SIMILAR_REJECTED_BEFORE]
+    found = [
+        h
+        for h in hints.find_plan_hints(plan, picture, [rejected])
+        if h.name is HintName.SIMILAR_REJECTED_BEFORE
+    ]
     assert bool(found) is hinted, case
     assert all(hint.memory_ids == (UUID(int=7),) for hint in found)
 
 
 def test_a_rejection_of_an_earlier_version_counts_for_its_successors() -> None:
-    picture = Picture()
+    picture = Chains()
     told(picture, Fact("Born in Porto"), 1)
     told(picture, Fact("Born in Braga"), 2, judged(1, Relation.UPDATE), now=NOW + timedelta(days=1))
-    plan = told(picture, Fact("Born in Faro"), 3, judged(2, Relation.UPDATE), now=NOW + timedelta(days=2))
+    plan = told(
+        picture, Fact("Born in Faro"), 3, judged(2, Relation.UPDATE), now=NOW + timedelta(days=2)
+    )
     assert (plan.operation, plan.superseded) == ("UPDATE", (UUID(int=2),))
-    assert hints.asks_about(plan, picture) == {UUID(int=1), UUID(int=2)}
-    assert [hint.name for hint in hints.of_plan(plan, picture, [BEFORE])] == [HintName.SIMILAR_REJECTED_BEFORE]
+    assert hints.find_proposal_targets(plan, picture) == {UUID(int=1), UUID(int=2)}
+    assert [hint.name for hint in hints.find_plan_hints(plan, picture, [BEFORE])] == [
+        HintName.SIMILAR_REJECTED_BEFORE
+    ]
 
 
 def test_only_proposals_and_what_judges_did_ask_for_rejections() -> None:
-    picture = Picture()
-    plans = [told(picture, setting(v), n, now=NOW + timedelta(days=n)) for n, v in enumerate("ab", start=1)]
-    assert [hints.asks_about(plan, picture) for plan in plans] == [frozenset(), frozenset()]
+    picture = Chains()
+    plans = [
+        told(picture, setting(v), n, now=NOW + timedelta(days=n))
+        for n, v in enumerate("ab", start=1)
+    ]
+    assert [hints.find_proposal_targets(plan, picture) for plan in plans] == [
+        frozenset(),
+        frozenset(),
+    ]
     empty = replace(plans[1], review=Review(ReviewSource.FALLBACK, Relation.NONE, "", (), ()))
-    assert hints.asks_about(empty, picture) == frozenset()
+    assert hints.find_proposal_targets(empty, picture) == frozenset()
     told_by_caller = replace(plans[1], decision=Decision(Relation.UPDATE, 1.0, Judge.CALLER, ""))
-    assert hints.asks_about(told_by_caller, picture) == frozenset()
+    assert hints.find_proposal_targets(told_by_caller, picture) == frozenset()

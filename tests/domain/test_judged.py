@@ -7,26 +7,30 @@ from uuid import UUID, uuid4
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.decide import TIE, decide, operation_of
-from app.domain.judged import Merged
+from app.domain.decide import TIE, decide_operation, operation_of
+from app.domain.judged import PreparedMerge
 from app.domain.memory import Fact, Kind, Operation, Tier, Version
-from app.domain.picture import Picture
+from app.domain.picture import Chains
 from app.domain.plan import Plan, Policy, ReviewSource
 from app.domain.relation import Judge, Judgment, Relation
 from app.domain.storing import plan_store
-from app.domain.time import in_order
+from app.domain.time import order_versions
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-def remembered(*facts: Fact) -> tuple[Picture, list[UUID]]:
+def remembered(*facts: Fact) -> tuple[Chains, list[UUID]]:
     """A picture of facts stored one a second, without classification."""
-    picture, ids = Picture(), []
+    picture, ids = Chains(), []
     for second, fact in enumerate(facts):
         memory_id = uuid4()
         now = NOW - DAY + timedelta(seconds=second)
-        picture.absorb(plan_store(fact, picture, [], Policy(), now=now, new_id=memory_id, classify=False).versions)
+        picture.absorb_versions(
+            plan_store(
+                fact, picture, [], Policy(), now=now, new_id=memory_id, classify=False
+            ).versions
+        )
         ids.append(memory_id)
     return picture, ids
 
@@ -35,9 +39,17 @@ def said(memory_id: UUID, relation: Relation, confidence: float = 0.95, **more: 
     return Judgment(memory_id, relation, confidence, "because", Judge.MODEL, **more)  # type: ignore[arg-type]
 
 
-def planned(picture: Picture, *judgments: Judgment, fact: Fact | None = None, policy: Policy | None = None, **more: object) -> Plan:
+def planned(
+    picture: Chains,
+    *judgments: Judgment,
+    fact: Fact | None = None,
+    policy: Policy | None = None,
+    **more: object,
+) -> Plan:
     fact = fact or Fact("something new")
-    return plan_store(fact, picture, judgments, policy or Policy(), now=NOW, new_id=uuid4(), classify=True, **more)  # type: ignore[arg-type]
+    return plan_store(
+        fact, picture, judgments, policy or Policy(), now=NOW, new_id=uuid4(), classify=True, **more
+    )  # type: ignore[arg-type]
 
 
 def test_each_relation_leads_to_its_operation() -> None:
@@ -55,7 +67,7 @@ def test_each_relation_leads_to_its_operation() -> None:
 
 def test_a_complement_becomes_a_merge_of_both() -> None:
     picture, [one] = remembered(Fact("one"))
-    merged = Merged(one, Fact("one. something new").settled(), uuid4())
+    merged = PreparedMerge(one, Fact("one. something new").fill_defaults(), uuid4())
     plan = planned(picture, said(one, Relation.COMPLEMENT), merged=merged)
     assert plan.operation is Operation.MERGE
     assert plan.target == merged.new_id
@@ -71,7 +83,9 @@ def test_judgments_about_as_sure_that_lead_elsewhere_stop_each_other() -> None:
     tied = planned(picture, said(one, Relation.UPDATE, 0.93), said(two, Relation.DUPLICATE, 0.95))
     assert tied.operation is Operation.ADD
     assert tied.review is not None
-    clear = planned(picture, said(one, Relation.UPDATE, 0.93), said(two, Relation.DUPLICATE, 0.93 + TIE + 0.001))
+    clear = planned(
+        picture, said(one, Relation.UPDATE, 0.93), said(two, Relation.DUPLICATE, 0.93 + TIE + 0.001)
+    )
     assert clear.operation is Operation.NOOP
 
 
@@ -85,18 +99,29 @@ def test_several_targets_end_together_within_the_cap() -> None:
 
 
 def test_what_is_less_sure_waits_for_a_person_beside_what_is_done() -> None:
-    picture, [sure, unsure, rule, ended] = remembered(Fact("one"), Fact("two"), Fact("rule", kind=Kind.CONSTRAINT), Fact("three"))
-    doubts = [said(unsure, Relation.UPDATE, 0.5), said(rule, Relation.CONTRADICTION, 0.6), said(ended, Relation.RETRACTION, 0.5)]
+    picture, [sure, unsure, rule, ended] = remembered(
+        Fact("one"), Fact("two"), Fact("rule", kind=Kind.CONSTRAINT), Fact("three")
+    )
+    doubts = [
+        said(unsure, Relation.UPDATE, 0.5),
+        said(rule, Relation.CONTRADICTION, 0.6),
+        said(ended, Relation.RETRACTION, 0.5),
+    ]
     plan = planned(picture, said(sure, Relation.UPDATE), *doubts)
     assert plan.superseded == (sure,)
     assert plan.review is not None
     assert plan.review.source is ReviewSource.LOW_CONFIDENCE
-    assert {j.memory_id for j in plan.review.judgments} == {unsure, rule}, "an end alone cannot be accepted in favour of the new fact"
+    assert {j.memory_id for j in plan.review.judgments} == {unsure, rule}, (
+        "an end alone cannot be accepted in favour of the new fact"
+    )
 
 
 def test_a_switch_that_is_off_keeps_both() -> None:
     picture, [one] = remembered(Fact("one"))
-    for relation, policy in [(Relation.UPDATE, Policy(may_supersede=False)), (Relation.RETRACTION, Policy(may_delete=False))]:
+    for relation, policy in [
+        (Relation.UPDATE, Policy(may_supersede=False)),
+        (Relation.RETRACTION, Policy(may_delete=False)),
+    ]:
         plan = planned(picture, said(one, relation), policy=policy)
         assert plan.operation is Operation.ADD
         assert plan.review is not None
@@ -138,20 +163,46 @@ WORDS = st.tuples(
 
 
 @settings(max_examples=1500, derandomize=True, deadline=None)
-@given(stored=st.lists(FACTS, max_size=8), fact=FACTS, words=st.lists(WORDS, max_size=12), retracts=st.booleans(), merge=st.booleans())
-def test_any_judgments_keep_the_invariants(stored: list[Fact], fact: Fact, words: list[tuple], retracts: bool, merge: bool) -> None:  # type: ignore[type-arg]
+@given(
+    stored=st.lists(FACTS, max_size=8),
+    fact=FACTS,
+    words=st.lists(WORDS, max_size=12),
+    retracts=st.booleans(),
+    merge=st.booleans(),
+)
+def test_any_judgments_keep_the_invariants(
+    stored: list[Fact], fact: Fact, words: list[tuple], retracts: bool, merge: bool
+) -> None:  # type: ignore[type-arg]
     picture, ids = remembered(*stored)
-    known = [i for i in ids if picture.has(i)]
+    known = [i for i in ids if picture.has_version(i)]
     target = [*known, uuid4()]
-    judgments = [Judgment(target[w[0] % len(target)], w[1], w[2], "x", w[3], flag=w[4]) for w in words if w[3] is not Judge.RULE or known]
-    judgments = [j for j in judgments if j.decided_by is not Judge.RULE or picture.has(j.memory_id)]
-    merged = Merged(known[0], Fact("both").settled(), uuid4()) if merge and known else None
-    before = {v.id: v for v in picture.versions()}
+    judgments = [
+        Judgment(target[w[0] % len(target)], w[1], w[2], "x", w[3], flag=w[4])
+        for w in words
+        if w[3] is not Judge.RULE or known
+    ]
+    judgments = [
+        j for j in judgments if j.decided_by is not Judge.RULE or picture.has_version(j.memory_id)
+    ]
+    merged = (
+        PreparedMerge(known[0], Fact("both").fill_defaults(), uuid4()) if merge and known else None
+    )
+    before = {v.id: v for v in picture.list_versions()}
     policy = Policy()
-    plan = plan_store(fact, picture, judgments, policy, now=NOW, new_id=uuid4(), classify=True, merged=merged, retracts=retracts)
+    plan = plan_store(
+        fact,
+        picture,
+        judgments,
+        policy,
+        now=NOW,
+        new_id=uuid4(),
+        classify=True,
+        merged=merged,
+        retracts=retracts,
+    )
     check_closures(plan, before, fact, policy)
-    picture.absorb(plan.versions)
-    check_chains(list(picture.versions()))
+    picture.absorb_versions(plan.versions)
+    check_chains(list(picture.list_versions()))
     assert plan.incoming == fact, "nothing told is lost"
     if plan.operation not in (Operation.NOOP, Operation.DELETE, Operation.AMEND):
         assert plan.inserted, "the fact is stored"
@@ -162,16 +213,18 @@ def check_closures(plan: Plan, before: dict[UUID, Version], fact: Fact, policy: 
     assert len(plan.superseded) <= policy.max_closures
     assert all(v.kind is not Kind.CONSTRAINT for v in ended)
     assert all(v.trust <= (50 if fact.trust is None else fact.trust) for v in ended)
-    touched = {c.after.id for c in plan.changed if c.moved} - set(plan.superseded) - {plan.target}
+    touched = (
+        {c.after.id for c in plan.changed if c.has_moved} - set(plan.superseded) - {plan.target}
+    )
     assert touched == set(plan.adjusted)
 
 
 def check_chains(versions: list[Version]) -> None:
     for chain_id in {v.chain_id for v in versions}:
-        line = in_order(v for v in versions if v.chain_id == chain_id)
+        line = order_versions(v for v in versions if v.chain_id == chain_id)
         for one, following in itertools.pairwise(line):
             assert one.belief.valid_until is not None
-            assert one.belief.valid_until <= following.belief.valid_from or one.belief.empty
+            assert one.belief.valid_until <= following.belief.valid_from or one.belief.is_empty
         assert sum(v.belief.valid_until is None for v in line) <= 1
 
 
@@ -179,6 +232,6 @@ def check_chains(versions: list[Version]) -> None:
 @given(words=st.lists(WORDS, max_size=10))
 def test_deciding_acts_only_on_what_is_sure_and_of_one_operation(words: list[tuple]) -> None:  # type: ignore[type-arg]
     judgments = [Judgment(uuid4(), w[1], w[2], "x", Judge.MODEL, flag=w[4]) for w in words]
-    choice = decide(judgments, lambda j: j.confidence >= 0.8)
+    choice = decide_operation(judgments, lambda j: j.confidence >= 0.8)
     assert all(j.confidence >= 0.8 and not j.flag for j in choice.acts_on)
     assert {operation_of(j.relation) for j in choice.acts_on} <= {choice.operation}

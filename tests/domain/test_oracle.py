@@ -17,10 +17,10 @@ from oracle import Answer, Nonsense, Oracle, Refused, Shown
 
 from app.domain.errors import Conflict, InvalidFact
 from app.domain.memory import Belief, Fact
-from app.domain.picture import Picture
+from app.domain.picture import Chains
 from app.domain.plan import Plan, Policy
 from app.domain.storing import plan_import, plan_store
-from app.domain.time import status
+from app.domain.time import compute_status
 from app.domain.verbs import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.judges import rules
 
@@ -50,19 +50,30 @@ LENGTH = st.none() | st.integers(-1, 20).map(timedelta)
 WHICH = st.integers(0, 30)
 TEXT = st.sampled_from("abc")
 STORE = st.tuples(st.just("store"), st.sampled_from(["s", "s", "t", None]), TEXT, DATE, LENGTH)
-SUPERSEDE = st.tuples(st.just("supersede"), st.lists(WHICH, min_size=1, max_size=3), TEXT, DATE, LENGTH)
+SUPERSEDE = st.tuples(
+    st.just("supersede"), st.lists(WHICH, min_size=1, max_size=3), TEXT, DATE, LENGTH
+)
 SUCCEED = st.tuples(st.just("succeed"), WHICH, WHICH)
 RETRACT = st.tuples(st.just("retract"), WHICH, DATE, st.booleans())
 AMEND = st.tuples(
     st.just("amend"),
     WHICH,
-    st.dictionaries(st.sampled_from(["start", "said_end"]), st.integers(0, LAST_DAY).map(day), min_size=1) | st.just({"said_end": None}),
+    st.dictionaries(
+        st.sampled_from(["start", "said_end"]), st.integers(0, LAST_DAY).map(day), min_size=1
+    )
+    | st.just({"said_end": None}),
 )
 APART = st.tuples(st.just("store apart"), st.sampled_from("st"), TEXT, DATE, LENGTH)
 BRING = st.tuples(st.just("bring"), st.sampled_from(["s", "t", None]), TEXT, DATE, LENGTH)
-HISTORY = st.lists(st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING), min_size=8, max_size=40)
+HISTORY = st.lists(
+    st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING),
+    min_size=8,
+    max_size=40,
+)
 # What the normative program knows too: a text without a slot is told once, nothing is imported, a slot has one chain.
-PLAIN_HISTORY = st.lists(st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND), min_size=8, max_size=40)
+PLAIN_HISTORY = st.lists(
+    st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND), min_size=8, max_size=40
+)
 
 
 class Refusal(NamedTuple):
@@ -87,7 +98,9 @@ class Call(NamedTuple):
         return answer
 
 
-def calls(history: list[Any], oracle: Oracle, *, plain: bool = False) -> Iterator[tuple[datetime, Call]]:
+def calls(
+    history: list[Any], oracle: Oracle, *, plain: bool = False
+) -> Iterator[tuple[datetime, Call]]:
     """The steps of a history with their known times, each about what the oracle knows by then."""
     for number, (verb, about, *rest) in enumerate(history, start=FIRST_WRITE):
         now, known = day(number), oracle.claims()
@@ -97,16 +110,33 @@ def calls(history: list[Any], oracle: Oracle, *, plain: bool = False) -> Iterato
         match verb:
             case "store" | "store apart" | "bring":
                 text = _text(about, rest[0], new if plain else None)
-                yield now, Call(verb.removesuffix(" apart"), (now, new, text), {"slot": about, **_span(now, *rest[1:])} | _apart(verb))
+                yield (
+                    now,
+                    Call(
+                        verb.removesuffix(" apart"),
+                        (now, new, text),
+                        {"slot": about, **_span(now, *rest[1:])} | _apart(verb),
+                    ),
+                )
             case "supersede":
                 olds = [ids[which % len(ids)] for which in about]
                 text = _text(known[olds[0]].slot, rest[0], new if plain else None)
                 yield now, Call("supersede", (now, new, olds, text), _span(now, *rest[1:]))
             case "succeed":
-                yield now, Call("succeed", (now, ids[about % len(ids)], ids[rest[0] % len(ids)]), {})
+                yield (
+                    now,
+                    Call("succeed", (now, ids[about % len(ids)], ids[rest[0] % len(ids)]), {}),
+                )
             case "retract":
                 at, never_true = rest
-                yield now, Call("retract", (now, ids[about % len(ids)]), {"never_true": True} if never_true else {"at": at})
+                yield (
+                    now,
+                    Call(
+                        "retract",
+                        (now, ids[about % len(ids)]),
+                        {"never_true": True} if never_true else {"at": at},
+                    ),
+                )
             case _:
                 yield now, Call("amend", (now, ids[about % len(ids)]), rest[0])
 
@@ -115,7 +145,9 @@ def _text(slot: str | None, text: str, unique: UUID | None) -> str:
     return f"{slot} {text}" if slot or unique is None else f"{unique}"
 
 
-def _span(now: datetime, start: datetime | None, length: timedelta | None) -> dict[str, datetime | None]:
+def _span(
+    now: datetime, start: datetime | None, length: timedelta | None
+) -> dict[str, datetime | None]:
     return {"start": start, "until": None if length is None else (start or now) + length}
 
 
@@ -130,21 +162,46 @@ class Planner:
     """`app.domain` with the oracle's words: plans over a picture, absorbs them, and keeps every belief ever held."""
 
     def __init__(self) -> None:
-        self.picture = Picture()
+        self.picture = Chains()
         self.beliefs: list[tuple[datetime, UUID, Belief]] = []
         self.adjusted: set[UUID] = set()
 
-    def store(self, now: datetime, new: UUID, text: str, *, slot: str | None, classify: bool = True, **span: datetime | None) -> Answer:
+    def store(
+        self,
+        now: datetime,
+        new: UUID,
+        text: str,
+        *,
+        slot: str | None,
+        classify: bool = True,
+        **span: datetime | None,
+    ) -> Answer:
         fact = _fact(text, slot, **span)
-        judgments = rules.judge(fact, self.picture, fact.valid_from or now, classify=classify, fuzzy=True)
-        return self._done(lambda: plan_store(fact, self.picture, judgments, Policy(), now=now, new_id=new, classify=classify))
+        judgments = rules.judge_fact(
+            fact, self.picture, fact.valid_from or now, classify=classify, fuzzy=True
+        )
+        return self._done(
+            lambda: plan_store(
+                fact, self.picture, judgments, Policy(), now=now, new_id=new, classify=classify
+            )
+        )
 
-    def bring(self, now: datetime, new: UUID, text: str, *, slot: str | None, **span: datetime | None) -> Answer:
-        return self._done(lambda: plan_import(_fact(text, slot, **span), self.picture, now=now, new_id=new))
+    def bring(
+        self, now: datetime, new: UUID, text: str, *, slot: str | None, **span: datetime | None
+    ) -> Answer:
+        return self._done(
+            lambda: plan_import(_fact(text, slot, **span), self.picture, now=now, new_id=new)
+        )
 
-    def supersede(self, now: datetime, new: UUID, olds: list[UUID], text: str, **span: datetime | None) -> Answer:
-        slot = self.picture.version(olds[0]).key
-        return self._done(lambda: plan_supersede(_fact(text, slot, **span), olds, self.picture, Policy(), now=now, new_id=new))
+    def supersede(
+        self, now: datetime, new: UUID, olds: list[UUID], text: str, **span: datetime | None
+    ) -> Answer:
+        slot = self.picture.get_version(olds[0]).key
+        return self._done(
+            lambda: plan_supersede(
+                _fact(text, slot, **span), olds, self.picture, Policy(), now=now, new_id=new
+            )
+        )
 
     def succeed(self, now: datetime, old: UUID, by: UUID) -> Answer:
         return self._done(lambda: plan_succeed(old, by, self.picture, now=now))
@@ -154,7 +211,15 @@ class Planner:
 
     def amend(self, now: datetime, version: UUID, **said: datetime | None) -> Answer:
         words = {"start": "valid_from", "said_end": "said_until"}
-        return self._done(lambda: plan_amend(version, self.picture, now=now, said={words[k]: v for k, v in said.items()}, metadata={}))
+        return self._done(
+            lambda: plan_amend(
+                version,
+                self.picture,
+                now=now,
+                claims={words[k]: v for k, v in said.items()},
+                metadata={},
+            )
+        )
 
     def _done(self, planning: Any) -> Answer:
         try:
@@ -164,8 +229,10 @@ class Planner:
         except InvalidFact as problem:
             raise Nonsense from problem
         for change in plan.changed:
-            assert change.before == self.picture.version(change.before.id), "a change starts from what is stored"
-        self.picture.absorb(plan.versions)
+            assert change.before == self.picture.get_version(change.before.id), (
+                "a change starts from what is stored"
+            )
+        self.picture.absorb_versions(plan.versions)
         for version in plan.versions:
             assert version.belief.known_from == plan.now
             self.beliefs.append((plan.now, version.id, version.belief))
@@ -174,12 +241,20 @@ class Planner:
 
     def show(self, as_of: datetime, known_at: datetime) -> dict[UUID, Shown]:
         """Every version as the beliefs recorded show it: of each, the last one known by then."""
-        latest = {memory_id: belief for known, memory_id, belief in self.beliefs if known <= known_at}
+        latest = {
+            memory_id: belief for known, memory_id, belief in self.beliefs if known <= known_at
+        }
         return {i: self._shown(i, b, as_of) for i, b in latest.items()}
 
     def _shown(self, memory_id: UUID, belief: Belief, as_of: datetime) -> Shown:
-        chain_id = self.picture.version(memory_id).chain_id
-        return Shown(status(belief, as_of).value, belief.valid_from, belief.valid_until, belief.superseded_by, chain_id)
+        chain_id = self.picture.get_version(memory_id).chain_id
+        return Shown(
+            compute_status(belief, as_of).value,
+            belief.valid_from,
+            belief.valid_until,
+            belief.superseded_by,
+            chain_id,
+        )
 
 
 def _fact(text: str, slot: str | None, start: datetime | None, until: datetime | None) -> Fact:
@@ -192,7 +267,10 @@ def shown(oracle: Oracle, as_of: datetime, known_at: datetime) -> dict[Any, Show
 
 def assert_no_overlap(versions: dict[UUID, Shown]) -> None:
     for chain in {v.chain for v in versions.values()}:
-        intervals = sorted(((v.start, v.end) for v in versions.values() if v.chain == chain and v.end != v.start), key=lambda pair: pair[0])
+        intervals = sorted(
+            ((v.start, v.end) for v in versions.values() if v.chain == chain and v.end != v.start),
+            key=lambda pair: pair[0],
+        )
         for (_, end), (start, _) in pairwise(intervals):
             assert end is not None, "only the last version of a chain is open"
             assert end <= start, "no two versions of a chain overlap"
@@ -202,7 +280,10 @@ def assert_no_overlap(versions: dict[UUID, Shown]) -> None:
 
 
 # A slot with more chains than one store may end.
-@example([("store apart", "s", text, day(n), None) for n, text in enumerate("abcde")] + [("store", "s", "d", None, None)])
+@example(
+    [("store apart", "s", text, day(n), None) for n, text in enumerate("abcde")]
+    + [("store", "s", "d", None, None)]
+)
 @thorough
 @given(HISTORY)
 def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:
@@ -220,19 +301,25 @@ def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:
             assert planner.adjusted == moved - {answer.target, *answer.ended}, call
         before = after
     for known_at, picture in pictures.items():
-        assert planner.show(known_at, known_at) == picture, "the beliefs kept give every earlier picture again"
+        assert planner.show(known_at, known_at) == picture, (
+            "the beliefs kept give every earlier picture again"
+        )
 
 
 @settings(thorough, max_examples=2_000 if DEEP else 100)
 @given(HISTORY)
-def test_what_holds_by_the_oracle_is_what_its_intervals_say_and_the_past_stays(history: list[Any]) -> None:
+def test_what_holds_by_the_oracle_is_what_its_intervals_say_and_the_past_stays(
+    history: list[Any],
+) -> None:
     oracle = Oracle()
     answers: dict[tuple[datetime, datetime], set[Any]] = {}
     for now, call in calls(history, oracle):
         call.to(oracle)
         for as_of in map(day, range(-1, LAST_DAY + 25, 3)):
             claims = oracle.claims()
-            answers[now, as_of] = {i for i in claims if not claims[i].withdrawn and _covers(oracle, i, as_of)}
+            answers[now, as_of] = {
+                i for i in claims if not claims[i].withdrawn and _covers(oracle, i, as_of)
+            }
     for (known_at, as_of), held in answers.items():
         assert oracle.current(as_of, known_at) == held
 
@@ -253,11 +340,27 @@ class Normative:
         self._program = program
         self._agent = program.Agent()
 
-    def store(self, now: datetime, _new: UUID, text: str, *, slot: str | None, start: datetime | None, until: datetime | None) -> Answer:
+    def store(
+        self,
+        now: datetime,
+        _new: UUID,
+        text: str,
+        *,
+        slot: str | None,
+        start: datetime | None,
+        until: datetime | None,
+    ) -> Answer:
         return self._told("store", now, text, slot, start, until)
 
     def supersede(
-        self, now: datetime, _new: UUID, olds: list[UUID], text: str, *, start: datetime | None, until: datetime | None
+        self,
+        now: datetime,
+        _new: UUID,
+        olds: list[UUID],
+        text: str,
+        *,
+        start: datetime | None,
+        until: datetime | None,
     ) -> Answer:
         return self._told("supersede", now, [i.int for i in olds], text, start, until)
 
@@ -269,7 +372,9 @@ class Normative:
 
     def amend(self, now: datetime, version: UUID, **said: datetime | None) -> Answer:
         words = {"start": "valid_from", "said_end": "said_until"}
-        return self._told("amend", now, version.int, **{words[name]: value for name, value in said.items()})
+        return self._told(
+            "amend", now, version.int, **{words[name]: value for name, value in said.items()}
+        )
 
     def _told(self, verb: str, *arguments: Any, **said: Any) -> Answer:
         try:
@@ -282,7 +387,11 @@ class Normative:
 
     def intervals(self, known_at: datetime) -> dict[UUID, tuple[datetime, datetime | None]]:
         chains = {v.chain for v in self._agent.versions(known_at).values()}
-        return {UUID(int=v.id): (v.valid_from, end) for chain in chains for v, end in self._agent.chain(chain, known_at)}
+        return {
+            UUID(int=v.id): (v.valid_from, end)
+            for chain in chains
+            for v, end in self._agent.chain(chain, known_at)
+        }
 
     def current(self, as_of: datetime, known_at: datetime) -> set[UUID]:
         return {UUID(int=i) for i in self._agent.current(as_of, known_at)}
@@ -302,16 +411,22 @@ def program() -> ModuleType:
 
 @settings(thorough, max_examples=10_000 if DEEP else 500)
 @given(history=PLAIN_HISTORY)
-def test_the_oracle_says_what_the_normative_program_says(program: ModuleType, history: list[Any]) -> None:
+def test_the_oracle_says_what_the_normative_program_says(
+    program: ModuleType, history: list[Any]
+) -> None:
     oracle, normative = Oracle(), Normative(program)
     moments = []
     for now, call in calls(history, oracle, plain=True):
         told = call.to(oracle)
-        assert call.to(normative) == (told._replace(ids=()) if isinstance(told, Refusal) else told), call
+        assert call.to(normative) == (
+            told._replace(ids=()) if isinstance(told, Refusal) else told
+        ), call
         assert normative.intervals(now) == _intervals(oracle, now), call
         moments.append(now)
     for known_at in moments[::3]:
-        assert normative.intervals(known_at) == _intervals(oracle, known_at), "the past stays as it was known"
+        assert normative.intervals(known_at) == _intervals(oracle, known_at), (
+            "the past stays as it was known"
+        )
         for as_of in map(day, range(-1, LAST_DAY + 25, 7)):
             assert normative.current(as_of, known_at) == oracle.current(as_of, known_at)
 

@@ -7,17 +7,21 @@ from uuid import UUID
 import pytest
 
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory, Withdrawn
-from app.domain.links import BINDING, Link, LinkType
-from app.domain.memory import Belief, Ended, Fact, Operation, Status
-from app.domain.picture import Picture
-from app.domain.plan import Change, Plan, version_of
+from app.domain.links import BINDING, LinkType, Relationship
+from app.domain.memory import Belief, Fact, Operation, StalenessCause, Status
+from app.domain.picture import Chains
+from app.domain.plan import Plan, VersionChange, build_version
 from app.domain.relation import Decision, Judge, Relation
-from app.domain.staleness import Stale, ended_by
-from app.domain.verbs import plan_link
+from app.domain.staleness import StaleMemory, find_ended_versions
+from app.domain.verbs import plan_relationship
 
 ONE, TWO, THREE = (UUID(int=n) for n in range(1, 4))
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
-START, YESTERDAY, TOMORROW = NOW - timedelta(days=9), NOW - timedelta(days=1), NOW + timedelta(days=1)
+START, YESTERDAY, TOMORROW = (
+    NOW - timedelta(days=9),
+    NOW - timedelta(days=1),
+    NOW + timedelta(days=1),
+)
 
 
 def belief(**claims: Any) -> Belief:
@@ -25,9 +29,15 @@ def belief(**claims: Any) -> Belief:
 
 
 def plan(before: Belief, after: Belief) -> Plan:
-    version = version_of(Fact("One").settled(), new_id=ONE, chain_id=ONE, start=START, now=START)
-    change = Change(version.asserting(**fields(before)), version.asserting(**fields(after)))
-    return Plan(Operation.AMEND, NOW, Decision(Relation.NONE, 1.0, Judge.CALLER, ""), changed=(change,))
+    version = build_version(
+        Fact("One").fill_defaults(), new_id=ONE, chain_id=ONE, start=START, now=START
+    )
+    change = VersionChange(
+        version.replace_claims(**fields(before)), version.replace_claims(**fields(after))
+    )
+    return Plan(
+        Operation.AMEND, NOW, Decision(Relation.NONE, 1.0, Judge.CALLER, ""), changed=(change,)
+    )
 
 
 def fields(of: Belief) -> dict[str, Any]:
@@ -56,44 +66,64 @@ WITHDRAWN = belief(void=True, valid_until=START)
         (TO_COME, OPEN, False),
     ],
 )
-def test_an_operation_ends_what_stood_and_what_it_withdraws(before: Belief, after: Belief, ends: bool) -> None:
-    assert ended_by(plan(before, after)) == ((ONE,) if ends else ())
+def test_an_operation_ends_what_stood_and_what_it_withdraws(
+    before: Belief, after: Belief, ends: bool
+) -> None:
+    assert find_ended_versions(plan(before, after)) == ((ONE,) if ends else ())
 
 
 def test_a_memory_is_stale_because_of_some_or_all_that_ended() -> None:
-    because = tuple(Ended(i, LinkType.CAUSES, Status.RETRACTED, NOW) for i in (ONE, TWO))
-    assert Stale(THREE, because).by({TWO}) == Stale(THREE, because[1:])
+    because = tuple(StalenessCause(i, LinkType.CAUSES, Status.RETRACTED, NOW) for i in (ONE, TWO))
+    assert StaleMemory(THREE, because).narrow_to({TWO}) == StaleMemory(THREE, because[1:])
 
 
-def picture(**claims: Any) -> Picture:
-    one = version_of(Fact("One").settled(), new_id=ONE, chain_id=ONE, start=START, now=START)
-    two = version_of(Fact("Two").settled(), new_id=TWO, chain_id=TWO, start=START, now=START)
-    return Picture([one.asserting(**claims), two])
+def picture(**claims: Any) -> Chains:
+    one = build_version(
+        Fact("One").fill_defaults(), new_id=ONE, chain_id=ONE, start=START, now=START
+    )
+    two = build_version(
+        Fact("Two").fill_defaults(), new_id=TWO, chain_id=TWO, start=START, now=START
+    )
+    return Chains([one.replace_claims(**claims), two])
 
 
 @pytest.mark.parametrize("kind", LinkType)
 @pytest.mark.parametrize("claims", [{}, {"retracted_at": YESTERDAY}])
-def test_a_link_is_an_amendment_that_changes_no_version(kind: LinkType, claims: dict[str, Any]) -> None:
-    link = Link(ONE, TWO, kind)
-    planned = plan_link(link, picture(**claims), now=NOW)
-    assert (planned.operation, planned.links, planned.changed, planned.inserted) == (Operation.AMEND, (link,), (), ())
+def test_a_link_is_an_amendment_that_changes_no_version(
+    kind: LinkType, claims: dict[str, Any]
+) -> None:
+    link = Relationship(ONE, TWO, kind)
+    planned = plan_relationship(link, picture(**claims), now=NOW)
+    assert (planned.operation, planned.links, planned.changed, planned.inserted) == (
+        Operation.AMEND,
+        (link,),
+        (),
+        (),
+    )
     assert (planned.target, planned.touched, planned.superseded) == (ONE, (ONE, TWO), ())
 
 
 @pytest.mark.parametrize(
     ("link", "claims", "error"),
     [
-        (Link(TWO, TWO, LinkType.CAUSES), {}, InvalidFact),
-        (Link(TWO, THREE, LinkType.CAUSES), {}, UnknownMemory),
-        (Link(THREE, TWO, LinkType.CAUSES), {}, UnknownMemory),
-        (Link(TWO, ONE, LinkType.CAUSES), {"void": True}, Withdrawn),
-        (Link(ONE, TWO, LinkType.CAUSES), {"void": True}, Withdrawn),
+        (Relationship(TWO, TWO, LinkType.CAUSES), {}, InvalidFact),
+        (Relationship(TWO, THREE, LinkType.CAUSES), {}, UnknownMemory),
+        (Relationship(THREE, TWO, LinkType.CAUSES), {}, UnknownMemory),
+        (Relationship(TWO, ONE, LinkType.CAUSES), {"void": True}, Withdrawn),
+        (Relationship(ONE, TWO, LinkType.CAUSES), {"void": True}, Withdrawn),
     ],
 )
-def test_what_cannot_be_linked_says_why(link: Link, claims: dict[str, Any], error: type[PalimpsestError]) -> None:
+def test_what_cannot_be_linked_says_why(
+    link: Relationship, claims: dict[str, Any], error: type[PalimpsestError]
+) -> None:
     with pytest.raises(error):
-        plan_link(link, picture(**claims), now=NOW)
+        plan_relationship(link, picture(**claims), now=NOW)
 
 
 def test_four_types_do_not_bind() -> None:
-    assert set(LinkType) - set(BINDING) == {LinkType.CONTRADICTS, LinkType.SIMILAR, LinkType.SUPERSEDES, LinkType.RELATED_TO}
+    assert set(LinkType) - set(BINDING) == {
+        LinkType.CONTRADICTS,
+        LinkType.SIMILAR,
+        LinkType.SUPERSEDES,
+        LinkType.RELATED_TO,
+    }

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.memory import Fact
-from app.domain.picture import Picture
+from app.domain.picture import Chains
 from app.domain.plan import Policy, ReviewSource
 from app.domain.relation import Judge, Judgment, Relation
 from app.domain.reviewing import Proposal, plan_accept
 from app.domain.storing import plan_store
-from app.domain.sweeping import Swept, can_act, ground, plan_sweep
+from app.domain.sweeping import SweptMemory, can_act, plan_sweep, select_comparison_chains
 from app.judges import rules
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
@@ -31,47 +31,81 @@ def said(draw: st.DrawFn, ends: bool = True) -> Fact:
     start = draw(st.integers(0, 12))
     end = draw(st.none() | st.integers(start + 1, 14)) if ends else None
     value = draw(st.sampled_from("abc"))
-    return Fact(f"It is {value}", key="it", value=value, valid_from=day(start), valid_until=None if end is None else day(end))
+    return Fact(
+        f"It is {value}",
+        key="it",
+        value=value,
+        valid_from=day(start),
+        valid_until=None if end is None else day(end),
+    )
 
 
-def stored(facts: Sequence[Fact], *, classify: bool, alike: bool = False) -> tuple[Picture, dict[UUID, Fact]]:
+def stored(
+    facts: Sequence[Fact], *, classify: bool, alike: bool = False
+) -> tuple[Chains, dict[UUID, Fact]]:
     """The facts stored one after the other; unjudged, no text is the same as another, unless equal values are told `alike`."""
-    picture, kept = Picture(), {}
+    picture, kept = Chains(), {}
     for place, fact in enumerate(facts):
-        one = fact if classify or alike else Fact(**{**vars_of(fact), "content": f"{fact.content}, {place}"})
+        one = (
+            fact
+            if classify or alike
+            else Fact(**{**vars_of(fact), "content": f"{fact.content}, {place}"})
+        )
         new_id = UUID(int=place + 1)
-        judgments = rules.judge(one, picture, one.valid_from or KNOWN, classify=classify, fuzzy=True)
+        judgments = rules.judge_fact(
+            one, picture, one.valid_from or KNOWN, classify=classify, fuzzy=True
+        )
         now = KNOWN + timedelta(seconds=place)
-        plan = plan_store(one, picture, judgments, POLICY, now=now, new_id=new_id, classify=classify)
-        picture.absorb(plan.versions)
+        plan = plan_store(
+            one, picture, judgments, POLICY, now=now, new_id=new_id, classify=classify
+        )
+        picture.absorb_versions(plan.versions)
         kept[new_id] = one
     return picture, kept
 
 
 def vars_of(fact: Fact) -> dict[str, object]:
-    return {name: getattr(fact, name) for name in ("content", "key", "value", "valid_from", "valid_until", "trust", "kind")}
+    return {
+        name: getattr(fact, name)
+        for name in ("content", "key", "value", "valid_from", "valid_until", "trust", "kind")
+    }
 
 
-def sweep(picture: Picture, facts: dict[UUID, Fact]) -> int:
+def sweep(picture: Chains, facts: dict[UUID, Fact]) -> int:
     """Sweeps every memory in order; how many changes that made."""
     changes = 0
-    for version in sorted(picture.versions(), key=lambda v: (v.belief.valid_from, v.belief.asserted_at)):
-        memory = picture.version(version.id)
+    for version in sorted(
+        picture.list_versions(), key=lambda v: (v.belief.valid_from, v.belief.asserted_at)
+    ):
+        memory = picture.get_version(version.id)
         if not can_act(memory):
             continue
-        fact = replace(facts[memory.id], valid_from=memory.belief.valid_from, valid_until=memory.belief.said_until)
-        others = ground(memory, fact, picture, ())
-        judgments = tuple(rules.judge(fact, others, memory.belief.valid_from, classify=True, fuzzy=True))
+        fact = replace(
+            facts[memory.id],
+            valid_from=memory.belief.valid_from,
+            valid_until=memory.belief.said_until,
+        )
+        others = select_comparison_chains(memory, fact, picture, ())
+        judgments = tuple(
+            rules.judge_fact(fact, others, memory.belief.valid_from, classify=True, fuzzy=True)
+        )
         now = KNOWN + timedelta(days=1, seconds=changes)
-        plan = plan_sweep(Swept(memory.id, fact, judgments), picture, others, POLICY, now=now, proposes=False)
+        plan = plan_sweep(
+            SweptMemory(memory.id, fact, judgments),
+            picture,
+            others,
+            POLICY,
+            now=now,
+            proposes=False,
+        )
         if plan and plan.changed:
-            picture.absorb(plan.versions)
+            picture.absorb_versions(plan.versions)
             changes += 1
     return changes
 
 
-def holding(picture: Picture, facts: dict[UUID, Fact], at: datetime) -> list[str | None]:
-    return sorted(facts[v.id].value or "" for v in picture.versions() if v.belief.holds(at))
+def holding(picture: Chains, facts: dict[UUID, Fact], at: datetime) -> list[str | None]:
+    return sorted(facts[v.id].value or "" for v in picture.list_versions() if v.belief.holds_at(at))
 
 
 @settings(max_examples=400, deadline=None, derandomize=True, database=None)
@@ -80,7 +114,11 @@ def test_one_value_holds_at_a_time_and_it_is_the_one_that_began_last(facts: list
     picture, kept = stored(facts, classify=False)
     sweep(picture, kept)
     for number in range(16):
-        begun = [v for v in picture.versions() if v.belief.valid_from <= day(number) and not v.belief.void]
+        begun = [
+            v
+            for v in picture.list_versions()
+            if v.belief.valid_from <= day(number) and not v.belief.void
+        ]
         held = holding(picture, kept, day(number))
         assert len(held) <= 1
         if held:
@@ -96,17 +134,23 @@ def test_told_in_order_it_comes_to_what_judging_each_as_it_came_comes_to(facts: 
     swept, as_swept = stored(facts, classify=False)
     sweep(swept, as_swept)
     for number in range(16):
-        assert holding(swept, as_swept, day(number)) == holding(judged, as_judged, day(number)), number
+        assert holding(swept, as_swept, day(number)) == holding(judged, as_judged, day(number)), (
+            number
+        )
 
 
 @settings(max_examples=400, deadline=None, derandomize=True, database=None)
 @given(st.lists(said(ends=False), min_size=1, max_size=7, unique_by=lambda fact: fact.valid_from))
-def test_where_equal_values_are_equal_texts_it_comes_to_the_same_in_any_order(facts: list[Fact]) -> None:
+def test_where_equal_values_are_equal_texts_it_comes_to_the_same_in_any_order(
+    facts: list[Fact],
+) -> None:
     judged, as_judged = stored(facts, classify=True)
     swept, as_swept = stored(facts, classify=False, alike=True)
     sweep(swept, as_swept)
     for number in range(16):
-        assert holding(swept, as_swept, day(number)) == holding(judged, as_judged, day(number)), number
+        assert holding(swept, as_swept, day(number)) == holding(judged, as_judged, day(number)), (
+            number
+        )
 
 
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
@@ -119,51 +163,115 @@ def test_a_second_sweep_changes_nothing(facts: list[Fact]) -> None:
 
 def test_what_may_not_end_is_a_question_in_favour_of_the_later_one() -> None:
     trusted = Fact("It is a", key="it", value="a", valid_from=day(0), trust=90)
-    picture, kept = stored([trusted, Fact("It is b", key="it", value="b", valid_from=day(5), trust=10)], classify=False)
-    later = picture.version(UUID(int=2))
-    others = ground(later, kept[later.id], picture, ())
-    plan = plan_sweep(Swept(later.id, kept[later.id]), picture, others, POLICY, now=KNOWN + timedelta(days=1), proposes=False)
+    picture, kept = stored(
+        [trusted, Fact("It is b", key="it", value="b", valid_from=day(5), trust=10)], classify=False
+    )
+    later = picture.get_version(UUID(int=2))
+    others = select_comparison_chains(later, kept[later.id], picture, ())
+    plan = plan_sweep(
+        SweptMemory(later.id, kept[later.id]),
+        picture,
+        others,
+        POLICY,
+        now=KNOWN + timedelta(days=1),
+        proposes=False,
+    )
     assert plan is not None
     assert plan.review is not None
-    assert (plan.review.source, plan.review.successor, plan.changed) == (ReviewSource.SWEEP, later.id, ())
+    assert (plan.review.source, plan.review.successor, plan.changed) == (
+        ReviewSource.SWEEP,
+        later.id,
+        (),
+    )
 
 
 def test_a_repetition_that_replaced_something_stays() -> None:
     """Withdrawn, it would let what it replaced in its own chain hold again."""
-    chain = [Fact(f"It is {value}", key="it", value=value, valid_from=day(start)) for value, start in (("a", 2), ("b", 5))]
+    chain = [
+        Fact(f"It is {value}", key="it", value=value, valid_from=day(start))
+        for value, start in (("a", 2), ("b", 5))
+    ]
     picture, kept = stored(chain, classify=True)
     beside = Fact("It is b, as was said elsewhere", key="it", value="b", valid_from=day(4))
-    plan = plan_store(beside, picture, [], POLICY, now=KNOWN + timedelta(hours=1), new_id=UUID(int=9), classify=False)
-    picture.absorb(plan.versions)
+    plan = plan_store(
+        beside,
+        picture,
+        [],
+        POLICY,
+        now=KNOWN + timedelta(hours=1),
+        new_id=UUID(int=9),
+        classify=False,
+    )
+    picture.absorb_versions(plan.versions)
     kept[UUID(int=9)] = beside
     sweep(picture, kept)
-    assert not picture.version(UUID(int=2)).belief.void
+    assert not picture.get_version(UUID(int=2)).belief.void
     assert holding(picture, kept, day(6)) != ["a"]
 
 
 def test_what_an_end_may_not_end_is_asked_about_apart_from_it_because_it_is_withdrawn() -> None:
-    works = [Fact("Works at Initech", valid_from=day(0), trust=90), Fact("Is employed at Initech", valid_from=day(1))]
-    picture, kept = stored([*works, Fact("No longer works at Initech", valid_from=day(5))], classify=False)
+    works = [
+        Fact("Works at Initech", valid_from=day(0), trust=90),
+        Fact("Is employed at Initech", valid_from=day(1)),
+    ]
+    picture, kept = stored(
+        [*works, Fact("No longer works at Initech", valid_from=day(5))], classify=False
+    )
     trusted, plain, end = (UUID(int=place) for place in (1, 2, 3))
-    said = tuple(Judgment(i, Relation.RETRACTION, 0.95, "because", Judge.SIGNALS) for i in (trusted, plain))
-    others = ground(picture.version(end), kept[end], picture, ())
-    plan = plan_sweep(Swept(end, kept[end], said), picture, others, POLICY, now=KNOWN + timedelta(days=1), proposes=False)
+    said = tuple(
+        Judgment(i, Relation.RETRACTION, 0.95, "because", Judge.SIGNALS) for i in (trusted, plain)
+    )
+    others = select_comparison_chains(picture.get_version(end), kept[end], picture, ())
+    plan = plan_sweep(
+        SweptMemory(end, kept[end], said),
+        picture,
+        others,
+        POLICY,
+        now=KNOWN + timedelta(days=1),
+        proposes=False,
+    )
     assert plan is not None
-    picture.absorb(plan.versions)
-    assert picture.version(end).belief.void
+    picture.absorb_versions(plan.versions)
+    assert picture.get_version(end).belief.void
     assert plan.review is not None
     review = plan.review
-    proposal = Proposal(UUID(int=9), review.relation, "", KNOWN, review.successor, review.judgments, review.relied_on, review.said)
-    picture.absorb(plan_accept(proposal, picture, now=KNOWN + timedelta(days=2)).versions)
-    assert picture.version(trusted).belief.valid_until == picture.version(plain).belief.valid_until == day(5)
+    proposal = Proposal(
+        UUID(int=9),
+        review.relation,
+        "",
+        KNOWN,
+        review.successor,
+        review.judgments,
+        review.relied_on,
+        review.said,
+    )
+    picture.absorb_versions(plan_accept(proposal, picture, now=KNOWN + timedelta(days=2)).versions)
+    assert (
+        picture.get_version(trusted).belief.valid_until
+        == picture.get_version(plain).belief.valid_until
+        == day(5)
+    )
 
 
 def test_a_value_that_comes_back_does_not_let_less_trusted_ones_end_the_first() -> None:
     """What says the same later waits for its own turn, and those before it in its chain end all the same where it begins."""
-    line = [Fact(f"It is {value}", key="it", value=value, valid_from=day(start)) for value, start in (("b", 4), ("c", 6), ("a", 8))]
+    line = [
+        Fact(f"It is {value}", key="it", value=value, valid_from=day(start))
+        for value, start in (("b", 4), ("c", 6), ("a", 8))
+    ]
     picture, kept = stored(line, classify=True)
     trusted = Fact("It is a, says one who knows", key="it", value="a", valid_from=day(1), trust=90)
-    picture.absorb(plan_store(trusted, picture, [], POLICY, now=KNOWN + timedelta(hours=1), new_id=UUID(int=9), classify=False).versions)
+    picture.absorb_versions(
+        plan_store(
+            trusted,
+            picture,
+            [],
+            POLICY,
+            now=KNOWN + timedelta(hours=1),
+            new_id=UUID(int=9),
+            classify=False,
+        ).versions
+    )
     kept[UUID(int=9)] = trusted
     sweep(picture, kept)
-    assert picture.version(UUID(int=9)).belief.valid_until is None
+    assert picture.get_version(UUID(int=9)).belief.valid_until is None

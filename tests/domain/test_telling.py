@@ -8,12 +8,12 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.links import Link, LinkType
+from app.domain.links import LinkType, Relationship
 from app.domain.memory import Belief, Fact, Memory, Operation
-from app.domain.plan import ReviewStatus, Settlement
+from app.domain.plan import ReviewDecision, ReviewStatus
 from app.domain.relation import Finding, Relation
-from app.domain.story import Entry, Material, Proposal, Story, Vetoed
-from app.domain.telling import quoted, tell, when
+from app.domain.story import Story, StoryEntry, StoryMaterial, StoryReview, VetoedMemory
+from app.domain.telling import build_story, format_moment, quote_text
 
 ONE, TWO, THREE, REVIEW = (UUID(int=n) for n in range(1, 5))
 TEXTS: dict[UUID, str | None] = {ONE: "One", TWO: "Two", THREE: "Three"}
@@ -26,18 +26,34 @@ def belief(**claims: Any) -> Belief:
     return Belief(**{"valid_from": TRUE, "asserted_at": KNOWN, **claims})
 
 
-def entry(operation: Operation, *, at: datetime = KNOWN, log: int = 9, **more: Any) -> Entry:
+def entry(operation: Operation, *, at: datetime = KNOWN, log: int = 9, **more: Any) -> StoryEntry:
     """An operation decided by rule, because."""
     given = {"target": ONE, "touched": (TWO,), **more}
-    return Entry(
-        UUID(int=log), operation, at, Relation.NONE, 1.0, given.pop("decided_by", "rule"), given.pop("reasoning", "Because"), **given
+    return StoryEntry(
+        UUID(int=log),
+        operation,
+        at,
+        Relation.NONE,
+        1.0,
+        given.pop("decided_by", "rule"),
+        given.pop("reasoning", "Because"),
+        **given,
     )
 
 
-def story(*entries: Entry, about: UUID = ONE, now: Belief | None = None, texts: Any = None, as_of: datetime = KNOWN, **more: Any) -> Story:
-    memory = Memory(about, ONE, Fact("One").settled(), now or belief(), KNOWN, 1, None)
-    material = Material(memory, frozenset({ONE, TWO}), entries, (), (), TEXTS if texts is None else texts)
-    return tell(replace(material, **more), as_of, KNOWN + timedelta(days=9))
+def story(
+    *entries: StoryEntry,
+    about: UUID = ONE,
+    now: Belief | None = None,
+    texts: Any = None,
+    as_of: datetime = KNOWN,
+    **more: Any,
+) -> Story:
+    memory = Memory(about, ONE, Fact("One").fill_defaults(), now or belief(), KNOWN, 1, None)
+    material = StoryMaterial(
+        memory, frozenset({ONE, TWO}), entries, (), (), TEXTS if texts is None else texts
+    )
+    return build_story(replace(material, **more), as_of, KNOWN + timedelta(days=9))
 
 
 MERGED = belief(merged=True)
@@ -77,7 +93,7 @@ ENDED: dict[str, dict[UUID, Belief]] = {
             entry(Operation.REVERT, before={TWO: belief(void=True)}, after={TWO: belief()}),
             "An operation was undone; “Two” stands again from 2020-01-01.",
         ),
-        (entry(Operation.AMEND, links=(Link(ONE, TWO, LinkType.MERGED_INTO),)), "“One” was linked to “Two” (merged into)."),
+        (entry(Operation.AMEND, links=(Relationship(ONE, TWO, LinkType.MERGED_INTO),)), "“One” was linked to “Two” (merged into)."),
         (
             entry(Operation.AMEND, corrected={"tags": ([], ["a", "b"]), "importance": (0.5, 0.9)}),
             "“One” was corrected; tags a, b instead of nothing; importance 0.9 instead of 0.5.",
@@ -88,7 +104,7 @@ ENDED: dict[str, dict[UUID, Belief]] = {
         ),
     ],
 )  # fmt: skip
-def test_operations(told: Entry, sentence: str) -> None:
+def test_operations(told: StoryEntry, sentence: str) -> None:
     [event] = story(told).events
     assert event.sentence == f"{sentence} Decided by rule: Because."
 
@@ -100,7 +116,10 @@ FINDINGS = (Finding("weak", Relation.UPDATE, 0.2, ""), Finding("strong", Relatio
     ("more", "words"),
     [
         ({"decided_by": "caller"}, "Decided by the caller: Because."),
-        ({"decided_by": "signals", "findings": FINDINGS}, "Decided by signals (strong, 1.00): Because."),
+        (
+            {"decided_by": "signals", "findings": FINDINGS},
+            "Decided by signals (strong, 1.00): Because.",
+        ),
         ({"decided_by": "signals"}, "Decided by signals (1.00): Because."),
         ({"decided_by": "model"}, "Decided by the model (1.00): Because."),
         ({"decided_by": "reviewer"}, "Decided by a reviewer: Because."),
@@ -122,51 +141,91 @@ ERASURES: list[tuple[Sequence[UUID], str]] = [
 
 @pytest.mark.parametrize(("ids", "sentence"), ERASURES)
 def test_erasures(ids: Sequence[UUID], sentence: str) -> None:
-    assert story(entry(Operation.ERASE, target=None, touched=tuple(ids))).events[0].sentence == sentence
+    assert (
+        story(entry(Operation.ERASE, target=None, touched=tuple(ids))).events[0].sentence
+        == sentence
+    )
 
 
 def test_what_is_erased_or_not_known_is_not_quoted() -> None:
     told = story(entry(Operation.UPDATE, **ENDED), texts={ONE: None}).events[0].sentence
     assert told.startswith(f"An erased memory replaced memory {TWO}, ")
-    note = Settlement(REVIEW, ReviewStatus.PENDING, ReviewStatus.ACCEPTED, "As Two said")
+    note = ReviewDecision(REVIEW, ReviewStatus.PENDING, ReviewStatus.ACCEPTED, "As Two said")
     decided = entry(Operation.UPDATE, settled=note, **ENDED)
-    assert story(decided).events[0].sentence.endswith(" It decided the review: accepted (“As Two said”).")
-    assert story(decided, texts={ONE: "One", TWO: None}).events[0].sentence.endswith(" It decided the review: accepted.")
+    assert (
+        story(decided)
+        .events[0]
+        .sentence.endswith(" It decided the review: accepted (“As Two said”).")
+    )
+    assert (
+        story(decided, texts={ONE: "One", TWO: None})
+        .events[0]
+        .sentence.endswith(" It decided the review: accepted.")
+    )
 
 
 def test_vetoes_are_told_as_far_as_they_concern_the_chain() -> None:
-    vetoed = tuple(Vetoed(i, "other key") for i in (TWO, THREE))
+    vetoed = tuple(VetoedMemory(i, "other key") for i in (TWO, THREE))
     stored = entry(Operation.ADD, after={ONE: belief()}, vetoed=vetoed)
-    assert story(stored).events[1].sentence == "“One” was kept apart from “Two” (other key) and “Three” (other key)."
-    elsewhere = entry(Operation.ADD, target=THREE, after={THREE: belief()}, touched=(), vetoed=vetoed[:1])
-    assert [e.sentence for e in story(apart=[elsewhere]).events] == ["“Three” was kept apart from “Two” (other key)."]
+    assert (
+        story(stored).events[1].sentence
+        == "“One” was kept apart from “Two” (other key) and “Three” (other key)."
+    )
+    elsewhere = entry(
+        Operation.ADD, target=THREE, after={THREE: belief()}, touched=(), vetoed=vetoed[:1]
+    )
+    assert [e.sentence for e in story(apart=[elsewhere]).events] == [
+        "“Three” was kept apart from “Two” (other key)."
+    ]
     assert story(apart=[replace(elsewhere, vetoed=vetoed[1:])]).events == ()
-    assert len(story(stored, apart=[stored]).events) == 2, "once, where an operation on the chain did it"
+    assert len(story(stored, apart=[stored]).events) == 2, (
+        "once, where an operation on the chain did it"
+    )
     gone = entry(Operation.NOOP, target=ONE, vetoed=vetoed)
-    assert story(gone).events[1].sentence.startswith("A text that was erased was kept apart from “Two”")
+    assert (
+        story(gone)
+        .events[1]
+        .sentence.startswith("A text that was erased was kept apart from “Two”")
+    )
 
 
-PROPOSAL = Proposal(REVIEW, None, KNOWN, "low_confidence", Relation.UPDATE, (TWO,), memory_id=ONE, reasoning="Maybe")
+PROPOSAL = StoryReview(
+    REVIEW, None, KNOWN, "low_confidence", Relation.UPDATE, (TWO,), memory_id=ONE, reasoning="Maybe"
+)
 
 
 @pytest.mark.parametrize(
     ("proposal", "sentence"),
     [
         (PROPOSAL, "Whether “One” replaces “Two” was left to a person (low confidence): Maybe."),
-        (replace(PROPOSAL, relation=Relation.RETRACTION, reasoning=""), "Whether “One” ends “Two” was left to a person (low confidence)."),
-        (replace(PROPOSAL, about=(), source="fallback"), "Whether “One” changes anything was left to a person (fallback): Maybe."),
-        (replace(PROPOSAL, memory_id=None, said="New"), "Whether “New” replaces “Two” was left to a person (low confidence): Maybe."),
-        (replace(PROPOSAL, memory_id=None), "Whether a fact replaces “Two” was left to a person (low confidence): Maybe."),
+        (
+            replace(PROPOSAL, relation=Relation.RETRACTION, reasoning=""),
+            "Whether “One” ends “Two” was left to a person (low confidence).",
+        ),
+        (
+            replace(PROPOSAL, about=(), source="fallback"),
+            "Whether “One” changes anything was left to a person (fallback): Maybe.",
+        ),
+        (
+            replace(PROPOSAL, memory_id=None, said="New"),
+            "Whether “New” replaces “Two” was left to a person (low confidence): Maybe.",
+        ),
+        (
+            replace(PROPOSAL, memory_id=None),
+            "Whether a fact replaces “Two” was left to a person (low confidence): Maybe.",
+        ),
     ],
 )
-def test_reviews(proposal: Proposal, sentence: str) -> None:
+def test_reviews(proposal: StoryReview, sentence: str) -> None:
     told = story(proposals=[proposal])
     assert [event.sentence for event in told.events] == [sentence]
     assert told.summary.endswith(" A review about it waits for a person.")
 
 
 def test_a_review_decided_later_still_waits() -> None:
-    rejected = replace(PROPOSAL, status=ReviewStatus.REJECTED, note="No", decided_at=KNOWN + timedelta(days=1))
+    rejected = replace(
+        PROPOSAL, status=ReviewStatus.REJECTED, note="No", decided_at=KNOWN + timedelta(days=1)
+    )
     assert [event.kind for event in story(proposals=[rejected]).events] == ["PROPOSED", "DECIDED"]
     later = replace(rejected, decided_at=KNOWN + timedelta(days=10))
     assert [event.kind for event in story(proposals=[later]).events] == ["PROPOSED"]
@@ -199,28 +258,44 @@ def test_how_it_stands(now: Belief, summary: str) -> None:
 
 def test_the_summary_names_what_made_it_so() -> None:
     made = entry(Operation.UPDATE, decided_by="signals", findings=FINDINGS, **ENDED)
-    assert story(made).summary.endswith("; replaced “Two” on 2026-05-04 10:30 UTC, decided by signals (strong, 1.00).")
+    assert story(made).summary.endswith(
+        "; replaced “Two” on 2026-05-04 10:30 UTC, decided by signals (strong, 1.00)."
+    )
     ended = story(made, about=TWO, now=belief(valid_until=LATER, superseded_by=ONE)).summary
-    assert ended.endswith("; replaced by “One” on 2026-05-04 10:30 UTC, decided by signals (strong, 1.00).")
+    assert ended.endswith(
+        "; replaced by “One” on 2026-05-04 10:30 UTC, decided by signals (strong, 1.00)."
+    )
 
 
 def test_events_stand_in_the_order_of_known_time() -> None:
-    first = entry(Operation.ADD, after={ONE: belief()}, log=1, vetoed=(Vetoed(TWO, "x"),))
+    first = entry(Operation.ADD, after={ONE: belief()}, log=1, vetoed=(VetoedMemory(TWO, "x"),))
     second = entry(Operation.NOOP, at=KNOWN + timedelta(seconds=1), log=2)
     proposals = [replace(PROPOSAL, at=KNOWN)]
-    assert [event.kind for event in story(first, second, proposals=proposals).events] == ["ADD", "KEPT_APART", "PROPOSED", "NOOP"]
+    assert [event.kind for event in story(first, second, proposals=proposals).events] == [
+        "ADD",
+        "KEPT_APART",
+        "PROPOSED",
+        "NOOP",
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("a\nb", "“a b”"), ("x" * 101, "“" + "x" * 99 + "…”"), ("x" * 100, "“" + "x" * 100 + "”"), ("a\u202eb", "“ab”")],
+    [
+        ("a\nb", "“a b”"),
+        ("x" * 101, "“" + "x" * 99 + "…”"),
+        ("x" * 100, "“" + "x" * 100 + "”"),
+        ("a\u202eb", "“ab”"),
+    ],
 )
 def test_quotations_are_one_short_line(text: str, expected: str) -> None:
-    assert quoted(text) == expected
+    assert quote_text(text) == expected
 
 
 def test_times_are_dates_at_midnight_in_utc() -> None:
     from datetime import timezone
 
-    assert when(datetime(2026, 1, 5, 2, tzinfo=timezone(timedelta(hours=2)))) == "2026-01-05"
-    assert when(datetime(2026, 1, 5, 0, 0, 1, tzinfo=UTC)) == "2026-01-05 00:00 UTC"
+    assert (
+        format_moment(datetime(2026, 1, 5, 2, tzinfo=timezone(timedelta(hours=2)))) == "2026-01-05"
+    )
+    assert format_moment(datetime(2026, 1, 5, 0, 0, 1, tzinfo=UTC)) == "2026-01-05 00:00 UTC"

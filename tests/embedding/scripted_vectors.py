@@ -22,8 +22,15 @@ def vector_of(text: str, dimensions: int, salt: str = "") -> NDArray[np.float64]
 def answers(rows: Sequence[Any], *, places: Sequence[Any] | None = None) -> Answer:
     """An answer with these embeddings, each with its index. NaN is written as Python writes it."""
     indices = range(len(rows)) if places is None else places
-    data = [{"object": "embedding", "index": place, "embedding": row} for place, row in zip(indices, rows, strict=True)]
-    return Answer(json.dumps({"object": "list", "data": data, "model": "scripted", "usage": {"prompt_tokens": 1}}).encode())
+    data = [
+        {"object": "embedding", "index": place, "embedding": row}
+        for place, row in zip(indices, rows, strict=True)
+    ]
+    return Answer(
+        json.dumps(
+            {"object": "list", "data": data, "model": "scripted", "usage": {"prompt_tokens": 1}}
+        ).encode()
+    )
 
 
 def embeds(dimensions: int, salt: str = "") -> Callable[[Request], Answer]:

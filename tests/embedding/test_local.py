@@ -75,17 +75,26 @@ def test_callers_at_the_same_time_get_their_own_vectors(embedder: LocalEmbedder)
     async def all_at_once() -> list[NDArray[np.float32]]:
         return await asyncio.gather(*(embedder.encode([text]) for text in SENTENCES * 8))
 
-    assert np.array_equal(np.concatenate(asyncio.run(all_at_once())), encode(embedder, *SENTENCES * 8))
+    assert np.array_equal(
+        np.concatenate(asyncio.run(all_at_once())), encode(embedder, *SENTENCES * 8)
+    )
 
 
 def test_rewording_is_nearer_than_another_subject(embedder: LocalEmbedder) -> None:
-    fact, reworded, other = encode(embedder, "Anna lives in Berlin.", "Berlin is where Anna lives.", "The build takes nine minutes.")
+    fact, reworded, other = encode(
+        embedder,
+        "Anna lives in Berlin.",
+        "Berlin is where Anna lives.",
+        "The build takes nine minutes.",
+    )
     assert fact @ reworded > 0.8
     assert fact @ other < 0.3
 
 
 @pytest.mark.parametrize("way", ["near", "random"])
-def test_similarities_rank_as_with_the_float32_original(embedder: LocalEmbedder, original: Any, way: str) -> None:
+def test_similarities_rank_as_with_the_float32_original(
+    embedder: LocalEmbedder, original: Any, way: str
+) -> None:
     left, right, cosines = np.array(original[way]).T
     vectors = encode(embedder, *original["texts"])
     measured = (vectors[left.astype(int)] * vectors[right.astype(int)]).sum(axis=1)
@@ -109,7 +118,9 @@ def test_a_long_text_is_the_normalised_mean_of_its_windows(embedder: LocalEmbedd
 
 
 def test_long_words_are_told_apart(embedder: LocalEmbedder) -> None:
-    one, other = encode(embedder, *(hashlib.sha512(seed).hexdigest() for seed in (b"one", b"other")))
+    one, other = encode(
+        embedder, *(hashlib.sha512(seed).hexdigest() for seed in (b"one", b"other"))
+    )
     assert one @ other < 0.99
 
 
@@ -176,7 +187,11 @@ def test_a_closed_encoder_refuses_work() -> None:
 
 def test_nothing_is_recorded_for_the_maker_of_the_runtime(tmp_path: Path) -> None:
     """onnxruntime keeps what it would send in the user's cache folder."""
-    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {
+        "HOME": str(tmp_path),
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
     encode = "import asyncio; from app.embedding.local import LocalEmbedder; asyncio.run(LocalEmbedder().encode(['Has a dog']))"
     subprocess.run([sys.executable, "-c", encode], env=environment, check=True, timeout=60)
     assert list(tmp_path.iterdir()) == []

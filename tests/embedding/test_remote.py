@@ -38,15 +38,26 @@ def server() -> Iterator[ScriptedModel]:
         yield server
 
 
-def encoded(server: ScriptedModel, *texts: str, sleep: Any = None, times: int = 1, **more: Any) -> NDArray[np.float32]:
+def encoded(
+    server: ScriptedModel, *texts: str, sleep: Any = None, times: int = 1, **more: Any
+) -> NDArray[np.float32]:
     """What the last of so many calls gave. Sleeps are not slept."""
 
     async def run() -> NDArray[np.float32]:
-        said = {"base_url": server.url, "api_key": KEY, "model": "some-model", "dimensions": 3, "connect_timeout": 1, "read_timeout": 5}
+        said = {
+            "base_url": server.url,
+            "api_key": KEY,
+            "model": "some-model",
+            "dimensions": 3,
+            "connect_timeout": 1,
+            "read_timeout": 5,
+        }
         async with scripted.http() as http:
             slept = sleep if sleep is not None else Sleeps()
             options = EmbeddingOptions(**{**said, "total_timeout": 20, **more})
-            embedder: Embedder = RemoteEmbedder(http, options, sleep=slept, random=lambda: 0.5, now=lambda: MIDNIGHT)
+            embedder: Embedder = RemoteEmbedder(
+                http, options, sleep=slept, random=lambda: 0.5, now=lambda: MIDNIGHT
+            )
             return [await embedder.encode(texts) for _ in range(times)][-1]
 
     return asyncio.run(run())
@@ -62,7 +73,9 @@ def refused(server: ScriptedModel, *steps: Step, **more: Any) -> EmbedderUnavail
 # --- right answers --------------------------------------------------------------------------------------------------------------
 
 
-def test_vectors_come_in_the_order_of_the_texts_and_are_of_unit_length(server: ScriptedModel) -> None:
+def test_vectors_come_in_the_order_of_the_texts_and_are_of_unit_length(
+    server: ScriptedModel,
+) -> None:
     server.then(embeds(3))
     texts = ["one", "two two", "three"]
     rows = encoded(server, *texts)
@@ -89,7 +102,9 @@ def test_texts_go_out_in_batches(server: ScriptedModel) -> None:
 
 
 @pytest.mark.parametrize("size", [1e300, 1e-160, 5e-324])
-def test_the_length_of_what_the_server_gives_does_not_matter(server: ScriptedModel, size: float) -> None:
+def test_the_length_of_what_the_server_gives_does_not_matter(
+    server: ScriptedModel, size: float
+) -> None:
     server.then(answers([[size, 0, size]]))
     np.testing.assert_allclose(encoded(server, "a"), [[0.5**0.5, 0, 0.5**0.5]], atol=1e-6)
 
@@ -100,23 +115,43 @@ def test_no_texts_need_no_request(server: ScriptedModel) -> None:
 
 
 def test_a_server_that_leaves_the_index_out_answers_in_order(server: ScriptedModel) -> None:
-    server.then(Answer(json.dumps({"data": [{"embedding": [1, 0, 0]}, {"embedding": [0, 2, 0]}]}).encode()))
+    server.then(
+        Answer(json.dumps({"data": [{"embedding": [1, 0, 0]}, {"embedding": [0, 2, 0]}]}).encode())
+    )
     np.testing.assert_array_equal(encoded(server, "a", "b"), [[1, 0, 0], [0, 1, 0]])
 
 
-def test_a_server_that_does_not_know_the_word_dimensions_is_asked_without_it_from_then_on(server: ScriptedModel) -> None:
-    server.then(lambda request: fails(400, "matryoshka representation is not supported") if "dimensions" in request.json else RIGHT)
+def test_a_server_that_does_not_know_the_word_dimensions_is_asked_without_it_from_then_on(
+    server: ScriptedModel,
+) -> None:
+    server.then(
+        lambda request: (
+            fails(400, "matryoshka representation is not supported")
+            if "dimensions" in request.json
+            else RIGHT
+        )
+    )
     np.testing.assert_allclose(encoded(server, "a", times=3), [[0.6, 0, 0.8]], atol=1e-6)
-    assert ["dimensions" in request.json for request in server.requests] == [True, False, False, False]
+    assert ["dimensions" in request.json for request in server.requests] == [
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
-def test_a_request_refused_for_another_reason_keeps_its_first_complaint(server: ScriptedModel) -> None:
+def test_a_request_refused_for_another_reason_keeps_its_first_complaint(
+    server: ScriptedModel,
+) -> None:
     problem = refused(server, fails(400, "input is too long"), fails(400, "something else"), RIGHT)
     assert problem.reason == "The embedding server answered 400: input is too long."
 
 
 def test_the_name_says_model_and_size_and_not_where_it_runs() -> None:
-    here, there = (EmbeddingOptions(base_url=url, model="m", dimensions=3).name for url in ("http://here/v1", "http://there/v1"))
+    here, there = (
+        EmbeddingOptions(base_url=url, model="m", dimensions=3).name
+        for url in ("http://here/v1", "http://there/v1")
+    )
     assert here == there == "m/3"
 
 
@@ -139,7 +174,11 @@ def test_the_name_says_model_and_size_and_not_where_it_runs() -> None:
         (scripted.TEN_MB_IN_CHUNKS, "longer than", 1),
         (Answer(RIGHT.body[:40]), "list of embeddings", 1),
         (scripted.HTML, "list of embeddings", 1),
-        (Answer(b'{"data": null, "error": {"message": "model is loading"}}'), "model is loading", 1),
+        (
+            Answer(b'{"data": null, "error": {"message": "model is loading"}}'),
+            "model is loading",
+            1,
+        ),
         (answers([]), "0 embeddings for 1 texts", 1),
         (answers([[1.0, 0, 0], [1.0, 0, 0]]), "2 embeddings for 1 texts", 1),
         (answers([[1.0, 0]]), "2 dimensions where PALIMPSEST_EMBEDDING_DIMENSIONS says 3", 1),
@@ -156,7 +195,9 @@ def test_the_name_says_model_and_size_and_not_where_it_runs() -> None:
         (answers([[10**400, 0, 0]]), "lists of numbers", 1),
     ],
 )
-def test_every_failure_says_what_went_wrong(server: ScriptedModel, step: Step, said: str, calls: int) -> None:
+def test_every_failure_says_what_went_wrong(
+    server: ScriptedModel, step: Step, said: str, calls: int
+) -> None:
     problem = refused(server, step, read_timeout=0.1 if step is scripted.SILENCE else 5)
     assert said in problem.reason
     assert problem.reason.endswith(".")
@@ -171,7 +212,9 @@ def test_indices_that_name_a_text_twice_are_refused(server: ScriptedModel) -> No
 
 
 def test_one_batch_that_fails_fails_the_call(server: ScriptedModel) -> None:
-    server.then(lambda request: fails(403) if "bad" in request.json["input"] else embeds(3)(request))
+    server.then(
+        lambda request: fails(403) if "bad" in request.json["input"] else embeds(3)(request)
+    )
     with pytest.raises(EmbedderUnavailable, match="403"):
         encoded(server, "good", "bad", "good", batch=1)
 
@@ -194,12 +237,18 @@ def test_the_key_is_not_in_what_the_server_says_about_it(server: ScriptedModel) 
 def test_a_passing_failure_is_tried_again(server: ScriptedModel, first: Step) -> None:
     server.then(first, RIGHT)
     sleep = Sleeps()
-    np.testing.assert_allclose(encoded(server, "a", sleep=sleep, read_timeout=0.5), [[0.6, 0, 0.8]], atol=1e-6)
+    np.testing.assert_allclose(
+        encoded(server, "a", sleep=sleep, read_timeout=0.5), [[0.6, 0, 0.8]], atol=1e-6
+    )
     assert sleep == [0.25]
 
 
-@pytest.mark.parametrize(("header", "waited"), [("2", 2.25), ("Thu, 01 Jan 2026 00:00:03 GMT", 3.25)])
-def test_what_retry_after_asks_is_waited_and_the_jitter_on_top(server: ScriptedModel, header: str, waited: float) -> None:
+@pytest.mark.parametrize(
+    ("header", "waited"), [("2", 2.25), ("Thu, 01 Jan 2026 00:00:03 GMT", 3.25)]
+)
+def test_what_retry_after_asks_is_waited_and_the_jitter_on_top(
+    server: ScriptedModel, header: str, waited: float
+) -> None:
     server.then(fails(429, retry_after=header), RIGHT)
     sleep = Sleeps()
     encoded(server, "a", sleep=sleep)
@@ -207,18 +256,35 @@ def test_what_retry_after_asks_is_waited_and_the_jitter_on_top(server: ScriptedM
 
 
 @pytest.mark.parametrize(
-    ("header", "told"), [("90", 90), ("Thu, 01 Jan 2026 00:01:00 GMT", 60), ("999999", 3600), ("0", 1), (None, 5), ("soon", 5)]
+    ("header", "told"),
+    [
+        ("90", 90),
+        ("Thu, 01 Jan 2026 00:01:00 GMT", 60),
+        ("999999", 3600),
+        ("0", 1),
+        (None, 5),
+        ("soon", 5),
+    ],
 )
-def test_a_wait_too_long_is_handed_on_to_the_caller(server: ScriptedModel, header: str | None, told: int) -> None:
+def test_a_wait_too_long_is_handed_on_to_the_caller(
+    server: ScriptedModel, header: str | None, told: int
+) -> None:
     assert refused(server, fails(429, retry_after=header)).retry_after == told
 
 
-def test_a_silent_server_is_waited_for_no_longer_than_the_total_timeout(server: ScriptedModel) -> None:
-    assert "within 0.3 s" in refused(server, scripted.SILENCE, read_timeout=60, total_timeout=0.3).reason
+def test_a_silent_server_is_waited_for_no_longer_than_the_total_timeout(
+    server: ScriptedModel,
+) -> None:
+    assert (
+        "within 0.3 s"
+        in refused(server, scripted.SILENCE, read_timeout=60, total_timeout=0.3).reason
+    )
     assert len(server.requests) == 1
 
 
-def test_every_call_tries_so_that_the_first_one_after_an_outage_succeeds(server: ScriptedModel) -> None:
+def test_every_call_tries_so_that_the_first_one_after_an_outage_succeeds(
+    server: ScriptedModel,
+) -> None:
     outage = [fails(500)] * 60
 
     async def run() -> NDArray[np.float32]:
@@ -239,7 +305,9 @@ def test_a_cancelled_caller_stays_cancelled(server: ScriptedModel) -> None:
 
     async def run() -> None:
         async with scripted.http() as http:
-            embedder = RemoteEmbedder(http, EmbeddingOptions(base_url=server.url, model="m", dimensions=3))
+            embedder = RemoteEmbedder(
+                http, EmbeddingOptions(base_url=server.url, model="m", dimensions=3)
+            )
             task = asyncio.create_task(embedder.encode(["a"]))
             await asyncio.sleep(0.05)
             task.cancel()
@@ -256,14 +324,24 @@ def test_no_more_requests_than_the_limit_are_under_way_at_once(server: ScriptedM
     server.then(slow)
     encoded(server, *"abcdef", batch=1, concurrency=2)
     arrivals = sorted(request.at for request in server.requests)
-    assert all(later - earlier >= 0.09 for earlier, later in zip(arrivals, arrivals[2:], strict=False))
+    assert all(
+        later - earlier >= 0.09 for earlier, later in zip(arrivals, arrivals[2:], strict=False)
+    )
 
 
 # --- whatever the bytes ---------------------------------------------------------------------------------------------------------
 
 NUMBERS = st.lists(st.floats() | st.integers() | st.none() | st.text(max_size=2), max_size=4)
-ENTRY = st.dictionaries(st.sampled_from(["index", "embedding", "object"]), NUMBERS | st.integers(-1, 2) | st.none())
-BODY = st.fixed_dictionaries({"data": st.lists(ENTRY | st.none() | st.integers(), max_size=3) | st.none() | st.text(max_size=3)})
+ENTRY = st.dictionaries(
+    st.sampled_from(["index", "embedding", "object"]), NUMBERS | st.integers(-1, 2) | st.none()
+)
+BODY = st.fixed_dictionaries(
+    {
+        "data": st.lists(ENTRY | st.none() | st.integers(), max_size=3)
+        | st.none()
+        | st.text(max_size=3)
+    }
+)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)

@@ -44,7 +44,9 @@ class Request:
     @property
     def data(self) -> dict[str, Any]:
         """The question's data, as it stands between the tags of the prompt."""
-        value: dict[str, Any] = json.loads(self.json["messages"][-1]["content"].split("<data>\n")[1].split("\n</data>")[0])
+        value: dict[str, Any] = json.loads(
+            self.json["messages"][-1]["content"].split("<data>\n")[1].split("\n</data>")[0]
+        )
         return value
 
     @property
@@ -54,7 +56,10 @@ class Request:
     @property
     def texts(self) -> list[str]:
         """Every text of the data, the incoming one first."""
-        return [self.data["incoming"]["text"], *(candidate["text"] for candidate in self.data["candidates"])]
+        return [
+            self.data["incoming"]["text"],
+            *(candidate["text"] for candidate in self.data["candidates"]),
+        ]
 
     @property
     def response_format(self) -> str | None:
@@ -106,7 +111,12 @@ class ScriptedModel:
             raise RuntimeError("the scripted model did not start")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)
 
@@ -144,9 +154,15 @@ class ScriptedModel:
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             writer.transport.abort()
             return
-        length = {} if "Transfer-Encoding" in answer.headers else {"Content-Length": str(len(answer.body))}
+        length = (
+            {}
+            if "Transfer-Encoding" in answer.headers
+            else {"Content-Length": str(len(answer.body))}
+        )
         headers = {**length, "Connection": "close", **answer.headers}
-        head = f"HTTP/1.1 {answer.status} Scripted\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        head = f"HTTP/1.1 {answer.status} Scripted\r\n" + "".join(
+            f"{name}: {value}\r\n" for name, value in headers.items()
+        )
         writer.write(head.encode("latin-1") + b"\r\n" + answer.body[: answer.cut])
         await writer.drain()
 
@@ -159,7 +175,10 @@ class ScriptedModel:
 async def _read(reader: asyncio.StreamReader) -> Request:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     first, *lines = head.strip().split("\r\n")
-    headers = {name.strip().lower(): value.strip() for name, value in (line.split(":", 1) for line in lines)}
+    headers = {
+        name.strip().lower(): value.strip()
+        for name, value in (line.split(":", 1) for line in lines)
+    }
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     method, path, _ = first.split(" ", 2)
     return Request(method, path, headers, body)
@@ -174,20 +193,38 @@ def says(text: str | None, *, finish: str = "stop", usage: bool = True, **messag
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "model": "scripted",
-        "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}],
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": finish,
+                "message": {"role": "assistant", "content": text, **message},
+            }
+        ],
     }
     if usage:
         completion["usage"] = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
     return Answer(json.dumps(completion).encode())
 
 
-def judgment(candidate: Any, relation: Any = "UPDATE", confidence: Any = 0.9, reason: Any = "Another value now.") -> dict[str, Any]:
-    return {"candidate": candidate, "relation": relation, "confidence": confidence, "reason": reason}
+def judgment(
+    candidate: Any,
+    relation: Any = "UPDATE",
+    confidence: Any = 0.9,
+    reason: Any = "Another value now.",
+) -> dict[str, Any]:
+    return {
+        "candidate": candidate,
+        "relation": relation,
+        "confidence": confidence,
+        "reason": reason,
+    }
 
 
 def answer_text(*judgments: Any, merged_text: Any = None, slot: Any = None, **more: Any) -> str:
     """The JSON of an answer with these judgments. NaN is written as Python writes it."""
-    return json.dumps({"judgments": list(judgments), "merged_text": merged_text, "slot": slot, **more})
+    return json.dumps(
+        {"judgments": list(judgments), "merged_text": merged_text, "slot": slot, **more}
+    )
 
 
 def judges(*judgments: Any, **more: Any) -> Answer:
@@ -197,30 +234,47 @@ def judges(*judgments: Any, **more: Any) -> Answer:
 
 def every(relation: str, confidence: float = 1.0) -> Callable[[Request], Answer]:
     """The same judgment about every candidate of the request."""
-    return lambda request: judges(*(judgment(number, relation, confidence) for number in request.numbers))
+    return lambda request: judges(
+        *(judgment(number, relation, confidence) for number in request.numbers)
+    )
 
 
-def fails(status: int, message: str = "scripted failure", *, retry_after: str | None = None) -> Answer:
-    headers = {"Content-Type": "application/json"} | ({"Retry-After": retry_after} if retry_after is not None else {})
-    return Answer(json.dumps({"error": {"message": message, "type": "scripted"}}).encode(), status, headers)
+def fails(
+    status: int, message: str = "scripted failure", *, retry_after: str | None = None
+) -> Answer:
+    headers = {"Content-Type": "application/json"} | (
+        {"Retry-After": retry_after} if retry_after is not None else {}
+    )
+    return Answer(
+        json.dumps({"error": {"message": message, "type": "scripted"}}).encode(), status, headers
+    )
 
 
 def understands(*formats: str | None, answer: Answer) -> Callable[[Request], Answer]:
     """Answers requests of these response formats (None = no format said), and 400 to the others."""
-    return lambda request: answer if request.response_format in formats else fails(400, "response_format.type is not supported")
+    return lambda request: (
+        answer
+        if request.response_format in formats
+        else fails(400, "response_format.type is not supported")
+    )
 
 
 SILENCE = Answer(silent=True)
 RESET = Answer(reset=True)
 RIGHT = judges(judgment(1))
-TRUNCATED_JSON = says('{"judgments": [{"candidate": 1, "relation": "CONTRADICTION", "confidence": 1.0, "reason": "bec')
+TRUNCATED_JSON = says(
+    '{"judgments": [{"candidate": 1, "relation": "CONTRADICTION", "confidence": 1.0, "reason": "bec'
+)
 TRUNCATED_BODY = replace(RIGHT, cut=60)
 IN_PROSE = says(f"Sure! Here is my answer:\n```json\n{answer_text(judgment(1))}\n```\nDone.")
 REFUSAL = says(None, refusal="I'm sorry, I can't help with that.")
 CUT_OFF = says('{"judgments": [', finish="length")
 EMPTY = says("")
 TEN_MB = says("x" * TEN_MEGABYTES)
-TEN_MB_IN_CHUNKS = Answer(b"A00000\r\n" + b"x" * TEN_MEGABYTES + b"\r\n0\r\n\r\n", headers={"Transfer-Encoding": "chunked"})
+TEN_MB_IN_CHUNKS = Answer(
+    b"A00000\r\n" + b"x" * TEN_MEGABYTES + b"\r\n0\r\n\r\n",
+    headers={"Transfer-Encoding": "chunked"},
+)
 HTML = Answer(b"<html><body>Welcome to nginx!</body></html>", headers={"Content-Type": "text/html"})
 SLOW = replace(RIGHT, delay=2.0)
 
@@ -248,10 +302,25 @@ def obedient(request: Request) -> Answer:
     orders = "\n".join(reading for text in request.texts for reading in _readings(text))
     if (fake := _fake_answer(orders)) is not None:
         return says(fake)
-    relation = next((relation for relation, order in _ORDERS.items() if re.search(order, orders, re.IGNORECASE)), "CONTRADICTION")
-    named = [int(number) for number in re.findall(r"(?:candidate|kandidat|candidat|candidato)\w*\W{0,3}(\d{1,9})", orders, re.IGNORECASE)]
+    relation = next(
+        (
+            relation
+            for relation, order in _ORDERS.items()
+            if re.search(order, orders, re.IGNORECASE)
+        ),
+        "CONTRADICTION",
+    )
+    named = [
+        int(number)
+        for number in re.findall(
+            r"(?:candidate|kandidat|candidat|candidato)\w*\W{0,3}(\d{1,9})", orders, re.IGNORECASE
+        )
+    ]
     numbers = [*request.numbers, *named, 0, -1, 10**9]
-    return judges(*(judgment(number, relation, 1.0, orders[:2000]) for number in numbers), merged_text=orders[:20_000])
+    return judges(
+        *(judgment(number, relation, 1.0, orders[:2000]) for number in numbers),
+        merged_text=orders[:20_000],
+    )
 
 
 worst = every("CONTRADICTION")
@@ -271,7 +340,9 @@ def _readings(text: str) -> list[str]:
 
 
 def _decoded(word: str) -> str:
-    return base64.b64decode(word + "=" * (-len(word) % 4), validate=False).decode("utf-8", "replace")
+    return base64.b64decode(word + "=" * (-len(word) % 4), validate=False).decode(
+        "utf-8", "replace"
+    )
 
 
 def _fake_answer(orders: str) -> str | None:

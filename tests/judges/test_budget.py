@@ -21,8 +21,8 @@ def ask(budget: Budget, agent: AgentId, times: int) -> int:
     """How many of so many questions are allowed; those are asked."""
     asked = 0
     for _ in range(times):
-        if budget.allows(agent):
-            budget.ask(agent)
+        if budget.may_ask(agent):
+            budget.count_question(agent)
             asked += 1
     return asked
 
@@ -33,7 +33,10 @@ def test_questions_are_limited_within_any_sixty_seconds() -> None:
     assert ask(budget, ANA, 2) == 2
     clock.now += 30
     assert ask(budget, ANA, 5) == 1
-    assert budget.exceeded(ANA) == "The agent's budget of 3 questions to the model per minute is used up."
+    assert (
+        budget.find_exceeded_limit(ANA)
+        == "The agent's budget of 3 questions to the model per minute is used up."
+    )
     clock.now += 29.9
     assert ask(budget, ANA, 5) == 0
     clock.now += 0.1
@@ -43,49 +46,52 @@ def test_questions_are_limited_within_any_sixty_seconds() -> None:
 def test_tokens_are_limited_within_a_day_and_begin_again_at_midnight() -> None:
     clock = Clock()
     budget = Budget(tokens_per_day=1000, clock=clock)
-    budget.spend(ANA, 999)
-    assert budget.allows(ANA)
-    budget.spend(ANA, 500)
-    assert budget.exceeded(ANA) == "The agent's budget of 1000 model tokens per day is used up."
+    budget.count_tokens(ANA, 999)
+    assert budget.may_ask(ANA)
+    budget.count_tokens(ANA, 500)
+    assert (
+        budget.find_exceeded_limit(ANA)
+        == "The agent's budget of 1000 model tokens per day is used up."
+    )
     clock.now += 12 * 3600 - 1
-    assert not budget.allows(ANA)
+    assert not budget.may_ask(ANA)
     clock.now += 1
-    assert budget.allows(ANA)
+    assert budget.may_ask(ANA)
 
 
 def test_one_agent_does_not_spend_what_is_anothers() -> None:
     budget = Budget(calls_per_minute=1, tokens_per_day=10, clock=Clock())
-    budget.ask(ANA)
-    budget.spend(ANA, 10)
-    assert not budget.allows(ANA)
-    assert budget.allows(BEN)
+    budget.count_question(ANA)
+    budget.count_tokens(ANA, 10)
+    assert not budget.may_ask(ANA)
+    assert budget.may_ask(BEN)
 
 
 def test_asking_whether_one_may_spends_nothing() -> None:
     budget = Budget(calls_per_minute=1, clock=Clock())
-    assert all(budget.allows(ANA) for _ in range(5))
+    assert all(budget.may_ask(ANA) for _ in range(5))
 
 
 def test_none_is_no_limit_and_nought_allows_nothing() -> None:
     free = Budget(calls_per_minute=None, tokens_per_day=None, clock=Clock())
-    free.spend(ANA, 10**12)
+    free.count_tokens(ANA, 10**12)
     assert ask(free, ANA, 1000) == 1000
-    assert not Budget(calls_per_minute=0, clock=Clock()).allows(ANA)
-    assert not Budget(tokens_per_day=0, clock=Clock()).allows(ANA)
+    assert not Budget(calls_per_minute=0, clock=Clock()).may_ask(ANA)
+    assert not Budget(tokens_per_day=0, clock=Clock()).may_ask(ANA)
 
 
 def test_tokens_are_never_given_back() -> None:
     budget = Budget(tokens_per_day=10, clock=Clock())
-    budget.spend(ANA, 10)
-    budget.spend(ANA, -10)
-    assert not budget.allows(ANA)
+    budget.count_tokens(ANA, 10)
+    budget.count_tokens(ANA, -10)
+    assert not budget.may_ask(ANA)
 
 
 def test_so_many_agents_are_remembered_and_the_one_unheard_longest_is_forgotten() -> None:
     budget = Budget(calls_per_minute=1, agents=2, clock=Clock())
-    budget.ask(ANA)
-    budget.ask(BEN)
-    assert not budget.allows(ANA)
-    budget.ask(AgentId("cleo"))
-    assert not budget.allows(ANA)
-    assert budget.allows(BEN)
+    budget.count_question(ANA)
+    budget.count_question(BEN)
+    assert not budget.may_ask(ANA)
+    budget.count_question(AgentId("cleo"))
+    assert not budget.may_ask(ANA)
+    assert budget.may_ask(BEN)

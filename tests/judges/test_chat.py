@@ -38,15 +38,34 @@ def server() -> Iterator[ScriptedModel]:
 
 
 def asking(
-    server: ScriptedModel, *, times: int = 1, breaker: Breaker | None = None, sleep: Any = None, **more: Any
+    server: ScriptedModel,
+    *,
+    times: int = 1,
+    breaker: Breaker | None = None,
+    sleep: Any = None,
+    **more: Any,
 ) -> list[Reply | Trouble]:
     """What one client is answered, asking so many times, one after the other. Sleeps are not slept."""
 
     async def run() -> list[Reply | Trouble]:
-        said = {"base_url": server.url, "api_key": KEY, "connect_timeout": 1, "read_timeout": 5, "total_timeout": 20, **more}
+        said = {
+            "base_url": server.url,
+            "api_key": KEY,
+            "connect_timeout": 1,
+            "read_timeout": 5,
+            "total_timeout": 20,
+            **more,
+        }
         async with scripted.http() as http:
             slept = sleep if sleep is not None else Sleeps()
-            chat = ChatClient(http, ChatOptions(**said), breaker=breaker, sleep=slept, random=lambda: 0.5, now=lambda: MIDNIGHT)
+            chat = ChatClient(
+                http,
+                ChatOptions(**said),
+                breaker=breaker,
+                sleep=slept,
+                random=lambda: 0.5,
+                now=lambda: MIDNIGHT,
+            )
             return [await chat.complete("Be brief.", "Say JSON.", SCHEMA) for _ in range(times)]
 
     return asyncio.run(run())
@@ -56,11 +75,18 @@ def test_a_reply_carries_its_text_and_what_it_cost(server: ScriptedModel) -> Non
     server.then(says("hello"))
     [reply] = asking(server)
     assert isinstance(reply, Reply)
-    assert (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.calls) == ("hello", 100, 20, 1)
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.calls) == (
+        "hello",
+        100,
+        20,
+        1,
+    )
     assert 0 < reply.ms < 5000
 
 
-def test_the_request_asks_for_the_schema_at_temperature_zero_with_the_key(server: ScriptedModel) -> None:
+def test_the_request_asks_for_the_schema_at_temperature_zero_with_the_key(
+    server: ScriptedModel,
+) -> None:
     asking(server, model="some-model", max_tokens=77)
     [request] = server.requests
     assert (request.method, request.path) == ("POST", "/v1/chat/completions")
@@ -69,10 +95,16 @@ def test_the_request_asks_for_the_schema_at_temperature_zero_with_the_key(server
     assert request.headers["accept-encoding"] == "identity"
     assert request.json == {
         "model": "some-model",
-        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say JSON."}],
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Say JSON."},
+        ],
         "temperature": 0,
         "max_tokens": 77,
-        "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}},
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
+        },
     }
 
 
@@ -111,7 +143,9 @@ def test_a_server_without_a_key_gets_none(server: ScriptedModel) -> None:
         (says(None), Reason.EMPTY, 1),
     ],
 )
-def test_every_trouble_is_a_value_with_a_word_and_a_sentence(server: ScriptedModel, step: Step, reason: Reason, calls: int) -> None:
+def test_every_trouble_is_a_value_with_a_word_and_a_sentence(
+    server: ScriptedModel, step: Step, reason: Reason, calls: int
+) -> None:
     server.then(step)
     [trouble] = asking(server, read_timeout=0.1 if step is scripted.SILENCE else 5)
     assert isinstance(trouble, Trouble)
@@ -158,8 +192,12 @@ def test_a_passing_failure_is_tried_again(server: ScriptedModel, first: Step) ->
     assert (reply.calls, sleep) == (2, [0.25])
 
 
-@pytest.mark.parametrize(("header", "waited"), [("2", 2.25), ("Thu, 01 Jan 2026 00:00:03 GMT", 3.25)])
-def test_what_retry_after_asks_is_waited_and_the_jitter_on_top(server: ScriptedModel, header: str, waited: float) -> None:
+@pytest.mark.parametrize(
+    ("header", "waited"), [("2", 2.25), ("Thu, 01 Jan 2026 00:00:03 GMT", 3.25)]
+)
+def test_what_retry_after_asks_is_waited_and_the_jitter_on_top(
+    server: ScriptedModel, header: str, waited: float
+) -> None:
     server.then(fails(429, retry_after=header), RIGHT)
     sleep = Sleeps()
     [reply] = asking(server, sleep=sleep)
@@ -190,7 +228,9 @@ def test_a_cancelled_caller_stays_cancelled(server: ScriptedModel) -> None:
 
     async def run() -> None:
         async with scripted.http() as http:
-            task = asyncio.create_task(ChatClient(http, ChatOptions(base_url=server.url)).complete("", "", SCHEMA))
+            task = asyncio.create_task(
+                ChatClient(http, ChatOptions(base_url=server.url)).complete("", "", SCHEMA)
+            )
             await asyncio.sleep(0.05)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -222,11 +262,20 @@ def test_an_endless_answer_is_read_no_further_than_the_bound() -> None:
 
 
 @pytest.mark.parametrize("status", [400, 404, 422])
-def test_a_server_without_schemas_is_asked_for_an_object_and_that_is_remembered(server: ScriptedModel, status: int) -> None:
-    server.then(lambda request: RIGHT if request.response_format == "json_object" else fails(status))
+def test_a_server_without_schemas_is_asked_for_an_object_and_that_is_remembered(
+    server: ScriptedModel, status: int
+) -> None:
+    server.then(
+        lambda request: RIGHT if request.response_format == "json_object" else fails(status)
+    )
     replies = asking(server, times=3)
     assert [reply.calls for reply in replies] == [2, 1, 1]
-    assert [request.response_format for request in server.requests] == ["json_schema", "json_object", "json_object", "json_object"]
+    assert [request.response_format for request in server.requests] == [
+        "json_schema",
+        "json_object",
+        "json_object",
+        "json_object",
+    ]
 
 
 def test_a_server_with_neither_is_asked_plainly(server: ScriptedModel) -> None:
@@ -237,16 +286,29 @@ def test_a_server_with_neither_is_asked_plainly(server: ScriptedModel) -> None:
 
 
 def test_llama_cpp_complains_about_the_format_in_a_500(server: ScriptedModel) -> None:
-    server.then(lambda r: RIGHT if r.response_format == "json_object" else fails(500, 'response_format type must be one of "text"'))
+    server.then(
+        lambda r: (
+            RIGHT
+            if r.response_format == "json_object"
+            else fails(500, 'response_format type must be one of "text"')
+        )
+    )
     assert [reply.calls for reply in asking(server, times=2)] == [2, 1]
 
 
-def test_a_reasoning_model_gets_its_own_name_for_the_limit_and_no_temperature(server: ScriptedModel) -> None:
+def test_a_reasoning_model_gets_its_own_name_for_the_limit_and_no_temperature(
+    server: ScriptedModel,
+) -> None:
     def reasoning(request: scripted.Request) -> scripted.Answer:
         if "max_tokens" in request.json:
-            return fails(400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
+            return fails(
+                400,
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            )
         if "temperature" in request.json:
-            return fails(400, "Unsupported value: 'temperature' does not support 0 with this model.")
+            return fails(
+                400, "Unsupported value: 'temperature' does not support 0 with this model."
+            )
         return RIGHT
 
     server.then(reasoning)
@@ -280,41 +342,53 @@ class Clock:
 def test_the_breaker_opens_after_failures_in_a_row_and_lets_one_probe_through_per_pause() -> None:
     clock = Clock()
     breaker = Breaker(after=3, pause=30, clock=clock)
-    breaker.failed()
-    breaker.failed()
-    breaker.succeeded()
-    breaker.failed()
-    breaker.failed()
-    assert breaker.admits()
-    breaker.failed()
-    assert breaker.open
-    assert not breaker.admits()
+    breaker.record_failure()
+    breaker.record_failure()
+    breaker.record_success()
+    breaker.record_failure()
+    breaker.record_failure()
+    assert breaker.admit_call()
+    breaker.record_failure()
+    assert breaker.is_open
+    assert not breaker.admit_call()
     clock.now = 30
-    assert [breaker.admits() for _ in range(3)] == [True, False, False]  # this probe never reports
+    assert [breaker.admit_call() for _ in range(3)] == [
+        True,
+        False,
+        False,
+    ]  # this probe never reports
     clock.now = 60
-    assert breaker.admits()
-    breaker.failed()
+    assert breaker.admit_call()
+    breaker.record_failure()
     clock.now = 89
-    assert not breaker.admits()
+    assert not breaker.admit_call()
     clock.now = 90
-    assert breaker.admits()
-    breaker.succeeded()
-    assert not breaker.open
-    assert all(breaker.admits() for _ in range(5))
+    assert breaker.admit_call()
+    breaker.record_success()
+    assert not breaker.is_open
+    assert all(breaker.admit_call() for _ in range(5))
 
 
-def test_a_server_that_keeps_failing_is_left_alone_until_a_probe_succeeds(server: ScriptedModel) -> None:
+def test_a_server_that_keeps_failing_is_left_alone_until_a_probe_succeeds(
+    server: ScriptedModel,
+) -> None:
     clock = Clock()
     breaker = Breaker(after=2, pause=30, clock=clock)
     server.then(fails(500))
     answers = asking(server, times=4, breaker=breaker)
-    assert [isinstance(a, Trouble) and a.reason for a in answers] == [Reason.SERVER_ERROR] * 2 + [Reason.CIRCUIT_OPEN] * 2
+    assert [isinstance(a, Trouble) and a.reason for a in answers] == [Reason.SERVER_ERROR] * 2 + [
+        Reason.CIRCUIT_OPEN
+    ] * 2
     assert (len(server.requests), answers[-1].calls) == (6, 0)
     clock.now = 31
     probe, after = asking(server, times=2, breaker=breaker)
     assert isinstance(probe, Trouble)
     assert isinstance(after, Trouble)
-    assert (probe.reason, probe.calls, after.reason) == (Reason.SERVER_ERROR, 1, Reason.CIRCUIT_OPEN)
+    assert (probe.reason, probe.calls, after.reason) == (
+        Reason.SERVER_ERROR,
+        1,
+        Reason.CIRCUIT_OPEN,
+    )
     clock.now = 62
     server.then(RIGHT)
     assert all(isinstance(answer, Reply) for answer in asking(server, times=3, breaker=breaker))
@@ -323,27 +397,33 @@ def test_a_server_that_keeps_failing_is_left_alone_until_a_probe_succeeds(server
 def test_a_probe_may_find_out_the_dialect(server: ScriptedModel) -> None:
     clock = Clock()
     breaker = Breaker(after=1, pause=30, clock=clock)
-    breaker.failed()
+    breaker.record_failure()
     clock.now = 31
     server.then(understands(None, answer=RIGHT))
     assert [reply.calls for reply in asking(server, times=2, breaker=breaker)] == [3, 1]
-    assert not breaker.open
+    assert not breaker.is_open
 
 
-@pytest.mark.parametrize("step", [fails(400), fails(403), scripted.REFUSAL, scripted.CUT_OFF, scripted.EMPTY])
-def test_no_question_can_open_the_breaker_for_the_others_by_what_it_asks(server: ScriptedModel, step: Step) -> None:
+@pytest.mark.parametrize(
+    "step", [fails(400), fails(403), scripted.REFUSAL, scripted.CUT_OFF, scripted.EMPTY]
+)
+def test_no_question_can_open_the_breaker_for_the_others_by_what_it_asks(
+    server: ScriptedModel, step: Step
+) -> None:
     breaker = Breaker(after=2)
     server.then(step)
     asking(server, times=4, breaker=breaker)
-    assert not breaker.open
+    assert not breaker.is_open
 
 
-@pytest.mark.parametrize("step", [fails(401), fails(429), scripted.RESET, scripted.HTML, scripted.TEN_MB])
+@pytest.mark.parametrize(
+    "step", [fails(401), fails(429), scripted.RESET, scripted.HTML, scripted.TEN_MB]
+)
 def test_a_server_that_is_of_no_use_opens_it(server: ScriptedModel, step: Step) -> None:
     breaker = Breaker(after=2)
     server.then(step)
     asking(server, times=2, breaker=breaker)
-    assert breaker.open
+    assert breaker.is_open
 
 
 # --- concurrency ----------------------------------------------------------------------------------------------------------------
@@ -352,7 +432,9 @@ def test_a_server_that_is_of_no_use_opens_it(server: ScriptedModel, step: Step) 
 def together(server: ScriptedModel, questions: int, **more: Any) -> list[Reply | Trouble]:
     async def run() -> list[Reply | Trouble]:
         async with scripted.http() as http:
-            chat = ChatClient(http, ChatOptions(base_url=server.url, read_timeout=5, **more), sleep=Sleeps())
+            chat = ChatClient(
+                http, ChatOptions(base_url=server.url, read_timeout=5, **more), sleep=Sleeps()
+            )
             return await asyncio.gather(*(chat.complete("", "", SCHEMA) for _ in range(questions)))
 
     return asyncio.run(run())
@@ -362,13 +444,21 @@ def test_no_more_questions_than_the_limit_are_under_way_at_once(server: Scripted
     server.then(scripted.Answer(RIGHT.body, delay=0.1))
     assert all(isinstance(reply, Reply) for reply in together(server, 6, concurrency=2))
     arrivals = sorted(request.at for request in server.requests)
-    assert all(later - earlier >= 0.09 for earlier, later in zip(arrivals, arrivals[2:], strict=False))
+    assert all(
+        later - earlier >= 0.09 for earlier, later in zip(arrivals, arrivals[2:], strict=False)
+    )
 
 
-def test_a_question_that_finds_no_place_in_time_says_so_and_is_not_held_against_the_server(server: ScriptedModel) -> None:
+def test_a_question_that_finds_no_place_in_time_says_so_and_is_not_held_against_the_server(
+    server: ScriptedModel,
+) -> None:
     server.then(scripted.SILENCE)
     answers = together(server, 3, concurrency=1, total_timeout=0.3)
-    assert sorted(answer.reason for answer in answers if isinstance(answer, Trouble)) == [Reason.BUSY, Reason.BUSY, Reason.TIMEOUT]
+    assert sorted(answer.reason for answer in answers if isinstance(answer, Trouble)) == [
+        Reason.BUSY,
+        Reason.BUSY,
+        Reason.TIMEOUT,
+    ]
     assert len(server.requests) == 1
 
 
@@ -388,13 +478,18 @@ def test_a_key_that_no_header_can_carry_is_refused_at_once(bad: str) -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8), lambda inner: st.lists(inner, max_size=3)
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3),
 )
 MESSAGE = st.dictionaries(st.sampled_from(["content", "refusal", "role"]), JSON)
 COMPLETION = st.fixed_dictionaries(
     {
-        "choices": JSON | st.lists(st.fixed_dictionaries({"message": JSON | MESSAGE, "finish_reason": JSON}), max_size=2),
-        "usage": JSON | st.dictionaries(st.sampled_from(["prompt_tokens", "completion_tokens"]), JSON),
+        "choices": JSON
+        | st.lists(
+            st.fixed_dictionaries({"message": JSON | MESSAGE, "finish_reason": JSON}), max_size=2
+        ),
+        "usage": JSON
+        | st.dictionaries(st.sampled_from(["prompt_tokens", "completion_tokens"]), JSON),
         "error": JSON | st.dictionaries(st.just("message"), JSON),
     }
 )

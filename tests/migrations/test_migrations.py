@@ -36,12 +36,18 @@ def tables(url: str) -> dict[str, list[str]]:
 
 def test_up_down_up_gives_the_same_tables(server_url: str) -> None:
     with fresh_database(server_url) as url:
-        schema.migrate(url)
+        schema.migrate_database(url)
         first = tables(url)
-        assert set(first) >= {"agents", "memories", "memory_beliefs", "memory_usage", "consolidation_log"}
+        assert set(first) >= {
+            "agents",
+            "memories",
+            "memory_beliefs",
+            "memory_usage",
+            "consolidation_log",
+        }
         schema.migrate_down(url)
         assert tables(url) == {}
-        schema.migrate(url)
+        schema.migrate_database(url)
         assert tables(url) == first
 
 
@@ -49,7 +55,9 @@ def test_the_tables_in_code_are_those_of_the_migrations(database_url: str) -> No
     engine = sa.create_engine(sqlalchemy_url(database_url), poolclass=sa.NullPool)
     with engine.connect() as connection, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Alembic says that it cannot compare generated columns
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": False})
+        context = MigrationContext.configure(
+            connection, opts={"compare_type": True, "compare_server_default": False}
+        )
         assert compare_metadata(context, metadata) == []
 
 
@@ -77,29 +85,36 @@ def test_the_job_library_finds_the_tables_that_it_expects() -> None:
 
 
 def test_a_database_behind_is_refused_with_the_command_to_run(server_url: str) -> None:
-    with fresh_database(server_url) as url, pytest.raises(schema.UnfitDatabase, match="palimpsest migrate"):
-        schema.check(url)
+    with (
+        fresh_database(server_url) as url,
+        pytest.raises(schema.UnfitDatabase, match="palimpsest migrate"),
+    ):
+        schema.check_schema(url)
 
 
-def test_a_server_that_is_too_old_is_refused(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_too_old_is_refused(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(schema, "MINIMUM_SERVER", 990000)
     with pytest.raises(schema.UnfitDatabase, match="too old: 16 or newer"):
-        schema.check(database_url)
+        schema.check_schema(database_url)
 
 
-def test_a_pgvector_that_is_too_old_is_refused(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pgvector_that_is_too_old_is_refused(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(schema, "MINIMUM_PGVECTOR", (99, 0, 0))
     with pytest.raises(schema.UnfitDatabase, match="ALTER EXTENSION vector UPDATE"):
-        schema.check(database_url)
+        schema.check_schema(database_url)
 
 
 def test_a_missing_extension_is_named(unchecked_database_url: str) -> None:
     with psycopg.connect(unchecked_database_url, autocommit=True) as connection:
         connection.execute("DROP EXTENSION vector CASCADE")
     with pytest.raises(schema.UnfitDatabase, match="vector"):
-        schema.check(unchecked_database_url)
+        schema.check_schema(unchecked_database_url)
 
 
 def test_a_database_that_does_not_answer_is_named() -> None:
     with pytest.raises(schema.UnfitDatabase, match="Cannot connect"):
-        schema.check("postgresql://nobody@127.0.0.1:1/nothing")
+        schema.check_schema("postgresql://nobody@127.0.0.1:1/nothing")

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.remote.backoff import jitter, retry_after
+from app.remote.backoff import compute_jitter, parse_retry_after
 
 MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_waits_grow_by_full_jitter_and_are_bounded() -> None:
-    assert [jitter(n, 1.0) for n in range(7)] == [0.5, 1, 2, 4, 8, 8, 8]
-    assert jitter(10_000, 0.25) == 2
-    assert jitter(3, 0.0) == 0
+    assert [compute_jitter(n, 1.0) for n in range(7)] == [0.5, 1, 2, 4, 8, 8, 8]
+    assert compute_jitter(10_000, 0.25) == 2
+    assert compute_jitter(3, 0.0) == 0
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,14 @@ def test_waits_grow_by_full_jitter_and_are_bounded() -> None:
         ("Thu, 01 Jan 99999 00:00:04 GMT", None),
     ],
 )
-def test_retry_after_is_read_as_seconds_or_a_date(header: str | None, seconds: float | None) -> None:
-    assert retry_after(header, MIDNIGHT) == seconds
+def test_retry_after_is_read_as_seconds_or_a_date(
+    header: str | None, seconds: float | None
+) -> None:
+    assert parse_retry_after(header, MIDNIGHT) == seconds
 
 
 @settings(deadline=None, derandomize=True, database=None)
 @given(st.text(max_size=40))
 def test_no_retry_after_raises_or_is_negative(header: str) -> None:
-    wait = retry_after(header, MIDNIGHT)
+    wait = parse_retry_after(header, MIDNIGHT)
     assert wait is None or wait >= 0

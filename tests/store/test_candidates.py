@@ -19,14 +19,17 @@ from app.settings import load_settings
 from app.store import reads, search
 from app.store.engine import Patience, create_engine
 from app.store.reads import Filters, Point
-from app.store.search import MAX_ALIKE, Comparing, Hit, Hits, Query
+from app.store.search import MAX_ALIKE, ComparisonOptions, Hit, Hits, Query
 
 Found = TypeVar("Found")
 
 AGENT = AgentId("comparing")
-COMPARING = Comparing(LocalEmbedder.name, "english", 4)
+COMPARING = ComparisonOptions(LocalEmbedder.name, "english", 4)
 PEOPLE, PLACES = ("Anna", "Ben", "Carla", "Dmitri", "Elif"), ("Porto", "Lisbon", "Bern", "Oslo")
-STORED = [{"content": f"{who} spends the summer in {where}", "category": where} for who, where in itertools.product(PEOPLE, PLACES)]
+STORED = [
+    {"content": f"{who} spends the summer in {where}", "category": where}
+    for who, where in itertools.product(PEOPLE, PLACES)
+]
 FACTS = [
     Fact("Anna spends the winter in Porto"),
     Fact("Who is in Bern?", category="bern "),
@@ -41,9 +44,15 @@ def url(database_url: str) -> str:
     """A database in which the agent has what is stored, and another agent the same."""
     with running(load_settings(database_url=database_url)) as address:
         for agent in (AGENT, "another"):
-            with httpx.Client(base_url=address, headers={"X-Agent-Id": agent}, timeout=60) as client:
-                client.post("/v1/memories/batch", json={"items": [{**s, "classify": False} for s in STORED]}).raise_for_status()
-                client.post("/v1/memories", json={"content": "Elif lives in Bern"}).raise_for_status()
+            with httpx.Client(
+                base_url=address, headers={"X-Agent-Id": agent}, timeout=60
+            ) as client:
+                client.post(
+                    "/v1/memories/batch", json={"items": [{**s, "classify": False} for s in STORED]}
+                ).raise_for_status()
+                client.post(
+                    "/v1/memories", json={"content": "Elif lives in Bern"}
+                ).raise_for_status()
     return database_url
 
 
@@ -61,7 +70,7 @@ def reading(url: str, read: Callable[[AsyncConnection], Coroutine[None, None, Fo
     async def run() -> Found:
         engine = create_engine(url, pool_size=1, patience=Patience())
         try:
-            async with reads.reading(engine) as connection:
+            async with reads.open_read_connection(engine) as connection:
                 return await read(connection)
         finally:
             await engine.dispose()
@@ -69,26 +78,45 @@ def reading(url: str, read: Callable[[AsyncConnection], Coroutine[None, None, Fo
     return asyncio.run(run())
 
 
-def compared(url: str, facts: list[Fact], comparing: Comparing = COMPARING) -> list[list[Hit]]:
+def compared(
+    url: str, facts: list[Fact], comparing: ComparisonOptions = COMPARING
+) -> list[list[Hit]]:
     vectors = vectors_of(facts)
-    _, hits = reading(url, lambda connection: search.candidates(connection, AGENT, facts, vectors, comparing))
+    _, hits = reading(
+        url, lambda connection: search.find_candidates(connection, AGENT, facts, vectors, comparing)
+    )
     return hits
 
 
 def searched(url: str, fact: Fact) -> Hits:
     [vector] = vectors_of([fact])
-    query = Query(fact.content, vector, COMPARING.encoder, "hybrid", COMPARING.language, COMPARING.limit, search.ANY_SCORE)
-    return reading(url, lambda connection: search.search(connection, AGENT, query, Filters(), Point()))
+    query = Query(
+        fact.content,
+        vector,
+        COMPARING.encoder,
+        "hybrid",
+        COMPARING.language,
+        COMPARING.limit,
+        search.ANY_SCORE,
+    )
+    return reading(
+        url, lambda connection: search.search_memories(connection, AGENT, query, Filters(), Point())
+    )
 
 
 def told(hits: list[Hit]) -> list[tuple[str, dict[str, float]]]:
-    return [(hit.memory.fact.content, {name: round(score, 6) for name, score in hit.scores.items()}) for hit in hits]
+    return [
+        (hit.memory.fact.content, {name: round(score, 6) for name, score in hit.scores.items()})
+        for hit in hits
+    ]
 
 
 def test_many_facts_are_compared_with_what_each_alone_is(url: str) -> None:
     together = compared(url, FACTS)
     assert [told(hits) for hits in together] == [told(compared(url, [fact])[0]) for fact in FACTS]
-    assert [told(hits) for hits in compared(url, FACTS[::-1])] == [told(hits) for hits in together[::-1]]
+    assert [told(hits) for hits in compared(url, FACTS[::-1])] == [
+        told(hits) for hits in together[::-1]
+    ]
 
 
 def test_the_nearest_are_those_that_a_search_finds(url: str) -> None:
@@ -101,7 +129,9 @@ def test_a_few_of_the_same_category_and_derived_slot_come_behind_them(url: str) 
     in_bern = [hit.memory.fact for hit in hits["Who is in Bern?"]]
     assert sum(fact.category == "Bern" for fact in in_bern) == len(PEOPLE) <= MAX_ALIKE
     assert "Elif lives in Bern" in [hit.memory.fact.content for hit in hits["Elif's home is Oslo"]]
-    assert len(hits["Anna spends the winter in Porto"]) == COMPARING.limit, "no category, no derived slot: none are added"
+    assert len(hits["Anna spends the winter in Porto"]) == COMPARING.limit, (
+        "no category, no derived slot: none are added"
+    )
 
 
 def test_an_agent_without_memories_has_nothing_to_compare_with(database_url: str) -> None:
@@ -111,4 +141,4 @@ def test_an_agent_without_memories_has_nothing_to_compare_with(database_url: str
 
 def test_vectors_of_another_model_are_not_compared(url: str) -> None:
     with pytest.raises(EmbeddingsChanged):
-        compared(url, FACTS, Comparing("another/384", "english", 4))
+        compared(url, FACTS, ComparisonOptions("another/384", "english", 4))

@@ -59,7 +59,11 @@ def comes_to_rest(url: str) -> bool:
 
 CALLS = [
     ("POST", "/v1/memories", {"json": {"content": "Has a cat"}}),
-    ("POST", "/v1/memories/batch", {"json": {"items": [{"content": "Has a cat"}, {"content": "Has a fish"}]}}),
+    (
+        "POST",
+        "/v1/memories/batch",
+        {"json": {"items": [{"content": "Has a cat"}, {"content": "Has a fish"}]}},
+    ),
     ("POST", "/v1/memories/{id}/supersede", {"json": {"content": "Has a cat"}}),
     ("POST", "/v1/search", {"json": {"query": "pets"}}),
     ("POST", "/v1/import", {"content": '{"content": "Has a cat"}\n{"content": "Has a fish"}'}),
@@ -67,20 +71,31 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("method", "path", "sent"), CALLS)
-def test_no_connection_is_held_while_encoding(database_url: str, method: str, path: str, sent: dict[str, object]) -> None:
+def test_no_connection_is_held_while_encoding(
+    database_url: str, method: str, path: str, sent: dict[str, object]
+) -> None:
     encoder = Waiting()
     encoder.go_on.set()
     settings = load_settings(database_url=database_url, pool_size=1, pool_timeout=2)
-    with running(settings, encoder) as address, httpx.Client(base_url=address, timeout=30) as client:
+    with (
+        running(settings, encoder) as address,
+        httpx.Client(base_url=address, timeout=30) as client,
+    ):
         memory_id = store(client)["memory"]["id"]
         encoder.entered.clear()
         encoder.go_on.clear()
         answers: list[httpx.Response] = []
-        caller = threading.Thread(target=lambda: answers.append(client.request(method, path.format(id=memory_id), **sent)))  # type: ignore[arg-type]
+        caller = threading.Thread(
+            target=lambda: answers.append(client.request(method, path.format(id=memory_id), **sent))
+        )  # type: ignore[arg-type]
         caller.start()
         assert encoder.entered.wait(10)
-        assert comes_to_rest(database_url), "what is read beside the encoding ends, the encoding does not"
-        assert httpx.get(f"{address}/v1/memories").status_code == 200, "the only connection of the pool is free"
+        assert comes_to_rest(database_url), (
+            "what is read beside the encoding ends, the encoding does not"
+        )
+        assert httpx.get(f"{address}/v1/memories").status_code == 200, (
+            "the only connection of the pool is free"
+        )
         encoder.go_on.set()
         caller.join(20)
         assert answers[0].is_success, answers[0].text
@@ -94,6 +109,6 @@ def test_another_encoder_is_refused_at_start(database_url: str) -> None:
 
 
 def test_a_text_language_that_postgres_does_not_have_is_refused(database_url: str) -> None:
-    assert schema.language_oid(database_url, "simple") > 0
+    assert schema.get_language_oid(database_url, "simple") > 0
     with pytest.raises(schema.UnfitDatabase, match="PALIMPSEST_TEXT_LANGUAGE"):
-        schema.language_oid(database_url, "klingon")
+        schema.get_language_oid(database_url, "klingon")

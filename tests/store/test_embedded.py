@@ -18,7 +18,9 @@ def test_a_pid_that_is_another_process_by_now_is_not_taken_for_postgres(tmp_path
         connection.execute("CREATE TABLE kept ()")
     folder = tmp_path / "postgres"
     with subprocess.Popen(["sleep", "60"]) as bystander:
-        (folder / "postmaster.pid").write_text(f"{bystander.pid}\n{folder}\n1700000000\n5432\n{folder}\n\n  1  2\nready   \n")
+        (folder / "postmaster.pid").write_text(
+            f"{bystander.pid}\n{folder}\n1700000000\n5432\n{folder}\n\n  1  2\nready   \n"
+        )
         with embedded_postgres(tmp_path) as url, psycopg.connect(url) as connection:
             connection.execute("SELECT FROM kept")
         assert bystander.poll() is None, "it is not stopped in place of Postgres"
@@ -33,7 +35,10 @@ def test_a_folder_in_use_out_of_sight_is_refused_and_left_as_it_is(tmp_path: Pat
     (folder / "postmaster.pid").write_text("999999999\n")
     other = os.open(folder, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_SH)
-    with pytest.raises(UnfitDatabase, match="in use by a process that cannot be seen"), embedded_postgres(tmp_path):
+    with (
+        pytest.raises(UnfitDatabase, match="in use by a process that cannot be seen"),
+        embedded_postgres(tmp_path),
+    ):
         pass
     os.close(other)
     assert sorted(file.name for file in folder.iterdir()) == [".handle_pids.json", "postmaster.pid"]
@@ -50,7 +55,12 @@ def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
 def test_two_that_start_at_once_share_one_postgres_and_the_last_stops_it(tmp_path: Path) -> None:
     environment = {**os.environ, "XDG_RUNTIME_DIR": "/tmp", "PALIMPSEST_DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "app.cli", "migrate"]
-    both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    both = [
+        subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
     for process in both:
         _, said = process.communicate(timeout=120)
         assert process.returncode == 0, said

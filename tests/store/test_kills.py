@@ -31,7 +31,9 @@ class Writer:
     def _send(self) -> None:
         address, agent, method, path, body = self._call
         try:
-            response = httpx.request(method, address + path, json=body, headers={"X-Agent-Id": agent}, timeout=30)
+            response = httpx.request(
+                method, address + path, json=body, headers={"X-Agent-Id": agent}, timeout=30
+            )
         except httpx.HTTPError:
             return
         if response.is_success:
@@ -48,14 +50,18 @@ class Writer:
 
 def everything(service: Served, agent: str) -> list[dict[str, Any]]:
     params = {"include_superseded": True, "limit": 1000}
-    response = httpx.get(f"{service.address}/v1/memories", params=params, headers={"X-Agent-Id": agent}, timeout=30)
+    response = httpx.get(
+        f"{service.address}/v1/memories", params=params, headers={"X-Agent-Id": agent}, timeout=30
+    )
     assert response.is_success, response.text
     items: list[dict[str, Any]] = response.json()["items"]
     return items
 
 
 def told(service: Served, agent: str, method: str, path: str, body: Any = None) -> dict[str, Any]:
-    response = httpx.request(method, service.address + path, json=body, headers={"X-Agent-Id": agent}, timeout=30)
+    response = httpx.request(
+        method, service.address + path, json=body, headers={"X-Agent-Id": agent}, timeout=30
+    )
     assert response.is_success, response.text
     answer: dict[str, Any] = response.json()
     return answer
@@ -71,12 +77,25 @@ def test_killed_between_judge_and_apply(kill: int, tmp_path: Path, database_url:
         return judges(*(judgment(number, "CONTRADICTION", 0.95) for number in request.numbers))
 
     with ScriptedModel(contradicts) as model:
-        environment = {"PALIMPSEST_DATABASE_URL": database_url, "PALIMPSEST_LLM_BASE_URL": model.url}
+        environment = {
+            "PALIMPSEST_DATABASE_URL": database_url,
+            "PALIMPSEST_LLM_BASE_URL": model.url,
+        }
         with served(tmp_path, **environment) as service:
-            old = told(service, agent, "POST", "/v1/memories", {"content": "The Falcon app was written by Anna", "classify": False})[
-                "memory"
-            ]
-            writing = Writer(service, agent, "POST", "/v1/memories", {"content": "The Falcon app was written by Bertha"})
+            old = told(
+                service,
+                agent,
+                "POST",
+                "/v1/memories",
+                {"content": "The Falcon app was written by Anna", "classify": False},
+            )["memory"]
+            writing = Writer(
+                service,
+                agent,
+                "POST",
+                "/v1/memories",
+                {"content": "The Falcon app was written by Bertha"},
+            )
             acknowledged = writing.killed_after(service, 0.05 + pick.random() * 0.25)
         with served(tmp_path, **environment) as service:
             found = {m["id"]: m for m in everything(service, agent)}
@@ -90,7 +109,10 @@ def test_killed_between_judge_and_apply(kill: int, tmp_path: Path, database_url:
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_killed_in_the_middle_of_a_batch(kill: int, tmp_path: Path, database_url: str) -> None:
     pick, agent = random.Random(kill), f"kill-{uuid4().hex}"
-    items = [editor(f"Editor {n}") if n % 3 else {"content": f"Fact number {n} of {BATCH}"} for n in range(BATCH)]
+    items = [
+        editor(f"Editor {n}") if n % 3 else {"content": f"Fact number {n} of {BATCH}"}
+        for n in range(BATCH)
+    ]
     with served(tmp_path, PALIMPSEST_DATABASE_URL=database_url) as service:
         told(service, agent, "POST", "/v1/memories", editor("Vim"))
         writing = Writer(service, agent, "POST", "/v1/memories/batch", {"items": items})
@@ -104,11 +126,21 @@ def test_killed_in_the_middle_of_a_batch(kill: int, tmp_path: Path, database_url
 
 
 @pytest.mark.parametrize("kill", range(KILLS))
-def test_killed_in_the_middle_of_a_cascade_revert(kill: int, tmp_path: Path, database_url: str) -> None:
+def test_killed_in_the_middle_of_a_cascade_revert(
+    kill: int, tmp_path: Path, database_url: str
+) -> None:
     pick, agent = random.Random(kill), f"kill-{uuid4().hex}"
     with served(tmp_path, PALIMPSEST_DATABASE_URL=database_url) as service:
-        results = told(service, agent, "POST", "/v1/memories/batch", {"items": [editor(f"Editor {n}") for n in range(BATCH)]})["results"]
-        writing = Writer(service, agent, "POST", f"/v1/log/{results[0]['log_id']}/revert", {"cascade": True})
+        results = told(
+            service,
+            agent,
+            "POST",
+            "/v1/memories/batch",
+            {"items": [editor(f"Editor {n}") for n in range(BATCH)]},
+        )["results"]
+        writing = Writer(
+            service, agent, "POST", f"/v1/log/{results[0]['log_id']}/revert", {"cascade": True}
+        )
         acknowledged = writing.killed_after(service, pick.random() * 0.3)
     with served(tmp_path, PALIMPSEST_DATABASE_URL=database_url) as service:
         undone = sum(m["status"] == "reverted" for m in everything(service, agent))

@@ -21,7 +21,7 @@ from conftest import running
 from app.settings import load_settings
 from app.store import schema
 from app.store.embedded import embedded_postgres
-from app.store.engine import Patience, create_engine, fetch
+from app.store.engine import Patience, create_engine, fetch_rows
 
 POOL = 4
 
@@ -59,7 +59,9 @@ def test_connections_that_the_server_closed_cost_nobody_an_error(database_url: s
         with psycopg.connect(database_url, autocommit=True) as admin:
             for pid in open_ones:
                 admin.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
-        assert [client.get("/v1/memories").status_code for _ in range(POOL * 2)] == [200] * (POOL * 2)
+        assert [client.get("/v1/memories").status_code for _ in range(POOL * 2)] == [200] * (
+            POOL * 2
+        )
         store(client, "Has a dog")
         assert not set(open_ones) & set(connections(database_url))
 
@@ -69,10 +71,14 @@ def test_a_call_whose_connection_is_cut_can_be_repeated(database_url: str) -> No
         store(client, "Has a dog")
         blocker.execute("LOCK TABLE memories IN ACCESS EXCLUSIVE MODE")
         with ThreadPoolExecutor(1) as callers:
-            answer = callers.submit(client.post, "/v1/memories", json={"content": "Has a cat", "classify": False})
+            answer = callers.submit(
+                client.post, "/v1/memories", json={"content": "Has a cat", "classify": False}
+            )
             with psycopg.connect(database_url, autocommit=True) as admin:
                 waits = "datname = current_database() AND wait_event_type = 'Lock'"
-                while not admin.execute(f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE {waits}").fetchone()[0]:  # type: ignore[index]
+                while not admin.execute(
+                    f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE {waits}"
+                ).fetchone()[0]:  # type: ignore[index]
                     pass
             refused = answer.result(30)
         blocker.rollback()
@@ -84,7 +90,7 @@ def test_a_call_whose_connection_is_cut_can_be_repeated(database_url: str) -> No
 
 def test_a_database_that_is_stopped_is_told_and_one_that_is_back_is_used(tmp_path: Path) -> None:
     with embedded_postgres(tmp_path) as url:
-        schema.migrate(url)
+        schema.migrate_database(url)
         running_service = service(url)
         client = running_service.__enter__()
         store(client, "Has a dog")
@@ -97,7 +103,9 @@ def test_a_database_that_is_stopped_is_told_and_one_that_is_back_is_used(tmp_pat
                 assert int(refused.headers["retry-after"]) > 0
         assert client.get("/livez").status_code == 200
         with embedded_postgres(tmp_path):
-            assert [client.get("/readyz").status_code for _ in range(POOL * 2)] == [200] * (POOL * 2)
+            assert [client.get("/readyz").status_code for _ in range(POOL * 2)] == [200] * (
+                POOL * 2
+            )
             assert contents(client) == {"Has a dog"}
     finally:
         running_service.__exit__(None, None, None)
@@ -118,13 +126,21 @@ def test_a_statement_that_takes_too_long_is_ended_and_told(database_url: str) ->
 
 
 def test_a_write_does_not_wait_for_another_of_its_agent_for_ever(database_url: str) -> None:
-    with service(database_url, lock_timeout=0.3) as client, psycopg.connect(database_url) as blocker:
+    with (
+        service(database_url, lock_timeout=0.3) as client,
+        psycopg.connect(database_url) as blocker,
+    ):
         store(client, "Has a dog")
         blocker.execute("SELECT 1 FROM agents WHERE agent_id = 'default' FOR UPDATE")
         refused = client.post("/v1/memories", json={"content": "Has a cat"})
         assert problem(refused, 503)["type"].endswith("agent-busy")
         assert refused.headers["retry-after"] == "5"
-        assert client.post("/v1/memories", json={"content": "Has a cat"}, headers={"X-Agent-Id": "other"}).status_code == 201
+        assert (
+            client.post(
+                "/v1/memories", json={"content": "Has a cat"}, headers={"X-Agent-Id": "other"}
+            ).status_code
+            == 201
+        )
         blocker.rollback()
         assert contents(client) == {"Has a dog"}
         store(client, "Has a cat")
@@ -135,9 +151,9 @@ def test_a_transaction_in_which_nothing_happens_is_ended(database_url: str) -> N
         engine = create_engine(database_url, pool_size=1, patience=Patience(idle_transaction=0.2))
         try:
             async with engine.connect() as connection, connection.begin():
-                await fetch(connection, "SELECT 1", {})
+                await fetch_rows(connection, "SELECT 1", {})
                 await asyncio.sleep(1)
-                await fetch(connection, "SELECT 1", {})
+                await fetch_rows(connection, "SELECT 1", {})
         finally:
             await engine.dispose()
 
@@ -147,18 +163,29 @@ def test_a_transaction_in_which_nothing_happens_is_ended(database_url: str) -> N
 
 def test_opening_a_connection_to_a_silent_server_ends(database_url: str) -> None:
     async def connect(port: int) -> None:
-        engine = create_engine(f"postgresql://u@127.0.0.1:{port}/x", pool_size=1, patience=Patience(connect=2))
+        engine = create_engine(
+            f"postgresql://u@127.0.0.1:{port}/x", pool_size=1, patience=Patience(connect=2)
+        )
         async with engine.connect():
             pass
 
-    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(Exception, match="timeout"):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(Exception, match="timeout"),
+    ):
         asyncio.run(asyncio.wait_for(connect(silent.getsockname()[1]), 30))
 
 
 def test_an_address_that_cannot_be_read_is_told_without_its_password(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "app.cli", "serve"]
-    environment = {**os.environ, "XDG_RUNTIME_DIR": "/tmp", "PALIMPSEST_DATABASE_URL": "postgresql://me:s3cret:/w0rd@host:port/name"}
-    failed = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    environment = {
+        **os.environ,
+        "XDG_RUNTIME_DIR": "/tmp",
+        "PALIMPSEST_DATABASE_URL": "postgresql://me:s3cret:/w0rd@host:port/name",
+    }
+    failed = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
     assert failed.returncode == 1
     assert "percent-encode" in failed.stderr
     assert "s3cret" not in failed.stderr + failed.stdout

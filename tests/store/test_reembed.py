@@ -21,12 +21,15 @@ from judges.scripted import Answer, Request, ScriptedModel, fails
 
 from app.api.schemas import MAX_LIMIT
 from app.services import reembed as service
-from app.services.reembed import Reembed, ReembedStopped
+from app.services.reembed import Reembedder, ReembedStopped
 from app.settings import Settings, load_settings
 from app.store import reembedding, schema, writes
 from app.store.engine import Patience, create_engine
 
-TEXTS = [f"Note {number} about {'tea coffee rain snow'.split()[number % 4]} in room {number % 7}" for number in range(40)]
+TEXTS = [
+    f"Note {number} about {'tea coffee rain snow'.split()[number % 4]} in room {number % 7}"
+    for number in range(40)
+]
 
 
 class Scripted:
@@ -50,7 +53,9 @@ def reembed(url: str, embedder: Scripted, **more: Any) -> bool:
     async def run() -> bool:
         engine = create_engine(url, pool_size=3, patience=Patience())
         try:
-            return await Reembed(engine, embedder).run(more.get("report", lambda done, total: None))
+            return await Reembedder(engine, embedder).run(
+                more.get("report", lambda done, total: None)
+            )
         finally:
             await engine.dispose()
 
@@ -59,21 +64,37 @@ def reembed(url: str, embedder: Scripted, **more: Any) -> bool:
 
 @contextmanager
 def client_of(url: str, embedder: Scripted) -> Iterator[httpx.Client]:
-    with running(load_settings(database_url=url), embedder) as address, httpx.Client(base_url=address, timeout=30) as client:
+    with (
+        running(load_settings(database_url=url), embedder) as address,
+        httpx.Client(base_url=address, timeout=30) as client,
+    ):
         yield client
 
 
 def fill(client: httpx.Client, texts: list[str] = TEXTS, agents: int = 3) -> None:
     for agent in range(agents):
         items = [{"content": text, "classify": "off"} for text in texts[agent::agents]]
-        response = client.post("/v1/memories/batch", json={"items": items}, headers={"X-Agent-Id": f"agent-{agent}"})
-        assert [result["operation"] for result in response.json()["results"]] == ["ADD"] * len(items)
+        response = client.post(
+            "/v1/memories/batch", json={"items": items}, headers={"X-Agent-Id": f"agent-{agent}"}
+        )
+        assert [result["operation"] for result in response.json()["results"]] == ["ADD"] * len(
+            items
+        )
 
 
-def found(client: httpx.Client, query: str, agent: str, mode: str = "hybrid") -> list[tuple[str, float]]:
-    response = client.post("/v1/search", json={"query": query, "limit": MAX_LIMIT, "mode": mode}, headers={"X-Agent-Id": agent})
+def found(
+    client: httpx.Client, query: str, agent: str, mode: str = "hybrid"
+) -> list[tuple[str, float]]:
+    response = client.post(
+        "/v1/search",
+        json={"query": query, "limit": MAX_LIMIT, "mode": mode},
+        headers={"X-Agent-Id": agent},
+    )
     assert response.status_code == 200, response.text
-    return [(result["memory"]["content"], round(result["score"], 5)) for result in response.json()["results"]]
+    return [
+        (result["memory"]["content"], round(result["score"], 5))
+        for result in response.json()["results"]
+    ]
 
 
 def ranking(client: httpx.Client) -> list[list[tuple[str, float]]]:
@@ -89,7 +110,9 @@ def one(url: str, query: str) -> Any:
     return row[0] if len(row) == 1 else row
 
 
-def test_searches_afterwards_are_those_of_a_fresh_database(database_url: str, server_url: str, template_url: str) -> None:
+def test_searches_afterwards_are_those_of_a_fresh_database(
+    database_url: str, server_url: str, template_url: str
+) -> None:
     old, new = Scripted("old", 8), Scripted("new", 12)
     with client_of(database_url, old) as client:
         fill(client)
@@ -103,12 +126,25 @@ def test_searches_afterwards_are_those_of_a_fresh_database(database_url: str, se
             assert ranking(client) == expected
             assert expected[0] != expected[1]
             store(client, "And stores go on")
-    assert one(database_url, "SELECT name, dimensions, next_name, next_dimensions FROM encoder") == ("new", 12, None, None)
-    assert one(database_url, "SELECT count(*) FROM memories WHERE vector_dims(embedding) <> 12 OR embedding_next IS NOT NULL") == 0
-    assert one(database_url, "SELECT count(*) FROM pg_indexes WHERE indexname = 'memories_waiting'") == 0
+    assert one(
+        database_url, "SELECT name, dimensions, next_name, next_dimensions FROM encoder"
+    ) == ("new", 12, None, None)
+    assert (
+        one(
+            database_url,
+            "SELECT count(*) FROM memories WHERE vector_dims(embedding) <> 12 OR embedding_next IS NOT NULL",
+        )
+        == 0
+    )
+    assert (
+        one(database_url, "SELECT count(*) FROM pg_indexes WHERE indexname = 'memories_waiting'")
+        == 0
+    )
 
 
-def test_reads_and_stores_go_on_meanwhile_and_what_is_stored_meanwhile_is_not_forgotten(database_url: str) -> None:
+def test_reads_and_stores_go_on_meanwhile_and_what_is_stored_meanwhile_is_not_forgotten(
+    database_url: str,
+) -> None:
     old, new = Scripted("old", 8), Scripted("new", 8, threading.Event())
     assert new.gate is not None
     with client_of(database_url, old) as client:
@@ -135,7 +171,9 @@ def test_reads_and_stores_go_on_meanwhile_and_what_is_stored_meanwhile_is_not_fo
 def _store_until_refused(client: httpx.Client) -> tuple[int, bool]:
     """Stores as fast as it can until the model has changed; how many were taken."""
     for number in range(2_000):
-        response = client.post("/v1/memories", json={"content": f"Quick {number}", "classify": "off"})
+        response = client.post(
+            "/v1/memories", json={"content": f"Quick {number}", "classify": "off"}
+        )
         if response.status_code == 503:
             assert response.json()["type"].endswith("embeddings-changed")
             return number, True
@@ -144,7 +182,9 @@ def _store_until_refused(client: httpx.Client) -> tuple[int, bool]:
 
 
 @pytest.mark.parametrize("dimensions", [8, 12])
-def test_a_service_of_the_old_model_neither_writes_nor_compares_vectors_afterwards(database_url: str, dimensions: int) -> None:
+def test_a_service_of_the_old_model_neither_writes_nor_compares_vectors_afterwards(
+    database_url: str, dimensions: int
+) -> None:
     old = Scripted("old", 8)
     with client_of(database_url, old) as client:
         fill(client)
@@ -155,7 +195,9 @@ def test_a_service_of_the_old_model_neither_writes_nor_compares_vectors_afterwar
         refusals = [
             client.post("/v1/memories", json={"content": "Has a cat"}),
             client.post("/v1/memories", json={"content": "Has a cat", "classify": "off"}),
-            client.post("/v1/memories", json={"content": "Has a cat"}, headers={"X-Agent-Id": "nobody-yet"}),
+            client.post(
+                "/v1/memories", json={"content": "Has a cat"}, headers={"X-Agent-Id": "nobody-yet"}
+            ),
             client.post("/v1/memories/batch", json={"items": [{"content": "Has a cat"}]}),
             client.post(f"/v1/memories/{memory_id}/supersede", json={"content": "Has a cat"}),
             client.post("/v1/import", content='{"content": "Has a cat"}'),
@@ -176,7 +218,9 @@ def test_a_service_of_the_old_model_neither_writes_nor_compares_vectors_afterwar
         assert client.post(f"/v1/memories/{memory_id}/retract", json={}).is_success
 
 
-def test_a_write_under_way_is_waited_for_and_its_vector_is_made_too(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_under_way_is_waited_for_and_its_vector_is_made_too(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The race that would mix models: the check is passed, the model changes, the vector is written."""
     entered, go_on = threading.Event(), threading.Event()
     read_picture = writes.read_picture
@@ -210,7 +254,10 @@ def test_a_write_under_way_is_waited_for_and_its_vector_is_made_too(database_url
 def _waits_or_changed(url: str) -> str:
     """The model of the database once somebody waits for a lock in it, or once it is not the old one any more."""
     for _ in range(1000):
-        name, waiting = one(url, "SELECT (SELECT name FROM encoder), (SELECT count(*) FROM pg_locks WHERE NOT granted)")
+        name, waiting = one(
+            url,
+            "SELECT (SELECT name FROM encoder), (SELECT count(*) FROM pg_locks WHERE NOT granted)",
+        )
         if waiting or name != "old":
             return str(name)
         time.sleep(0.02)
@@ -232,15 +279,23 @@ def test_a_change_that_was_begun_is_given_up_by_choosing_another_model(database_
         fill(client)
         before = ranking(client)
         _break_off(database_url, Scripted("tried", 1600))
-        assert one(database_url, "SELECT count(*) FROM memories WHERE embedding_next IS NOT NULL") == 10
+        assert (
+            one(database_url, "SELECT count(*) FROM memories WHERE embedding_next IS NOT NULL")
+            == 10
+        )
         assert not reembed(database_url, old)
-        assert one(database_url, "SELECT count(*) FROM memories WHERE embedding_next IS NOT NULL") == 0
+        assert (
+            one(database_url, "SELECT count(*) FROM memories WHERE embedding_next IS NOT NULL") == 0
+        )
         assert one(database_url, "SELECT next_name FROM encoder") is None
         assert one(database_url, _STORAGE) == "p"
         assert ranking(client) == before
         _break_off(database_url, Scripted("tried", 1600))
         assert reembed(database_url, Scripted("other", 4))
-        assert one(database_url, "SELECT count(*) FROM memories WHERE vector_dims(embedding) <> 4") == 0
+        assert (
+            one(database_url, "SELECT count(*) FROM memories WHERE vector_dims(embedding) <> 4")
+            == 0
+        )
 
 
 _STORAGE = "SELECT attstorage FROM pg_attribute WHERE attrelid = 'memories'::regclass AND attname = 'embedding'"
@@ -252,16 +307,22 @@ def _break_off(url: str, embedder: Scripted) -> None:
     async def run() -> None:
         engine = create_engine(url, pool_size=3, patience=Patience())
         async with engine.begin() as connection:
-            assert await reembedding.begin(connection, embedder.name, embedder.dimensions)
-            waiting = await reembedding.find_waiting(connection, reembedding.START, 10)
-            await reembedding.fill(connection, waiting, await embedder.encode([memory.content for memory in waiting]))
-        await reembedding.index_waiting(engine)
+            assert await reembedding.begin_reembedding(
+                connection, embedder.name, embedder.dimensions
+            )
+            waiting = await reembedding.list_unembedded(connection, reembedding.START, 10)
+            await reembedding.store_next_vectors(
+                connection, waiting, await embedder.encode([memory.content for memory in waiting])
+            )
+        await reembedding.build_unembedded_index(engine)
         await engine.dispose()
 
     asyncio.run(run())
 
 
-def test_what_was_done_before_is_not_done_again(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_done_before_is_not_done_again(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(service, "CHUNK", 7)
     with client_of(database_url, Scripted("old", 8)) as client:
         fill(client)
@@ -279,7 +340,9 @@ def test_rows_without_a_vector_are_left_alone(unchecked_database_url: str) -> No
     with client_of(database_url, Scripted("old", 8)) as client:
         fill(client, TEXTS[:6])
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("UPDATE memories SET embedding = NULL WHERE id = (SELECT min(id::text)::uuid FROM memories)")
+        connection.execute(
+            "UPDATE memories SET embedding = NULL WHERE id = (SELECT min(id::text)::uuid FROM memories)"
+        )
     new = Scripted("new", 12)
     assert reembed(database_url, new)
     assert new.encoded == 5
@@ -295,14 +358,22 @@ def test_from_and_to_large_vectors(database_url: str) -> None:
         assert ranking(client) == before
     assert reembed(database_url, Scripted("new", 1500))
     assert one(database_url, _STORAGE) == "p"
-    assert one(database_url, "SELECT count(*) FROM memories WHERE pg_column_toast_chunk_id(embedding) IS NOT NULL") == 0
+    assert (
+        one(
+            database_url,
+            "SELECT count(*) FROM memories WHERE pg_column_toast_chunk_id(embedding) IS NOT NULL",
+        )
+        == 0
+    )
     assert reembed(database_url, Scripted("larger", 3072))
     assert one(database_url, _STORAGE) == "e"
     with client_of(database_url, Scripted("larger", 3072)) as client:
         assert len(found(client, "tea", "agent-0", "vector")) == 14
 
 
-def test_only_one_changes_the_vectors_at_a_time(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_one_changes_the_vectors_at_a_time(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(reembedding, "GONE_WITHIN", "200ms")
     with client_of(database_url, Scripted("old", 8)) as client:
         fill(client, TEXTS[:3])
@@ -312,7 +383,9 @@ def test_only_one_changes_the_vectors_at_a_time(database_url: str, monkeypatch: 
             reembed(database_url, Scripted("new", 8))
 
 
-def test_a_table_that_is_never_free_is_named_as_the_reason(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_is_never_free_is_named_as_the_reason(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(service, "ATTEMPTS", 2)
     monkeypatch.setattr(service, "PAUSE", 0.1)
     with client_of(database_url, Scripted("old", 8)) as client:
@@ -338,15 +411,28 @@ def settings_of(server: ScriptedModel, dimensions: int = 12) -> dict[str, str]:
 
 
 def command(url: str, server: ScriptedModel, *words: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "XDG_RUNTIME_DIR": "/tmp", "PALIMPSEST_DATABASE_URL": url, **settings_of(server)}
+    environment = {
+        **os.environ,
+        "XDG_RUNTIME_DIR": "/tmp",
+        "PALIMPSEST_DATABASE_URL": url,
+        **settings_of(server),
+    }
     return subprocess.Popen(
-        [sys.executable, "-m", "app.cli", *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "app.cli", *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
 def remote(url: str, server: ScriptedModel) -> Settings:
     return load_settings(
-        database_url=url, embedding_base_url=server.url, embedding_model="scripted", embedding_dimensions=12, embedding_tries=1
+        database_url=url,
+        embedding_base_url=server.url,
+        embedding_model="scripted",
+        embedding_dimensions=12,
+        embedding_tries=1,
     )
 
 
@@ -373,10 +459,17 @@ def test_killed_again_and_again_it_resumes_and_ends(database_url: str) -> None:
         problem(client.post("/v1/search", json={"query": "tea"}), 503)
         total = one(database_url, "SELECT count(*) FROM memories")
         assert total == 803
-        assert one(database_url, "SELECT count(*) FROM memories WHERE vector_dims(embedding) = 12") == total
-        assert sum(len(request.json["input"]) for request in server.requests) < total, "it went on where it was"
+        assert (
+            one(database_url, "SELECT count(*) FROM memories WHERE vector_dims(embedding) = 12")
+            == total
+        )
+        assert sum(len(request.json["input"]) for request in server.requests) < total, (
+            "it went on where it was"
+        )
         with running(remote(database_url, server)) as address:
-            results = httpx.post(f"{address}/v1/search", json={"query": "Stored after kill 2"}).json()["results"]
+            results = httpx.post(
+                f"{address}/v1/search", json={"query": "Stored after kill 2"}
+            ).json()["results"]
             assert results[0]["memory"]["content"] == "Stored after kill 2"
         again, _ = command(database_url, server, "reembed").communicate(timeout=60)
         assert "already" in again
@@ -392,7 +485,9 @@ def _wait_for_more(url: str, than: int) -> int:
     raise AssertionError("no progress")
 
 
-def test_an_embedder_that_fails_stops_it_with_one_line_and_keeps_what_is_done(database_url: str) -> None:
+def test_an_embedder_that_fails_stops_it_with_one_line_and_keeps_what_is_done(
+    database_url: str,
+) -> None:
     with client_of(database_url, Scripted("old", 8)) as client:
         fill(client)
     with ScriptedModel(fails(500)) as server:
@@ -414,7 +509,9 @@ def test_serve_with_another_model_names_the_command(database_url: str) -> None:
     assert "Run `palimpsest reembed` to change them to scripted/12" in errors
 
 
-def test_the_encoder_that_stops_halfway_is_told_by_its_reason(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_encoder_that_stops_halfway_is_told_by_its_reason(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from app.domain.errors import EmbedderUnavailable
 
     class Failing(Scripted):

@@ -8,13 +8,18 @@ from uuid import uuid4
 import pytest
 
 from app.domain.memory import Belief, Fact, Kind, Memory, Tier, Usage
-from app.domain.strength import MAX_REINFORCEMENTS, HalfLives, strength
-from app.store.engine import Patience, create_engine, fetch
+from app.domain.strength import MAX_REINFORCEMENTS, HalfLives, compute_strength
+from app.store.engine import Patience, create_engine, fetch_rows
 from app.store.strength import STRENGTH, half_life_values
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 HALF_LIVES = HalfLives(
-    semantic={Kind.FACT: 1.5, Kind.PREFERENCE: 90.0, Kind.DECISION: 0.001, Kind.CONSTRAINT: 36_500.0},
+    semantic={
+        Kind.FACT: 1.5,
+        Kind.PREFERENCE: 90.0,
+        Kind.DECISION: 0.001,
+        Kind.CONSTRAINT: 36_500.0,
+    },
     core={Kind.FACT: 300.0, Kind.PREFERENCE: 1.0, Kind.DECISION: 45.5, Kind.CONSTRAINT: 0.01},
 )
 
@@ -38,12 +43,20 @@ def anything(chance: random.Random) -> Memory:
     """A memory of any age, the ages and numbers at the edges more often than others."""
 
     def some_time() -> datetime:
-        return NOW - timedelta(days=chance.choice([0.0, -400.0, 700_000.0, chance.uniform(-30, 30), chance.uniform(0, 4000)]))
+        return NOW - timedelta(
+            days=chance.choice(
+                [0.0, -400.0, 700_000.0, chance.uniform(-30, 30), chance.uniform(0, 4000)]
+            )
+        )
 
     counts = [chance.choice([0, 0, 1, 7, MAX_REINFORCEMENTS, 10**12]) for _ in range(2)]
     repetitions, uses = ((count, some_time() if count else None) for count in counts)
     usage = Usage(*repetitions, *uses)
-    fact = Fact("x", kind=chance.choice(list(Kind)), importance=chance.choice([0.0, 5e-324, 1.0, chance.random()])).settled()
+    fact = Fact(
+        "x",
+        kind=chance.choice(list(Kind)),
+        importance=chance.choice([0.0, 5e-324, 1.0, chance.random()]),
+    ).fill_defaults()
     belief = Belief(some_time(), NOW, tier=chance.choice(list(Tier)))
     return Memory(uuid4(), uuid4(), fact, belief, some_time(), 1, None, usage)
 
@@ -64,7 +77,7 @@ def test_sql_and_python_agree(database_url: str) -> None:
         "used": [m.usage.last_accessed_at for m in memories],
     }
     found = asyncio.run(ask(database_url, _STRENGTHS, given | half_life_values(HALF_LIVES)))
-    expected = [strength(m, NOW, HALF_LIVES) for m in memories]
+    expected = [compute_strength(m, NOW, HALF_LIVES) for m in memories]
     assert [row["strength"] for row in found] == pytest.approx(expected, rel=1e-9, abs=0)
     assert len({round(value, 6) for value in expected}) > 500
 
@@ -72,6 +85,6 @@ def test_sql_and_python_agree(database_url: str) -> None:
 async def ask(url: str, statement: str, given: dict[str, object]) -> list[dict[str, float]]:
     engine = create_engine(url, pool_size=1, patience=Patience())
     async with engine.connect() as connection:
-        rows = await fetch(connection, statement, given)
+        rows = await fetch_rows(connection, statement, given)
     await engine.dispose()
     return rows

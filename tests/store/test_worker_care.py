@@ -14,7 +14,7 @@ from swept import Place
 
 from app.domain.errors import EmbedderUnavailable
 from app.jobs.tasks import Jobs
-from app.jobs.worker import opened_jobs, work
+from app.jobs.worker import open_jobs, run_worker
 from app.settings import load_settings
 from app.store import sweeps, writes
 
@@ -23,23 +23,29 @@ def clock(url: str, **settings: Any) -> None:
     """What the clock does: start sweeps that are due, and work them off."""
 
     async def go() -> None:
-        async with opened_jobs(load_settings(database_url=url, **settings)) as jobs:
-            jobs.register(sweeps_at=None)
+        async with open_jobs(load_settings(database_url=url, **settings)) as jobs:
+            jobs.register_jobs(sweeps_at=None)
             await jobs.start_sweeps(0)
 
     asyncio.run(go())
-    asyncio.run(work(load_settings(database_url=url, **settings), until_idle=True))
+    asyncio.run(run_worker(load_settings(database_url=url, **settings), until_idle=True))
 
 
 def test_due_after_a_request_that_looked_at_next_to_nothing(place: Place) -> None:
-    vim, nano = place.editor("Vim", valid_from="2023-01-01"), place.editor("Nano", valid_from="2024-01-01")
+    vim, nano = (
+        place.editor("Vim", valid_from="2023-01-01"),
+        place.editor("Nano", valid_from="2024-01-01"),
+    )
     place.sweep(since="2100-01-01")
     clock(place.url)
     assert place.standing(vim, nano) == ["superseded", "current"]
 
 
 def test_due_after_a_slot_sweep_whose_slot_was_erased(place: Place) -> None:
-    vim, nano = place.editor("Vim", valid_from="2023-01-01"), place.editor("Nano", valid_from="2024-01-01")
+    vim, nano = (
+        place.editor("Vim", valid_from="2023-01-01"),
+        place.editor("Nano", valid_from="2024-01-01"),
+    )
     other = place.store("Drinks tea", key="drink", value="tea")
     place.sweep(slot={"key": "drink"})
     assert place.client.delete(f"/v1/memories/{other}", params={"erase": True}).is_success
@@ -48,12 +54,17 @@ def test_due_after_a_slot_sweep_whose_slot_was_erased(place: Place) -> None:
 
 
 def test_due_after_an_inline_look_that_found_something(database_url: str) -> None:
-    with running(load_settings(database_url=database_url, classify="off")) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with (
+        running(load_settings(database_url=database_url, classify="off")) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         place = Place(database_url, client)
         old = place.store("Lives in Porto", valid_from="2023-01-01")
         new = place.store("Moved from Porto to Lisbon", valid_from="2024-05-01")
         for word in ("Vim", "Nano"):
-            client.post("/v1/memories", json={"content": f"Uses {word}", "key": "editor", "value": word})
+            client.post(
+                "/v1/memories", json={"content": f"Uses {word}", "key": "editor", "value": word}
+            )
         place.work(classify="off")
         [sweep] = client.get("/v1/sweeps").json()["items"]
         assert sweep["origin"] == "store"
@@ -62,15 +73,25 @@ def test_due_after_an_inline_look_that_found_something(database_url: str) -> Non
 
 
 def test_switched_off_a_worker_looks_at_nothing(database_url: str) -> None:
-    with running(load_settings(database_url=database_url, classify="off")) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with (
+        running(load_settings(database_url=database_url, classify="off")) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         place = Place(database_url, client)
-        stored = [client.post("/v1/memories", json={"content": f"Uses {word}", "key": "editor", "value": word}) for word in ("Vim", "Nano")]
+        stored = [
+            client.post(
+                "/v1/memories", json={"content": f"Uses {word}", "key": "editor", "value": word}
+            )
+            for word in ("Vim", "Nano")
+        ]
         ids = [a.json()["memory"]["id"] for a in stored]
         place.work(classify="off", supersession_enabled=False)
         assert place.standing(*ids) == ["current", "current"]
 
 
-def test_a_sweep_that_waits_for_another_does_not_spin(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_that_waits_for_another_does_not_spin(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place.editor("Vim")
     first = place.client.post("/v1/sweeps").json()["id"]
     place.work()
@@ -81,7 +102,7 @@ def test_a_sweep_that_waits_for_another_does_not_spin(place: Place, monkeypatch:
             (first,),
         )
     runs = 0
-    real = Jobs.sweep
+    real = Jobs.carry_out_sweep
 
     async def counted(self, agent: str, sweep_id: str) -> None:
         nonlocal runs
@@ -92,7 +113,7 @@ def test_a_sweep_that_waits_for_another_does_not_spin(place: Place, monkeypatch:
 
     async def two_seconds() -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(work(load_settings(database_url=place.url)), 3)
+            await asyncio.wait_for(run_worker(load_settings(database_url=place.url)), 3)
 
     asyncio.run(two_seconds())
     assert runs <= 2, runs
@@ -110,8 +131,8 @@ def test_resume_after_a_batch_whose_last_memory_was_withdrawn(place: Place) -> N
     examined: list = []
 
     async def one() -> None:
-        async with opened_jobs(load_settings(database_url=place.url, supersession_batch=8)) as jobs:
-            real = jobs.sweeping._examine
+        async with open_jobs(load_settings(database_url=place.url, supersession_batch=8)) as jobs:
+            real = jobs.sweeping._classify_memories
             calls = 0
 
             async def dies(agent, ids, **how):
@@ -122,7 +143,7 @@ def test_resume_after_a_batch_whose_last_memory_was_withdrawn(place: Place) -> N
                 examined.extend(ids)
                 return await real(agent, ids, **how)
 
-            jobs.sweeping._examine = dies
+            jobs.sweeping._classify_memories = dies
             with contextlib.suppress(asyncio.CancelledError):
                 await jobs.sweeping.run("default", __import__("uuid").UUID(started))
 
@@ -139,13 +160,13 @@ def test_what_is_over_tells_no_error_and_passing_trouble_does_not_add_up(place: 
     started = place.client.post("/v1/sweeps").json()["id"]
 
     async def one(fail: bool) -> None:
-        async with opened_jobs(load_settings(database_url=place.url)) as jobs:
+        async with open_jobs(load_settings(database_url=place.url)) as jobs:
             if fail:
 
                 async def broken(*a, **k):
                     raise RuntimeError("x")
 
-                jobs.sweeping._examine = broken
+                jobs.sweeping._classify_memories = broken
             with contextlib.suppress(RuntimeError):
                 await jobs.sweeping.run("default", __import__("uuid").UUID(started))
 
@@ -160,14 +181,16 @@ def test_a_runner_that_was_taken_over_does_not_fail_the_other(place: Place) -> N
     started = place.client.post("/v1/sweeps").json()["id"]
 
     async def go() -> None:
-        async with opened_jobs(load_settings(database_url=place.url)) as jobs:
+        async with open_jobs(load_settings(database_url=place.url)) as jobs:
 
             async def broken(*a, **k):
                 async with jobs.engine.begin() as c:  # another took over meanwhile
-                    await c.exec_driver_sql("UPDATE sweeps SET runner = gen_random_uuid(), alive_at = clock_timestamp()")
+                    await c.exec_driver_sql(
+                        "UPDATE sweeps SET runner = gen_random_uuid(), alive_at = clock_timestamp()"
+                    )
                 raise RuntimeError("x")
 
-            jobs.sweeping._examine = broken
+            jobs.sweeping._classify_memories = broken
             with contextlib.suppress(RuntimeError):
                 await jobs.sweeping.run("default", uuid.UUID(started))
 
@@ -178,21 +201,23 @@ def test_a_runner_that_was_taken_over_does_not_fail_the_other(place: Place) -> N
 
 def slow_down(jobs: Jobs, seconds: float) -> None:
     """Every batch of a sweep takes that much longer."""
-    real = jobs.sweeping._examine
+    real = jobs.sweeping._classify_memories
 
     async def slow(*a, **k):
         await asyncio.sleep(seconds)
         return await real(*a, **k)
 
-    jobs.sweeping._examine = slow
+    jobs.sweeping._classify_memories = slow
 
 
-def test_one_failed_heartbeat_is_not_the_end_of_the_heart(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_failed_heartbeat_is_not_the_end_of_the_heart(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place.store("One"), place.store("Two")
     started = place.client.post("/v1/sweeps").json()["id"]
     monkeypatch.setattr(sweeps, "LEASE", timedelta(seconds=0.3))
     beats = 0
-    real = sweeps.stay
+    real = sweeps.renew_sweep_lease
 
     async def stay(*a):
         nonlocal beats
@@ -201,10 +226,10 @@ def test_one_failed_heartbeat_is_not_the_end_of_the_heart(place: Place, monkeypa
             raise psycopg.OperationalError("hiccup")
         await real(*a)
 
-    monkeypatch.setattr(sweeps, "stay", stay)
+    monkeypatch.setattr(sweeps, "renew_sweep_lease", stay)
 
     async def go() -> None:
-        async with opened_jobs(load_settings(database_url=place.url)) as jobs:
+        async with open_jobs(load_settings(database_url=place.url)) as jobs:
             slow_down(jobs, 1.5)
             await jobs.sweeping.run("default", uuid.UUID(started))
 
@@ -212,7 +237,9 @@ def test_one_failed_heartbeat_is_not_the_end_of_the_heart(place: Place, monkeypa
     assert beats > 3, beats
 
 
-def test_the_heart_stops_with_its_work_whatever_becomes_of_its_last_statement(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_heart_stops_with_its_work_whatever_becomes_of_its_last_statement(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place.store("One"), place.store("Two")
     started = place.client.post("/v1/sweeps").json()["id"]
     monkeypatch.setattr(sweeps, "LEASE", timedelta(seconds=0.15))
@@ -226,10 +253,10 @@ def test_the_heart_stops_with_its_work_whatever_becomes_of_its_last_statement(pl
         except asyncio.CancelledError:
             raise psycopg.OperationalError("a cancelled statement") from None
 
-    monkeypatch.setattr(sweeps, "stay", stay)
+    monkeypatch.setattr(sweeps, "renew_sweep_lease", stay)
 
     async def go() -> int:
-        async with opened_jobs(load_settings(database_url=place.url)) as jobs:
+        async with open_jobs(load_settings(database_url=place.url)) as jobs:
             slow_down(jobs, 0.3)
             await jobs.sweeping.run("default", uuid.UUID(started))
             before = beats
@@ -246,17 +273,22 @@ def test_a_sweep_that_finds_nothing_rewrites_no_memory(place: Place) -> None:
         before = c.execute("SELECT id, xmin::text, ctid::text FROM memories ORDER BY id").fetchall()
     place.sweep()
     with psycopg.connect(place.url) as c:
-        assert before == c.execute("SELECT id, xmin::text, ctid::text FROM memories ORDER BY id").fetchall()
+        assert (
+            before
+            == c.execute("SELECT id, xmin::text, ctid::text FROM memories ORDER BY id").fetchall()
+        )
 
 
 def test_starting_sweeps_for_all_holds_up_nobody(place: Place) -> None:
     """The clock waits for one busy agent; a store of another one that is due comes meanwhile."""
     place.store("One")
-    place.client.post("/v1/memories", json={"content": "x", "classify": False}, headers={"X-Agent-Id": "later"})
+    place.client.post(
+        "/v1/memories", json={"content": "x", "classify": False}, headers={"X-Agent-Id": "later"}
+    )
 
     async def go() -> None:
-        async with opened_jobs(load_settings(database_url=place.url)) as jobs:
-            jobs.register(sweeps_at=None)
+        async with open_jobs(load_settings(database_url=place.url)) as jobs:
+            jobs.register_jobs(sweeps_at=None)
             async with jobs.engine.begin() as busy:
                 await writes.lock_agent(busy, "later", encoder=None)
                 starting = asyncio.create_task(jobs.start_sweeps(0))
@@ -271,11 +303,13 @@ def test_starting_sweeps_for_all_holds_up_nobody(place: Place) -> None:
 
 def test_one_busy_agent_does_not_keep_the_clock_from_the_others(place: Place) -> None:
     place.store("One")
-    place.client.post("/v1/memories", json={"content": "x", "classify": False}, headers={"X-Agent-Id": "another"})
+    place.client.post(
+        "/v1/memories", json={"content": "x", "classify": False}, headers={"X-Agent-Id": "another"}
+    )
 
     async def go() -> None:
-        async with opened_jobs(load_settings(database_url=place.url, lock_timeout=0.5)) as jobs:
-            jobs.register(sweeps_at=None)
+        async with open_jobs(load_settings(database_url=place.url, lock_timeout=0.5)) as jobs:
+            jobs.register_jobs(sweeps_at=None)
             async with jobs.engine.begin() as c:  # a long batch of one agent
                 await writes.lock_agent(c, "default", encoder=None)
                 try:
@@ -289,19 +323,27 @@ def test_one_busy_agent_does_not_keep_the_clock_from_the_others(place: Place) ->
 
 def test_what_fails_each_time_leaves_one_row_not_one_each_ten_minutes(database_url: str) -> None:
     """Marks whose look fails for good: every ten minutes another five tries and another row that stays."""
-    with running(load_settings(database_url=database_url, classify="off")) as address, httpx.Client(base_url=address, timeout=60) as client:
-        [client.post("/v1/memories", json={"content": f"Uses {word}", "key": "editor", "value": word}) for word in ("Vim", "Nano")]
+    with (
+        running(load_settings(database_url=database_url, classify="off")) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        [
+            client.post(
+                "/v1/memories", json={"content": f"Uses {word}", "key": "editor", "value": word}
+            )
+            for word in ("Vim", "Nano")
+        ]
 
         async def go() -> None:
-            async with opened_jobs(load_settings(database_url=database_url, classify="off")) as jobs:
+            async with open_jobs(load_settings(database_url=database_url, classify="off")) as jobs:
 
                 async def broken(*a, **k):
                     raise RuntimeError("x")
 
-                jobs.sweeping._examine = broken
+                jobs.sweeping._classify_memories = broken
                 for _ in range(15):
                     with contextlib.suppress(RuntimeError):
-                        await jobs.sweeping.look("default")
+                        await jobs.sweeping.sweep_marked("default")
 
         asyncio.run(go())
         with psycopg.connect(database_url) as c:
@@ -316,12 +358,14 @@ def test_the_error_of_a_sweep_quotes_no_embedding_server(place: Place) -> None:
     started = place.client.post("/v1/sweeps").json()["id"]
 
     async def go() -> None:
-        async with opened_jobs(load_settings(database_url=place.url)) as jobs:
+        async with open_jobs(load_settings(database_url=place.url)) as jobs:
 
             async def broken(*a, **k):
-                raise EmbedderUnavailable("The embedding server answered 400: too long: 'The Falcon app was written by Anna'.")
+                raise EmbedderUnavailable(
+                    "The embedding server answered 400: too long: 'The Falcon app was written by Anna'."
+                )
 
-            jobs.sweeping._examine = broken
+            jobs.sweeping._classify_memories = broken
             with contextlib.suppress(EmbedderUnavailable):
                 await jobs.sweeping.run("default", uuid.UUID(started))
 

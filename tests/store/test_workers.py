@@ -17,7 +17,7 @@ from builders import editor
 from conftest import running
 from healthy import assert_healthy
 
-from app.jobs.worker import opened_jobs, work
+from app.jobs.worker import open_jobs, run_worker
 from app.settings import Settings, load_settings
 from app.store import sweeps
 
@@ -33,16 +33,32 @@ PAIRS = [
 
 def history() -> list[dict[str, Any]]:
     """Facts of slots and without, in an order of their own, each with its date and none judged."""
-    slots = [editor(f"Editor {n}") | {"key": f"editor-{n % 7}", "valid_from": f"20{10 + n // 7}-01-0{1 + n % 7}"} for n in range(56)]
-    pairs = [{"content": text, "valid_from": f"202{place}-06-01"} for pair in PAIRS for place, text in enumerate(pair)]
-    others = [{"content": f"Note number {n}: {'abcdefgh'[n % 8] * 5} was here", "valid_from": "2020-02-02"} for n in range(30)]
+    slots = [
+        editor(f"Editor {n}")
+        | {"key": f"editor-{n % 7}", "valid_from": f"20{10 + n // 7}-01-0{1 + n % 7}"}
+        for n in range(56)
+    ]
+    pairs = [
+        {"content": text, "valid_from": f"202{place}-06-01"}
+        for pair in PAIRS
+        for place, text in enumerate(pair)
+    ]
+    others = [
+        {
+            "content": f"Note number {n}: {'abcdefgh'[n % 8] * 5} was here",
+            "valid_from": "2020-02-02",
+        }
+        for n in range(30)
+    ]
     facts = [fact | {"classify": False} for fact in (*slots, *pairs, *others)]
     random.Random(1).shuffle(facts)
     return facts
 
 
 def store_all(client: httpx.Client, agent: str, facts: list[dict[str, Any]]) -> None:
-    client.post("/v1/memories/batch", json={"items": facts}, headers={"X-Agent-Id": agent}).raise_for_status()
+    client.post(
+        "/v1/memories/batch", json={"items": facts}, headers={"X-Agent-Id": agent}
+    ).raise_for_status()
 
 
 def told(client: httpx.Client, agent: str, path: str, **params: Any) -> Any:
@@ -71,21 +87,33 @@ def changes(client: httpx.Client, agent: str) -> Counter[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("kill", range(KILLS))
-def test_a_sweep_whose_workers_are_killed_comes_to_the_same_end(kill: int, database_url: str) -> None:
+def test_a_sweep_whose_workers_are_killed_comes_to_the_same_end(
+    kill: int, database_url: str
+) -> None:
     pick = random.Random(kill)
-    environment = os.environ | {"PALIMPSEST_DATABASE_URL": database_url, "PALIMPSEST_SUPERSESSION_BATCH": "7"}
-    with running(load_settings(database_url=database_url)) as address, httpx.Client(base_url=address, timeout=60) as client:
+    environment = os.environ | {
+        "PALIMPSEST_DATABASE_URL": database_url,
+        "PALIMPSEST_SUPERSESSION_BATCH": "7",
+    }
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         for agent in ("killed", "spared"):
             store_all(client, agent, history())
         swept = sweep(client, "killed")
         for _ in range(3):
-            with subprocess.Popen([sys.executable, "-m", "app.cli", "worker"], env=environment, stderr=subprocess.DEVNULL) as worker:
+            with subprocess.Popen(
+                [sys.executable, "-m", "app.cli", "worker"],
+                env=environment,
+                stderr=subprocess.DEVNULL,
+            ) as worker:
                 _until_taken(client, swept)
                 time.sleep(pick.random() * 0.5)
                 worker.kill()
             _as_if_long_ago(database_url)
         sweep(client, "spared")
-        asyncio.run(work(load_settings(database_url=database_url), until_idle=True))
+        asyncio.run(run_worker(load_settings(database_url=database_url), until_idle=True))
         assert told(client, "killed", f"/v1/sweeps/{swept}")["status"] == "done"
         assert standing(client, "killed") == standing(client, "spared")
         assert max(changes(client, "killed").values()) == 1
@@ -114,11 +142,11 @@ def test_many_workers_and_many_sweeps_of_one_agent_do_each_thing_once(database_u
         started = [sweep(client, "swept") for _ in range(4)]
 
         async def many() -> None:
-            await asyncio.gather(*(work(settings, until_idle=True) for _ in range(3)))
+            await asyncio.gather(*(run_worker(settings, until_idle=True) for _ in range(3)))
 
         asyncio.run(many())
         sweep(client, "alone")
-        asyncio.run(work(settings, until_idle=True))
+        asyncio.run(run_worker(settings, until_idle=True))
         assert {told(client, "swept", f"/v1/sweeps/{i}")["status"] for i in started} == {"done"}
         assert standing(client, "swept") == standing(client, "alone")
         assert max(changes(client, "swept").values()) == 1
@@ -140,44 +168,54 @@ def test_stores_go_on_while_an_agent_is_swept(database_url: str) -> None:
         writers = [threading.Thread(target=write, args=(number,)) for number in range(3)]
         for writer in writers:
             writer.start()
-        asyncio.run(work(settings, until_idle=True))
+        asyncio.run(run_worker(settings, until_idle=True))
         for writer in writers:
             writer.join()
         sweep(client, "busy")
-        asyncio.run(work(settings, until_idle=True))
-        holding = Counter(m["key"] for m in told(client, "busy", "/v1/memories", limit=1000)["items"] if m["key"])
+        asyncio.run(run_worker(settings, until_idle=True))
+        holding = Counter(
+            m["key"] for m in told(client, "busy", "/v1/memories", limit=1000)["items"] if m["key"]
+        )
         assert set(holding.values()) == {1}, "one value in each slot"
     assert_healthy(database_url)
 
 
-def test_by_the_clock_each_agent_with_news_is_swept_and_the_others_are_not(database_url: str) -> None:
+def test_by_the_clock_each_agent_with_news_is_swept_and_the_others_are_not(
+    database_url: str,
+) -> None:
     settings = load_settings(database_url=database_url)
     with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
         for agent in ("one", "two"):
             store_all(client, agent, history())
         assert by_the_clock(settings) == {"one", "two"}
-        asyncio.run(work(settings, until_idle=True))
+        asyncio.run(run_worker(settings, until_idle=True))
         assert by_the_clock(settings) == set()
         store_all(client, "two", [{"content": "Something new", "classify": False}])
         assert by_the_clock(settings) == {"two"}
-        asyncio.run(work(settings, until_idle=True))
+        asyncio.run(run_worker(settings, until_idle=True))
         [newest, first] = told(client, "two", "/v1/sweeps")["items"]
-        assert (newest["origin"], newest["since"], first["since"]) == ("schedule", first["created_at"], None)
+        assert (newest["origin"], newest["since"], first["since"]) == (
+            "schedule",
+            first["created_at"],
+            None,
+        )
         assert newest["examined"] < first["examined"]
         store_all(client, "two", [{"content": "Something newer", "classify": False}])
         assert by_the_clock(settings) == {"two"}
-        asyncio.run(work(settings, until_idle=True))
+        asyncio.run(run_worker(settings, until_idle=True))
         [latest, kept] = told(client, "two", "/v1/sweeps")["items"]
-        assert (latest["since"], kept) == (newest["created_at"], first), "the last one says when it was, the first one found something"
+        assert (latest["since"], kept) == (newest["created_at"], first), (
+            "the last one says when it was, the first one found something"
+        )
 
 
 def by_the_clock(settings: Settings) -> set[str]:
     """The agents for which the clock starts a sweep now."""
 
     async def started() -> set[str]:
-        async with opened_jobs(settings) as jobs, jobs.engine.connect() as connection:
+        async with open_jobs(settings) as jobs, jobs.engine.connect() as connection:
             await jobs.start_sweeps(0)
-            return {str(agent) for agent, _ in await sweeps.waiting(connection)}
+            return {str(agent) for agent, _ in await sweeps.list_waiting_sweeps(connection)}
 
     return asyncio.run(started())
 
@@ -190,8 +228,8 @@ def test_a_worker_keeps_what_ended_long_ago_cheap(database_url: str) -> None:
         time.sleep(0.2)
 
         async def retained() -> None:
-            async with opened_jobs(settings) as jobs:
-                await jobs.retain(0)
+            async with open_jobs(settings) as jobs:
+                await jobs.retain_every_agent(0)
 
         asyncio.run(retained())
         with psycopg.connect(database_url) as connection:

@@ -3,9 +3,17 @@
 Every reason is a named signal with a measured reliability; an identity veto stands before them all.
 """
 
-from app.domain.signals.judge import judge
-from app.domain.signals.prepare import prepare
-from app.domain.signals.relation import Judgment, Slot, Statement
-from app.domain.signals.slots import derive, derive_slot
+from app.domain.signals.judge import judge_candidates
+from app.domain.signals.prepare import prepare_text
+from app.domain.signals.relation import SignalJudgment, StatedSlot, Statement
+from app.domain.signals.slots import derive_fact_slot, derive_slot
 
-__all__ = ["Judgment", "Slot", "Statement", "derive", "derive_slot", "judge", "prepare"]
+__all__ = [
+    "SignalJudgment",
+    "StatedSlot",
+    "Statement",
+    "derive_fact_slot",
+    "derive_slot",
+    "judge_candidates",
+    "prepare_text",
+]

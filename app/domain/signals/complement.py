@@ -2,22 +2,37 @@
 
 from collections.abc import Iterator
 
-from app.domain.signals.finding import found
+from app.domain.signals.finding import make_finding
 from app.domain.signals.pair import Pair
 from app.domain.signals.relation import Finding, Relation
 
 
-def complement(pair: Pair) -> Iterator[Finding]:
+def find_complement(pair: Pair) -> Iterator[Finding]:
     """COMPLEMENT where the incoming text says all of the stored one first and then adds detail of its own."""
-    if not pair.only_new or pair.only_old or not pair.new.owner or not pair.same_owner or len(pair.shared) < 3:
+    if (
+        not pair.only_new
+        or pair.only_old
+        or not pair.new.owner
+        or not pair.same_owner
+        or len(pair.shared) < 3
+    ):
         return
-    if pair.new.order[: len(pair.old.order)] == pair.old.order and _same_manner(pair) and not _goes_on_listing(pair):
-        yield found("added_detail", Relation.COMPLEMENT, f"adds {' '.join(sorted(pair.only_new))}")
+    if (
+        pair.new.order[: len(pair.old.order)] == pair.old.order
+        and _same_manner(pair)
+        and not _goes_on_listing(pair)
+    ):
+        yield make_finding(
+            "added_detail", Relation.COMPLEMENT, f"adds {' '.join(sorted(pair.only_new))}"
+        )
 
 
 def _same_manner(pair: Pair) -> bool:
     new, old = pair.new, pair.old
-    return not any(c.negated or c.modal for c in (*new.clauses, *old.clauses)) and new.quantifiers == old.quantifiers
+    return (
+        not any(c.negated or c.modal for c in (*new.clauses, *old.clauses))
+        and new.quantifiers == old.quantifiers
+    )
 
 
 def _goes_on_listing(pair: Pair) -> bool:

@@ -13,20 +13,28 @@ _GENERAL = frozenset("line branch series train version lts build".split())
 _VERSIONS = frozenset(("version", "code", "number"))
 
 
-def cued_frame(reading: Reading) -> Frame | None:
+def find_cued_frame(reading: Reading) -> Frame | None:
     """The frame of a one-clause text about a product line, or None."""
-    if len(reading.clauses) != 1 or len(reading.identifiers) != 1 or reading.asks:
+    if len(reading.clauses) != 1 or len(reading.identifiers) != 1 or reading.is_question:
         return None
     ((_, line),) = reading.identifiers
     if _has_codename(reading, line):
         return None
     dates = [t for t in reading.tokens if t.kind == "date"]
-    versions = [t for t in reading.tokens if t.kind in _VERSIONS and t.norm != line and _belongs(t.norm, line)]
+    versions = [
+        t
+        for t in reading.tokens
+        if t.kind in _VERSIONS and t.norm != line and _is_version_of_line(t.norm, line)
+    ]
     if len(dates) + len(versions) != 1:
         return None
     value = (dates + versions)[0]
     attribute = _date_attribute(reading.words) if dates else "latest_version"
-    return _frame(reading, attribute, value.norm, value.kind, value.text) if attribute else None
+    return (
+        _make_cued_frame(reading, attribute, value.norm, value.kind, value.text)
+        if attribute
+        else None
+    )
 
 
 def _has_codename(reading: Reading, line: str) -> bool:
@@ -35,12 +43,17 @@ def _has_codename(reading: Reading, line: str) -> bool:
     if after is None or after.kind != "word" or after.text.endswith(("s", "ed")):
         return False
     known = (
-        lexicon.FUNCTION_WORDS | lexicon.SUPPORT | lexicon.SUPPORT_CUES | lexicon.ACTIVE_CUES | lexicon.RELEASE_CUES | lexicon.NEWEST_CUES
+        lexicon.FUNCTION_WORDS
+        | lexicon.SUPPORT
+        | lexicon.SUPPORT_CUES
+        | lexicon.ACTIVE_CUES
+        | lexicon.RELEASE_CUES
+        | lexicon.NEWEST_CUES
     )
     return after.norm not in known and after.norm not in _GENERAL
 
 
-def _belongs(version: str, line: str) -> bool:
+def _is_version_of_line(version: str, line: str) -> bool:
     return version.startswith((line + ".", line + "-", line + "u"))
 
 
@@ -48,10 +61,22 @@ def _date_attribute(words: frozenset[str]) -> str:
     """Which date is told: the more special attribute first."""
     if words & lexicon.SUPPORT_CUES:
         return "active_support" if words & lexicon.ACTIVE_CUES else "end_of_life"
-    return "release_date" if words & lexicon.RELEASE_CUES and not words & lexicon.NEWEST_CUES else ""
+    return (
+        "release_date" if words & lexicon.RELEASE_CUES and not words & lexicon.NEWEST_CUES else ""
+    )
 
 
-def _frame(reading: Reading, attribute: str, value: str, kind: str, spoken: str) -> Frame:
+def _make_cued_frame(reading: Reading, attribute: str, value: str, kind: str, spoken: str) -> Frame:
     clause: Clause = reading.clauses[0]
     subject = frozenset(i for i, k in reading.kinds.items() if k != "word" and i != value)
-    return Frame(attribute, subject, frozenset((value,)), kind, frozenset(), spoken, clause.negated, clause.modal, cued=True)
+    return Frame(
+        attribute,
+        subject,
+        frozenset((value,)),
+        kind,
+        frozenset(),
+        spoken,
+        clause.negated,
+        clause.modal,
+        cued=True,
+    )

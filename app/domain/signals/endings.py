@@ -6,9 +6,9 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from app.domain.signals import lexicon
-from app.domain.signals.lemma import lemma
-from app.domain.signals.reading import Clause, Reading, content, read
-from app.domain.signals.skeleton import named, skeleton
+from app.domain.signals.lemma import reduce_to_lemma
+from app.domain.signals.reading import Clause, Reading, parse_text, select_content
+from app.domain.signals.skeleton import build_skeleton, collect_referents
 from app.domain.signals.token import Token
 
 _SAYING = frozenset("say tell note record mention list store write".split())
@@ -18,7 +18,7 @@ _ANYMORE = (("any", "more"), ("any", "longer"))
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class StatedEnding:
     """What a text ends: `remainder` must be found in the stored fact, together with one of the words in `ends` if there are any.
 
     `attribute`: the one that it names, as in "the release date of X"; `remainder` is then its subject.
@@ -34,12 +34,17 @@ class Ending:
 
 
 @lru_cache(maxsize=4096)
-def ending_of(text: str) -> Ending | None:
+def find_ending(text: str) -> StatedEnding | None:
     """The ending that a text tells, or None."""
-    reading = read(text)
-    if reading.asks:
+    reading = parse_text(text)
+    if reading.is_question:
         return None
-    for find in (_commanded, _no_longer, _ended, _was_ended):
+    for find in (
+        _find_commanded_ending,
+        _find_no_longer_ending,
+        _find_active_ending,
+        _find_passive_ending,
+    ):
         for clause in reading.clauses:
             ending = find(clause, reading)
             if ending:
@@ -47,44 +52,60 @@ def ending_of(text: str) -> Ending | None:
     return None
 
 
-def _commanded(clause: Clause, reading: Reading) -> Ending | None:
+def _find_commanded_ending(clause: Clause, reading: Reading) -> StatedEnding | None:
     """ "Forget X", "drop what we have on X"."""
-    bones = [t for t in skeleton(clause.tokens) if t.norm not in ("you", "can", "let", "we", "should")]
+    bones = [
+        t
+        for t in build_skeleton(clause.tokens)
+        if t.norm not in ("you", "can", "let", "we", "should")
+    ]
     for words in _VERBS["commands"]:
-        if _begins(bones, words):
+        if _has_leading_words(bones, words):
             rest = bones[len(words) :]
             if any(t.norm == "it" for t in (*rest[:1], *rest[-1:])) and len(reading.clauses) > 1:
-                return _ending(words[0], _subject(reading.clauses[0]), reading, command=True)
-            return _ending(words[0], rest, reading, command=True)
+                return _make_ending(
+                    words[0], _find_subject(reading.clauses[0]), reading, command=True
+                )
+            return _make_ending(words[0], rest, reading, command=True)
     return None
 
 
-def _subject(clause: Clause) -> Sequence[Token]:
+def _find_subject(clause: Clause) -> Sequence[Token]:
     """What stands before the first verb that can be told."""
     return tuple(takewhile(lambda t: t.norm not in lexicon.AUXILIARIES, clause.tokens))
 
 
-def _no_longer(clause: Clause, reading: Reading) -> Ending | None:
+def _find_no_longer_ending(clause: Clause, reading: Reading) -> StatedEnding | None:
     """ "S no longer V", "S does not V any more"."""
     texts = [t.text.lower() for t in clause.tokens]
     pairs = list(pairwise(texts))
-    if ("no", "longer") in pairs or ("not" in texts and ("anymore" in texts or any(p in _ANYMORE for p in pairs))):
-        return _ending("no longer", [t for t in clause.tokens if t.norm not in ("no", "not")], reading)
+    if ("no", "longer") in pairs or (
+        "not" in texts and ("anymore" in texts or any(p in _ANYMORE for p in pairs))
+    ):
+        return _make_ending(
+            "no longer", [t for t in clause.tokens if t.norm not in ("no", "not")], reading
+        )
     return None
 
 
-def _ended(clause: Clause, reading: Reading) -> Ending | None:
+def _find_active_ending(clause: Clause, reading: Reading) -> StatedEnding | None:
     """ "S stopped V-ing", "S left O", "S sold O"."""
     if clause.negated or clause.modal:
         return None
-    bones = [t for t in skeleton(clause.tokens) if t.norm not in _POSSESSIVES]
+    bones = [t for t in build_skeleton(clause.tokens) if t.norm not in _POSSESSIVES]
     norms = tuple(t.norm for t in bones)
     for words, kind in _ENDING_VERBS:
-        place = _place(norms, words)
-        if place is not None and place + len(words) < len(bones) and _may_end(bones[place + len(words)], words):
+        place = _find_place(norms, words)
+        if (
+            place is not None
+            and place + len(words) < len(bones)
+            and _may_end(bones[place + len(words)], words)
+        ):
             rest = [*bones[:place], *bones[place + len(words) :]]
             is_doing = bones[place + len(words)].text.lower().endswith("ing")
-            return _ending(" ".join(words), rest, reading, ends=frozenset() if is_doing else _ENDS[kind])
+            return _make_ending(
+                " ".join(words), rest, reading, ends=frozenset() if is_doing else _ENDS[kind]
+            )
     return None
 
 
@@ -94,44 +115,63 @@ def _may_end(following: Token, words: tuple[str, ...]) -> bool:
     return following.norm not in ("to", "at", "for", "by", "on", "behind", "off")
 
 
-def _was_ended(clause: Clause, reading: Reading) -> Ending | None:
+def _find_passive_ending(clause: Clause, reading: Reading) -> StatedEnding | None:
     """ "X was cancelled"."""
     if clause.negated or clause.modal:
         return None
-    bones = skeleton(clause.tokens)
+    bones = build_skeleton(clause.tokens)
     norms = tuple(t.norm for t in bones)
     for words in _VERBS["passive"]:
-        place = _place(norms, words)
+        place = _find_place(norms, words)
         ends_here = place is not None and all(
-            t.is_value or t.kind == "mark" or t.norm in lexicon.PREPOSITIONS for t in bones[place + len(words) :]
+            t.is_value or t.kind == "mark" or t.norm in lexicon.PREPOSITIONS
+            for t in bones[place + len(words) :]
         )
         if place and (words[0] == "be" or len(words) > 1 or ends_here):
-            return _ending(" ".join(words), bones[:place], reading)
+            return _make_ending(" ".join(words), bones[:place], reading)
     return None
 
 
-def _ending(
-    trigger: str, tokens: Sequence[Token], reading: Reading, *, ends: frozenset[str] = frozenset(), command: bool = False
-) -> Ending:
+def _make_ending(
+    trigger: str,
+    tokens: Sequence[Token],
+    reading: Reading,
+    *,
+    ends: frozenset[str] = frozenset(),
+    command: bool = False,
+) -> StatedEnding:
     attribute, used = _attribute_named(tokens)
     kept = [
         t
         for t in tokens
-        if t.norm not in used and (t.kind != "word" or (t.norm not in lexicon.RETRACTION_TALK and t.norm not in lexicon.LIGHT_WORDS))
+        if t.norm not in used
+        and (
+            t.kind != "word"
+            or (t.norm not in lexicon.RETRACTION_TALK and t.norm not in lexicon.LIGHT_WORDS)
+        )
     ]
-    remainder = frozenset(t.norm for t in content(kept)) - frozenset(trigger.split())
+    remainder = frozenset(t.norm for t in select_content(kept)) - frozenset(trigger.split())
     if attribute:
-        remainder = named(
+        remainder = collect_referents(
             [
                 t
                 for t in kept
-                if t.norm not in lexicon.LIGHT_WORDS and t.norm not in lexicon.RETRACTION_TALK and t.norm not in trigger.split()
+                if t.norm not in lexicon.LIGHT_WORDS
+                and t.norm not in lexicon.RETRACTION_TALK
+                and t.norm not in trigger.split()
             ]
         )
         if any(t.norm in _SAYING for t in tokens):
             remainder -= {"i", "we", "you"}
     entity = command and all(t.norm != "that" for t in tokens)
-    return Ending(trigger, remainder, ends, attribute, entity, command or not _has_news(reading, remainder, trigger))
+    return StatedEnding(
+        trigger,
+        remainder,
+        ends,
+        attribute,
+        entity,
+        command or not _has_news(reading, remainder, trigger),
+    )
 
 
 def _has_news(reading: Reading, remainder: frozenset[str], trigger: str) -> bool:
@@ -146,31 +186,52 @@ def _attribute_named(tokens: Sequence[Token]) -> tuple[str | None, frozenset[str
     """The attribute that the tokens name ("release date"), and the words that name it."""
     norms = [t.norm if t.kind == "word" else "" for t in tokens]
     for words, name in _NOUNS:
-        if any(tuple(norms[i : i + len(words)]) == words for i in range(len(norms) - len(words) + 1)):
+        if any(
+            tuple(norms[i : i + len(words)]) == words for i in range(len(norms) - len(words) + 1)
+        ):
             return name, frozenset(words)
     return None, frozenset()
 
 
-def _begins(bones: Sequence[Token], words: tuple[str, ...]) -> bool:
+def _has_leading_words(bones: Sequence[Token], words: tuple[str, ...]) -> bool:
     return tuple(t.norm for t in bones[: len(words)]) == words
 
 
-def _place(norms: tuple[str, ...], words: tuple[str, ...]) -> int | None:
+def _find_place(norms: tuple[str, ...], words: tuple[str, ...]) -> int | None:
     if words[0] not in norms:
         return None
-    return next((i for i in range(len(norms) - len(words) + 1) if norms[i : i + len(words)] == words), None)
+    return next(
+        (i for i in range(len(norms) - len(words) + 1) if norms[i : i + len(words)] == words), None
+    )
 
 
-def _verbs(kind: str) -> list[tuple[str, ...]]:
-    return sorted((tuple(lemma(word) for word in verb.split()) for verb in lexicon.ENDINGS[kind]["verbs"]), key=len, reverse=True)
+def _list_ending_verbs(kind: str) -> list[tuple[str, ...]]:
+    return sorted(
+        (
+            tuple(reduce_to_lemma(word) for word in verb.split())
+            for verb in lexicon.ENDINGS[kind]["verbs"]
+        ),
+        key=len,
+        reverse=True,
+    )
 
 
-_VERBS = {kind: _verbs(kind) for kind in lexicon.ENDINGS}
+_VERBS = {kind: _list_ending_verbs(kind) for kind in lexicon.ENDINGS}
 _ENDING_VERBS = sorted(
-    ((words, kind) for kind in _VERBS if kind not in ("passive", "commands") for words in _VERBS[kind]), key=lambda entry: -len(entry[0])
+    (
+        (words, kind)
+        for kind in _VERBS
+        if kind not in ("passive", "commands")
+        for words in _VERBS[kind]
+    ),
+    key=lambda entry: -len(entry[0]),
 )
 _ENDS = {kind: frozenset(entry["ends"]) for kind, entry in lexicon.ENDINGS.items()}
 _NOUNS = sorted(
-    ((tuple(t.norm for t in read(noun).tokens), name) for name, entry in lexicon.ATTRIBUTES.items() for noun in entry.get("nouns", ())),
+    (
+        (tuple(t.norm for t in parse_text(noun).tokens), name)
+        for name, entry in lexicon.ATTRIBUTES.items()
+        for noun in entry.get("nouns", ())
+    ),
     key=lambda pair: -len(pair[0]),
 )

@@ -8,11 +8,11 @@ ACT_AT = 0.7
 ONLY_FLAGS = frozenset(("fixed_attribute", "event_value", "tool_of_class"))
 
 
-def found(name: str, relation: Relation, explanation: str) -> Finding:
+def make_finding(name: str, relation: Relation, explanation: str) -> Finding:
     """A finding with the measured reliability of its signal; an unmeasured signal counts as unproven."""
-    return Finding(name, relation, bounded(name, CONFIDENCE.get(name, 0.5)), explanation)
+    return Finding(name, relation, bound_confidence(name, CONFIDENCE.get(name, 0.5)), explanation)
 
 
-def bounded(name: str, confidence: float) -> float:
+def bound_confidence(name: str, confidence: float) -> float:
     """The confidence, kept under the threshold for signals that may only flag."""
     return min(confidence, ACT_AT - 0.01) if name in ONLY_FLAGS else confidence

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.domain.signals import lexicon
 from app.domain.signals.reading import Clause
-from app.domain.signals.skeleton import named
+from app.domain.signals.skeleton import collect_referents
 from app.domain.signals.token import Token
 
 _CALENDAR = ("date", "weekday", "time")
@@ -45,7 +45,7 @@ class Frame:
     cued: bool = False
 
     @property
-    def asserts(self) -> bool:
+    def is_assertion(self) -> bool:
         """Whether it states a fact, rather than a denial or a wish."""
         return not self.negated and not self.modal
 
@@ -55,46 +55,77 @@ class Frame:
         return self.attribute.startswith("noun:")
 
 
-def built_frame(
-    clause: Clause, noun: Sequence[Token], owner: Sequence[Token], value: Value, *, change: bool = False, single: bool = True
+def make_built_frame(
+    clause: Clause,
+    noun: Sequence[Token],
+    owner: Sequence[Token],
+    value: Value,
+    *,
+    change: bool = False,
+    single: bool = True,
 ) -> Frame:
     """The frame of a noun that no list knows: the key is the noun itself."""
-    key = "noun:" + " ".join(sorted(named(noun)))
-    return Frame(key, named(owner), value.items, value.kind, value.rest, value.spoken, clause.negated, clause.modal, change, single=single)
+    key = "noun:" + " ".join(sorted(collect_referents(noun)))
+    return Frame(
+        key,
+        collect_referents(owner),
+        value.items,
+        value.kind,
+        value.rest,
+        value.spoken,
+        clause.negated,
+        clause.modal,
+        change,
+        single=single,
+    )
 
 
-def typed_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
+def find_typed_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
     """The first value of one of the kinds; parts of one date and time belong together."""
     first = next((t for t in tokens if t.kind in kinds), None)
     if first is None or (first.kind == "number" and _stands_behind_another(tokens, first)):
         return None
     parts = [t for t in tokens if t.kind in _CALENDAR] if first.kind in _CALENDAR else [first]
-    return Value(frozenset(t.norm for t in parts), first.kind, named([t for t in tokens if t not in parts]), _spoken(parts))
+    return Value(
+        frozenset(t.norm for t in parts),
+        first.kind,
+        collect_referents([t for t in tokens if t not in parts]),
+        _join_texts(parts),
+    )
 
 
 def _stands_behind_another(tokens: Sequence[Token], number: Token) -> bool:
     """Whether nouns or verbs stand between the attribute's words and the number, so that it may count something else."""
-    return bool(named([t for t in tokens[: tokens.index(number)] if t.kind == "word" and t.norm not in _UNITS]))
+    return bool(
+        collect_referents(
+            [t for t in tokens[: tokens.index(number)] if t.kind == "word" and t.norm not in _UNITS]
+        )
+    )
 
 
-def phrase(tokens: Sequence[Token]) -> Value | None:
+def find_leading_phrase(tokens: Sequence[Token]) -> Value | None:
     """The name or noun phrase that the tokens begin with, up to the next preposition, conjunction or mark."""
     end = next(
-        (i for i, t in enumerate(tokens) if t.kind == "mark" or (i and t.kind == "word" and t.norm in lexicon.VALUE_ENDS)), len(tokens)
+        (
+            i
+            for i, t in enumerate(tokens)
+            if t.kind == "mark" or (i and t.kind == "word" and t.norm in lexicon.VALUE_ENDS)
+        ),
+        len(tokens),
     )
-    items = named(tokens[:end])
+    items = collect_referents(tokens[:end])
     if not items:
         return None
     kind = "name" if any(t.kind == "name" for t in tokens[:end]) else "text"
-    return Value(items, kind, named(tokens[end:]), _spoken(tokens[:end]))
+    return Value(items, kind, collect_referents(tokens[end:]), _join_texts(tokens[:end]))
 
 
-def value_of(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
+def find_attribute_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
     """The value of an attribute that takes these kinds, in the tokens behind its words."""
     if "text" not in kinds:
-        return typed_value(tokens, kinds)
-    return None if tokens[0].kind in _NEVER_A_PHRASE - kinds else phrase(tokens)
+        return find_typed_value(tokens, kinds)
+    return None if tokens[0].kind in _NEVER_A_PHRASE - kinds else find_leading_phrase(tokens)
 
 
-def _spoken(tokens: Sequence[Token]) -> str:
+def _join_texts(tokens: Sequence[Token]) -> str:
     return " ".join(t.text for t in tokens).rstrip(".")

@@ -3,26 +3,26 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from app.domain.signals.built import built_frame_of, used_as
-from app.domain.signals.cued import cued_frame
+from app.domain.signals.built import find_built_frame, find_used_as_frame
+from app.domain.signals.cued import find_cued_frame
 from app.domain.signals.frame import Frame
-from app.domain.signals.known import known_frame
-from app.domain.signals.reading import Clause, Reading, read
-from app.domain.signals.skeleton import skeleton
+from app.domain.signals.known import find_known_frame
+from app.domain.signals.reading import Clause, Reading, parse_text
+from app.domain.signals.skeleton import build_skeleton
 
 
-def frames(reading: Reading) -> tuple[Frame, ...]:
+def find_frames(reading: Reading) -> tuple[Frame, ...]:
     """The frames of what was read, at most one per clause."""
-    return _frames_of(reading.text)
+    return _find_frames_of_text(reading.text)
 
 
 @lru_cache(maxsize=4096)
-def _frames_of(text: str) -> tuple[Frame, ...]:
-    reading = read(text)
-    told = tuple(_each(reading.clauses))
+def _find_frames_of_text(text: str) -> tuple[Frame, ...]:
+    reading = parse_text(text)
+    told = tuple(_find_clause_frames(reading.clauses))
     if any(not f.is_built and not _is_padded(f, reading) for f in told):
         return told
-    cued = cued_frame(reading)
+    cued = find_cued_frame(reading)
     return (cued,) if cued else told
 
 
@@ -31,9 +31,13 @@ def _is_padded(frame: Frame, reading: Reading) -> bool:
     return any(reading.kinds.get(i, "word") == "word" for i in frame.subject)
 
 
-def _each(clauses: tuple[Clause, ...]) -> Iterator[Frame]:
+def _find_clause_frames(clauses: tuple[Clause, ...]) -> Iterator[Frame]:
     for clause in clauses:
-        bones = skeleton(clause.tokens)
-        frame = bones and (used_as(clause, bones) or known_frame(clause, bones) or built_frame_of(clause, bones))
+        bones = build_skeleton(clause.tokens)
+        frame = bones and (
+            find_used_as_frame(clause, bones)
+            or find_known_frame(clause, bones)
+            or find_built_frame(clause, bones)
+        )
         if frame:
             yield frame

@@ -3,10 +3,12 @@
 import re
 from functools import cache
 
-from app.domain.signals.tables import lines
+from app.domain.signals.tables import read_lines
 
-IRREGULAR: dict[str, str] = {words[0]: words[1] for words in lines("irregular.txt")}
-_SYNONYMS: dict[str, str] = {word: group[0] for group in lines("synonyms.txt") for word in group[1:]}
+IRREGULAR: dict[str, str] = {words[0]: words[1] for words in read_lines("irregular.txt")}
+_SYNONYMS: dict[str, str] = {
+    word: group[0] for group in read_lines("synonyms.txt") for word in group[1:]
+}
 
 _KEEP = re.compile(r"(?:ss|us|is|as|os|news|always|series|lens|gas|bus|yes|perhaps|less)$")
 _VOWEL = re.compile(r"[aeiouy]")
@@ -15,23 +17,28 @@ _ADDS_E = re.compile(
 )
 
 
-def _undouble(stem: str) -> str:
+def _undouble_consonant(stem: str) -> str:
     if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsfz":
         return stem[:-1]
-    if len(stem) > 4 and stem.endswith("ll") and stem[-3] in "ae" and stem not in {"install", "spell", "smell"}:
+    if (
+        len(stem) > 4
+        and stem.endswith("ll")
+        and stem[-3] in "ae"
+        and stem not in {"install", "spell", "smell"}
+    ):
         return stem[:-1]
     return stem
 
 
 def _without_ending(stem: str) -> str:
-    undoubled = _undouble(stem)
+    undoubled = _undouble_consonant(stem)
     if undoubled == stem and _ADDS_E.search(stem) and len(stem) > 2:
         return stem + "e"
     return undoubled
 
 
 @cache
-def _regular(word: str) -> str:
+def _reduce_regular_word(word: str) -> str:
     if len(word) <= 3:
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -40,7 +47,12 @@ def _regular(word: str) -> str:
         return word[:-3] + "y"
     if word.endswith("ing") and len(word) > 5 and _VOWEL.search(word[:-3]):
         return _without_ending(word[:-3])
-    if word.endswith("ed") and len(word) > 4 and _VOWEL.search(word[:-2]) and not word.endswith("eed"):
+    if (
+        word.endswith("ed")
+        and len(word) > 4
+        and _VOWEL.search(word[:-2])
+        and not word.endswith("eed")
+    ):
         return _without_ending(word[:-2])
     if word.endswith(("sses", "shes", "ches", "xes", "zes", "oes")):
         return word[:-2]
@@ -50,7 +62,7 @@ def _regular(word: str) -> str:
 
 
 @cache
-def lemma(word: str) -> str:
+def reduce_to_lemma(word: str) -> str:
     """The dictionary form of a lower-case word, synonyms folded onto one of them."""
-    base = IRREGULAR.get(word) or _regular(word)
+    base = IRREGULAR.get(word) or _reduce_regular_word(word)
     return _SYNONYMS.get(base) or _SYNONYMS.get(word) or base

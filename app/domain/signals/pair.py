@@ -6,7 +6,7 @@ from functools import cached_property
 
 from app.domain.signals import lexicon
 from app.domain.signals.frame import Frame
-from app.domain.signals.frames import frames
+from app.domain.signals.frames import find_frames
 from app.domain.signals.reading import Reading
 from app.domain.signals.relation import Statement
 
@@ -28,7 +28,10 @@ class Pair:
     @property
     def akin(self) -> bool:
         """Whether both share content or give the same attribute, of whatever subject."""
-        return bool(self.shared) or bool({f.attribute for f in frames(self.new)} & {f.attribute for f in frames(self.old)})
+        return bool(self.shared) or bool(
+            {f.attribute for f in find_frames(self.new)}
+            & {f.attribute for f in find_frames(self.old)}
+        )
 
     @cached_property
     def only_new(self) -> frozenset[str]:
@@ -41,15 +44,22 @@ class Pair:
         return self.old.items - self.new.items - lexicon.LIGHT_WORDS
 
     @cached_property
-    def frames(self) -> tuple[tuple[Frame, Frame], ...]:
+    def frame_pairs(self) -> tuple[tuple[Frame, Frame], ...]:
         """Pairs of frames (incoming, stored) that speak of the same attribute of the same subject."""
-        old = frames(self.old)
-        return tuple((f, g) for f in frames(self.new) for g in old if _is_same_attribute(f, g) and self._is_same_subject(f, g))
+        old = find_frames(self.old)
+        return tuple(
+            (f, g)
+            for f in find_frames(self.new)
+            for g in old
+            if _is_same_attribute(f, g) and self._is_same_subject(f, g)
+        )
 
     def _is_same_subject(self, new: Frame, old: Frame) -> bool:
         if old.is_built and not new.is_built:
             return True
-        return new.subject == old.subject and _names_in_order(self.new, new.subject) == _names_in_order(self.old, old.subject)
+        return new.subject == old.subject and _names_in_order(
+            self.new, new.subject
+        ) == _names_in_order(self.old, old.subject)
 
     @cached_property
     def same_owner(self) -> bool:
@@ -60,32 +70,61 @@ class Pair:
     def one_span(self) -> bool:
         """Whether what differs is one run of at most three items in the same place, not at the start."""
         new, old = self.new.order, self.old.order
-        start = next((i for i, (a, b) in enumerate(zip(new, old, strict=False)) if a != b), min(len(new), len(old)))
-        end = next((i for i, (a, b) in enumerate(zip(new[start:][::-1], old[start:][::-1], strict=False)) if a != b), 0)
+        start = next(
+            (i for i, (a, b) in enumerate(zip(new, old, strict=False)) if a != b),
+            min(len(new), len(old)),
+        )
+        end = next(
+            (
+                i
+                for i, (a, b) in enumerate(zip(new[start:][::-1], old[start:][::-1], strict=False))
+                if a != b
+            ),
+            0,
+        )
         spans = (new[start : len(new) - end], old[start : len(old) - end])
         begins = start > 0 or bool(self.new.owner)
         apart = not set(spans[0]) & set(spans[1])
-        return begins and apart and all(1 <= len(s) <= 3 for s in spans) and _unbroken(self.new, spans[0]) and _unbroken(self.old, spans[1])
+        return (
+            begins
+            and apart
+            and all(1 <= len(s) <= 3 for s in spans)
+            and _is_unbroken(self.new, spans[0])
+            and _is_unbroken(self.old, spans[1])
+        )
 
     @cached_property
     def same_order(self) -> bool:
         """Whether the shared content stands in the same order, so that nobody has changed places."""
-        return [i for i in self.new.order if i in self.shared] == [i for i in self.old.order if i in self.shared]
+        return [i for i in self.new.order if i in self.shared] == [
+            i for i in self.old.order if i in self.shared
+        ]
 
 
 def _is_same_attribute(new: Frame, old: Frame) -> bool:
     """Whether both give the same attribute; what slips to a later day may have been due or planned."""
     if new.change and new.attribute == "schedule" and old.is_built:
-        return new.subject == old.subject | frozenset(old.attribute[5:].split()) and old.kind in ("date", "weekday", "time", "name", "text")
-    return new.attribute == old.attribute or (new.change and new.attribute == "schedule" and old.attribute in ("deadline", "release_date"))
+        return new.subject == old.subject | frozenset(old.attribute[5:].split()) and old.kind in (
+            "date",
+            "weekday",
+            "time",
+            "name",
+            "text",
+        )
+    return new.attribute == old.attribute or (
+        new.change and new.attribute == "schedule" and old.attribute in ("deadline", "release_date")
+    )
 
 
 def _names_in_order(reading: Reading, subject: frozenset[str]) -> list[str]:
     return [i for i in dict.fromkeys(reading.order) if i in subject and reading.kinds[i] == "name"]
 
 
-def _unbroken(reading: Reading, span: Sequence[str]) -> bool:
+def _is_unbroken(reading: Reading, span: Sequence[str]) -> bool:
     """Whether the items stand side by side, with at most articles and "of" between them."""
     places = [i for i, t in enumerate(reading.tokens) if t.norm in span]
     between = reading.tokens[places[0] : places[-1] + 1]
-    return all(t.norm in span or t.norm in lexicon.ARTICLES or t.norm in ("of", "'s", "-", ",") for t in between)
+    return all(
+        t.norm in span or t.norm in lexicon.ARTICLES or t.norm in ("of", "'s", "-", ",")
+        for t in between
+    )

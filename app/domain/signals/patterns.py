@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from app.domain.signals import lexicon
-from app.domain.signals.lemma import lemma
+from app.domain.signals.lemma import reduce_to_lemma
 
 SLOTS = frozenset("SVO")
 
@@ -37,13 +37,13 @@ class Pattern:
     constant: str | None
 
 
-def _alternatives(source: str) -> Iterator[str]:
+def _expand_alternatives(source: str) -> Iterator[str]:
     pieces = re.split(r"(\([^()]*\))", source)
     choices = [piece[1:-1].split("|") if piece.startswith("(") else [piece] for piece in pieces]
     return ("".join(choice) for choice in product(*choices))
 
 
-def _parts(words: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
+def _split_parts(words: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
     parts: list[str | tuple[str, ...]] = []
     run: list[str] = []
     for word in words:
@@ -57,48 +57,68 @@ def _parts(words: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
     return tuple([*parts, tuple(run)] if run else parts)
 
 
-def _compile(source: str, attribute: Attribute, *, change: bool) -> Iterator[Pattern]:
+def _compile_source(source: str, attribute: Attribute, *, change: bool) -> Iterator[Pattern]:
     body, _, constant = source.partition(" = ")
-    for text in _alternatives(body):
-        words = [w if w in SLOTS else lemma(w) for w in text.split() if w not in lexicon.ARTICLES]
+    for text in _expand_alternatives(body):
+        words = [
+            w if w in SLOTS else reduce_to_lemma(w)
+            for w in text.split()
+            if w not in lexicon.ARTICLES
+        ]
         literals = [w for w in words if w not in SLOTS]
-        yield Pattern(attribute, _parts(words), frozenset(literals), len(literals), change, constant.strip() or None)
+        yield Pattern(
+            attribute,
+            _split_parts(words),
+            frozenset(literals),
+            len(literals),
+            change,
+            constant.strip() or None,
+        )
 
 
-def _load() -> dict[str, list[Pattern]]:
+def _load_index() -> dict[str, list[Pattern]]:
     """Patterns by the rarest word in them, so that a text meets few of them."""
-    patterns = list(_all())
+    patterns = list(_load_patterns())
     spread = Counter(word for pattern in patterns for word in pattern.literals)
     index: dict[str, list[Pattern]] = {}
     for pattern in patterns:
-        index.setdefault(min(pattern.literals, key=lambda word: (spread[word], word)), []).append(pattern)
+        index.setdefault(min(pattern.literals, key=lambda word: (spread[word], word)), []).append(
+            pattern
+        )
     return index
 
 
-def _all() -> Iterator[Pattern]:
+def _load_patterns() -> Iterator[Pattern]:
     for name, entry in lexicon.ATTRIBUTES.items():
         fixed = entry.get("fixed", False)
-        attribute = Attribute(name, frozenset(entry["values"]), fixed, "text" in entry["values"] and not fixed)
-        told = (*_each(entry["states"], attribute, change=False), *_each(entry["changes"], attribute, change=True))
+        attribute = Attribute(
+            name, frozenset(entry["values"]), fixed, "text" in entry["values"] and not fixed
+        )
+        told = (
+            *_compile_sources(entry["states"], attribute, change=False),
+            *_compile_sources(entry["changes"], attribute, change=True),
+        )
         yield from {pattern.parts: pattern for pattern in told}.values()
 
 
-def _each(sources: Sequence[str], attribute: Attribute, *, change: bool) -> Iterator[Pattern]:
+def _compile_sources(
+    sources: Sequence[str], attribute: Attribute, *, change: bool
+) -> Iterator[Pattern]:
     for source in sources:
-        yield from _compile(source, attribute, change=change)
+        yield from _compile_source(source, attribute, change=change)
 
 
-INDEX = _load()
+INDEX = _load_index()
 
 
-def candidates(norms: Sequence[str]) -> list[Pattern]:
+def find_patterns(norms: Sequence[str]) -> list[Pattern]:
     """The patterns all of whose words are there, the longest first."""
     present = set(norms)
     found = [p for norm in present & INDEX.keys() for p in INDEX[norm] if p.literals <= present]
     return sorted(found, key=lambda p: -p.size)
 
 
-def _find(run: tuple[str, ...], norms: Sequence[str], start: int, *, anchored: bool) -> int:
+def _find_run(run: tuple[str, ...], norms: Sequence[str], start: int, *, anchored: bool) -> int:
     last = start if anchored else len(norms) - len(run)
     for i in range(start, last + 1):
         if norms[i] == run[0] and tuple(norms[i : i + len(run)]) == run:
@@ -106,7 +126,7 @@ def _find(run: tuple[str, ...], norms: Sequence[str], start: int, *, anchored: b
     return -1
 
 
-def spans(pattern: Pattern, norms: Sequence[str]) -> dict[str, tuple[int, int]] | None:
+def find_slot_spans(pattern: Pattern, norms: Sequence[str]) -> dict[str, tuple[int, int]] | None:
     """Where the slots of the pattern lie in the words, or None. Each slot takes as little as it can, the last one all the rest."""
     found: dict[str, tuple[int, int]] = {}
     position, open_slot, opened = 0, "", 0
@@ -114,7 +134,7 @@ def spans(pattern: Pattern, norms: Sequence[str]) -> dict[str, tuple[int, int]] 
         if isinstance(part, str):
             open_slot, opened = part, position
             continue
-        place = _find(part, norms, position + bool(open_slot), anchored=not open_slot)
+        place = _find_run(part, norms, position + bool(open_slot), anchored=not open_slot)
         if place < 0:
             return None
         if open_slot:

@@ -12,7 +12,11 @@ _PHRASES = (
     ),
     (("up to date",), r"\bup to date\b", "up-to-date"),
     (("out of stock",), r"\bout of stock\b", "out-of-stock"),
-    (("oh", "hey", "btw", "by the way", "fyi", "so,"), r"^(?:(?:oh|hey|btw|by the way|fyi)[,:]?|so,) ", ""),
+    (
+        ("oh", "hey", "btw", "by the way", "fyi", "so,"),
+        r"^(?:(?:oh|hey|btw|by the way|fyi)[,:]?|so,) ",
+        "",
+    ),
     ((" user",), r"\b(?:this|my|our|the current) user\b", "the user"),
     (
         ("user ",),
@@ -28,11 +32,17 @@ _PHRASES = (
     ),
     (("as of",), r"\bas of (?:now|today|this week|this month)\b", "now"),
     ((" got ",), r"\b(ha(?:ve|s|d)) got\b(?! to\b)", r"\1"),
-    ((" called ",), r"\bcalled (?-i:(?=[A-Z]))|(?<=\bis )called\b|(?<=\bnow )called\b", lambda m: "named" + m[0][6:]),
+    (
+        (" called ",),
+        r"\bcalled (?-i:(?=[A-Z]))|(?<=\bis )called\b|(?<=\bnow )called\b",
+        lambda m: "named" + m[0][6:],
+    ),
     (("after all", "at all"), r",? (?:after all|at all)\b", ""),
     ((" any more",), r" any more\b(?! than)", " anymore"),
 )
-_PATTERNS = tuple((hints, re.compile(pattern, re.IGNORECASE), written) for hints, pattern, written in _PHRASES)
+_PATTERNS = tuple(
+    (hints, re.compile(pattern, re.IGNORECASE), written) for hints, pattern, written in _PHRASES
+)
 _CONTRACTIONS = (
     (re.compile(r"\b(?:won't)\b", re.IGNORECASE), "will not"),
     (re.compile(r"\bcan't\b", re.IGNORECASE), "can not"),
@@ -46,11 +56,21 @@ _CONTRACTIONS = (
     (re.compile(r"\b(he|she|it|that|there|here|what|who|where|let)'s\b", re.IGNORECASE), r"\1 is"),
 )
 _PLAIN = str.maketrans(
-    {"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": " - ", "\u2212": "-", "\u00a0": " ", "`": "'"}
+    {
+        "\u2019": "'",
+        "\u2018": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2013": "-",
+        "\u2014": " - ",
+        "\u2212": "-",
+        "\u00a0": " ",
+        "`": "'",
+    }
 )
 
 
-def plain(text: str) -> str:
+def normalise_text(text: str) -> str:
     """The text with quotes, dashes, width and contractions written in one way."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_PLAIN)

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from app.domain.signals import lexicon
-from app.domain.signals.labels import labels
+from app.domain.signals.labels import find_labels
 from app.domain.signals.token import Token
 from app.domain.signals.tokens import tokenize
 from app.domain.text import fold_loosely
@@ -15,7 +15,9 @@ _BREAKERS = frozenset("but while because although though whereas however which w
 _AFTER_COMMA = frozenset("so instead not now".split())
 _PRONOUNS = frozenset("i we he she they it".split())
 _SWITCHES = frozenset("be turn switch leave keep".split())
-_AFTER_AND = frozenset("now then i he she they we it is was has have will does do did instead".split())
+_AFTER_AND = frozenset(
+    "now then i he she they we it is was has have will does do did instead".split()
+)
 _ASKING_VERBS = frozenset("do be can could will would should have may".split())
 _ASKING_WORDS = frozenset("what where when who why how which".split())
 _CONDITIONS = frozenset(("if", "unless", "suppose", "imagine", "pretend"))
@@ -73,7 +75,7 @@ class Reading:
         return fold_loosely(self.text)
 
     @cached_property
-    def asks(self) -> bool:
+    def is_question(self) -> bool:
         """Whether it is a question."""
         return self.text.rstrip().endswith("?") or _opens_question(self.tokens)
 
@@ -89,12 +91,18 @@ def _opens_question(tokens: Sequence[Token]) -> bool:
     first, second = tokens[0].norm, tokens[1].norm
     if first in _ASKING_WORDS:
         return second in _ASKING_VERBS and tokens[2].norm in lexicon.PRONOUNS
-    return first in _ASKING_VERBS and second in lexicon.PRONOUNS and tokens[0].text.lower() != "being"
+    return (
+        first in _ASKING_VERBS and second in lexicon.PRONOUNS and tokens[0].text.lower() != "being"
+    )
 
 
-def content(tokens: Sequence[Token]) -> list[Token]:
+def select_content(tokens: Sequence[Token]) -> list[Token]:
     """The tokens that carry meaning."""
-    return [t for i, t in enumerate(tokens) if t.kind not in ("mark", "possessive") and (t.kind != "word" or _has_meaning(tokens, i))]
+    return [
+        t
+        for i, t in enumerate(tokens)
+        if t.kind not in ("mark", "possessive") and (t.kind != "word" or _has_meaning(tokens, i))
+    ]
 
 
 def _has_meaning(tokens: Sequence[Token], i: int) -> bool:
@@ -103,12 +111,20 @@ def _has_meaning(tokens: Sequence[Token], i: int) -> bool:
         return (
             i > 0
             and tokens[i - 1].norm in _SWITCHES
-            and (i + 1 == len(tokens) or tokens[i + 1].kind == "mark" or tokens[i + 1].norm in lexicon.PREPOSITIONS)
+            and (
+                i + 1 == len(tokens)
+                or tokens[i + 1].kind == "mark"
+                or tokens[i + 1].norm in lexicon.PREPOSITIONS
+            )
         )
-    return norm not in lexicon.FUNCTION_WORDS and norm not in lexicon.SUPPORT and norm not in lexicon.NEGATORS
+    return (
+        norm not in lexicon.FUNCTION_WORDS
+        and norm not in lexicon.SUPPORT
+        and norm not in lexicon.NEGATORS
+    )
 
 
-def _breaks(tokens: tuple[Token, ...], i: int) -> bool:
+def _is_clause_break(tokens: tuple[Token, ...], i: int) -> bool:
     token = tokens[i]
     if token.norm in (";", "!", "?", "."):
         return True
@@ -116,78 +132,109 @@ def _breaks(tokens: tuple[Token, ...], i: int) -> bool:
         return i > 0
     if token.norm == "and" and i + 1 < len(tokens) and tokens[i + 1].kind == "word":
         following = tokens[i + 1]
-        return following.text.lower() in _AFTER_AND or (following.norm in ("join", "work") and following.text.lower() != following.norm)
+        return following.text.lower() in _AFTER_AND or (
+            following.norm in ("join", "work") and following.text.lower() != following.norm
+        )
     if token.norm != "," or i + 1 == len(tokens):
         return False
     after = tokens[i + 1].norm
     return after in _AFTER_COMMA or (i > 2 and after in _PRONOUNS)
 
 
-def _clause(tokens: tuple[Token, ...]) -> Clause:
+def _make_clause(tokens: tuple[Token, ...]) -> Clause:
     norms = [t.norm for t in tokens]
     denials = sum(norm in lexicon.NEGATORS for norm in norms)
     only = any(a == "not" and b in ("only", "just") for a, b in pairwise(norms))
-    modal = any(t.kind == "word" and t.norm in lexicon.MODALS for t in tokens) or _intends(tokens)
-    return Clause(tokens, frozenset(t.norm for t in content(tokens)), _owner(tokens), denials % 2 == 1 and not only, modal)
+    modal = any(t.kind == "word" and t.norm in lexicon.MODALS for t in tokens) or _has_intention(
+        tokens
+    )
+    return Clause(
+        tokens,
+        frozenset(t.norm for t in select_content(tokens)),
+        _find_owner(tokens),
+        denials % 2 == 1 and not only,
+        modal,
+    )
 
 
-def _intends(tokens: tuple[Token, ...]) -> bool:
+def _has_intention(tokens: tuple[Token, ...]) -> bool:
     """Whether somebody plans, hopes or wishes; "my phone plan" is a thing."""
     triples = zip((None, *tokens), tokens, tokens[1:], strict=False)
     return any(
-        token.norm in lexicon.INTENTIONS and after.norm in ("to", "on", "that", "i", "we") and (before is None or _may_act(before))
+        token.norm in lexicon.INTENTIONS
+        and after.norm in ("to", "on", "that", "i", "we")
+        and (before is None or _may_act(before))
         for before, token, after in triples
     )
 
 
 def _may_act(token: Token) -> bool:
     return token.kind == "name" or (
-        token.norm in lexicon.FUNCTION_WORDS | lexicon.SUPPORT and token.norm not in ("my", "our", "'s", "the", "a")
+        token.norm in lexicon.FUNCTION_WORDS | lexicon.SUPPORT
+        and token.norm not in ("my", "our", "'s", "the", "a")
     )
 
 
-def _clauses(tokens: tuple[Token, ...]) -> tuple[Clause, ...]:
+def _split_clauses(tokens: tuple[Token, ...]) -> tuple[Clause, ...]:
     clauses, start = [], 0
     for i in range(len(tokens)):
-        if _breaks(tokens, i):
+        if _is_clause_break(tokens, i):
             if any(t.kind != "mark" for t in tokens[start:i]):
-                clauses.append(_clause(tokens[start:i]))
+                clauses.append(_make_clause(tokens[start:i]))
             start = i
     if any(t.kind != "mark" for t in tokens[start:]) or not clauses:
-        clauses.append(_clause(tokens[start:]))
-    return tuple(replace(c, modal=True) for c in clauses) if _is_unproven(tokens) else tuple(clauses)
+        clauses.append(_make_clause(tokens[start:]))
+    return (
+        tuple(replace(c, modal=True) for c in clauses) if _is_unproven(tokens) else tuple(clauses)
+    )
 
 
 def _is_unproven(tokens: Sequence[Token]) -> bool:
     """Whether all of it hangs on a condition, or is what somebody else says."""
     first = next((t for t in tokens if t.kind != "mark"), None)
-    if first is None or first.norm in _CONDITIONS or [t.text.lower() for t in tokens[:2]] == ["according", "to"]:
+    if (
+        first is None
+        or first.norm in _CONDITIONS
+        or [t.text.lower() for t in tokens[:2]] == ["according", "to"]
+    ):
         return first is not None
-    reporter = next((i for i, t in enumerate(tokens) if t.kind == "word" and t.norm in _REPORTING), None)
+    reporter = next(
+        (i for i, t in enumerate(tokens) if t.kind == "word" and t.norm in _REPORTING), None
+    )
     return reporter is not None and 0 < reporter <= 4 and _is_somebody_else(tokens[:reporter])
 
 
 def _is_somebody_else(subject: Sequence[Token]) -> bool:
     """Whether nothing but a person other than the speaker stands there."""
-    owner = _owner(tuple(subject))
+    owner = _find_owner(tuple(subject))
     said_by = owner and not (owner[0] in _SPEAKING and len(owner) == 1)
-    return bool(said_by) or any(t.norm in lexicon.THIRD_PERSON or t.norm in ("rumour", "rumor", "someone", "somebody") for t in subject)
+    return bool(said_by) or any(
+        t.norm in lexicon.THIRD_PERSON or t.norm in ("rumour", "rumor", "someone", "somebody")
+        for t in subject
+    )
 
 
-def _owner(tokens: tuple[Token, ...]) -> tuple[str, ...]:
+def _find_owner(tokens: tuple[Token, ...]) -> tuple[str, ...]:
     """Whose fact it is: ("i",), ("i", "sister"), the leading name, or () where the text does not begin with anyone."""
     head: list[str] = []
     for place, token in enumerate(tokens):
         norm = token.norm
         if (
-            (token.kind == "word" and (norm in lexicon.ARTICLES or norm in _BREAKERS or (norm == "and" and not head)))
+            (
+                token.kind == "word"
+                and (norm in lexicon.ARTICLES or norm in _BREAKERS or (norm == "and" and not head))
+            )
             or (token.kind == "mark" and norm in ("(", ";", ",") and not head)
             or norm in lexicon.SUPPORT
         ):
             continue
         if token.kind == "name" and not any(h in ("i", "we") for h in head):
             head.append(norm)
-        elif token.kind == "word" and (norm in lexicon.FIRST_PERSON or norm in lexicon.FIRST_PLURAL) and not head:
+        elif (
+            token.kind == "word"
+            and (norm in lexicon.FIRST_PERSON or norm in lexicon.FIRST_PLURAL)
+            and not head
+        ):
             head.append("i" if norm in lexicon.FIRST_PERSON else "we")
         elif token.kind == "word" and norm in lexicon.KIN and (head or place < 2):
             head.append(norm)
@@ -196,30 +243,32 @@ def _owner(tokens: tuple[Token, ...]) -> tuple[str, ...]:
     return tuple(head)
 
 
-def _identifiers(tokens: tuple[Token, ...]) -> frozenset[tuple[str, str]]:
+def _find_identifiers(tokens: tuple[Token, ...]) -> frozenset[tuple[str, str]]:
     """Numbers and codes that belong to the name or noun before them: (linux, 9), (room, 204)."""
     found = set()
     for before, token in pairwise(tokens):
-        if token.kind in ("number", "version", "code", "ordinal") and (before.kind == "name" or before.norm in lexicon.IDENTIFYING_NOUNS):
+        if token.kind in ("number", "version", "code", "ordinal") and (
+            before.kind == "name" or before.norm in lexicon.IDENTIFYING_NOUNS
+        ):
             found.add((before.norm, token.norm))
     return frozenset(found)
 
 
 @lru_cache(maxsize=4096)
-def read(text: str) -> Reading:
+def parse_text(text: str) -> Reading:
     """The reading of a text; the same text gives the same object."""
     tokens = tokenize(text)
-    items = content(tokens)
+    items = select_content(tokens)
     norms = frozenset(t.norm for t in tokens if t.kind == "word")
     return Reading(
         text=text,
         tokens=tokens,
-        clauses=_clauses(tokens),
+        clauses=_split_clauses(tokens),
         order=tuple(t.norm for t in items),
         kinds={t.norm: t.kind for t in items},
-        owner=_owner(tokens),
+        owner=_find_owner(tokens),
         words=norms,
         quantifiers=norms & lexicon.QUANTIFIERS,
-        identifiers=_identifiers(tokens),
-        labels=labels(tokens),
+        identifiers=_find_identifiers(tokens),
+        labels=find_labels(tokens),
     )

@@ -20,7 +20,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class StatedSlot:
     """What a statement is about, as in (alice, residence), and the value it gives."""
 
     entity: str
@@ -29,7 +29,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgment:
+class SignalJudgment:
     """The relation to the candidate at place `candidate`.
 
     `flag`: plausible but unproven. The incoming statement is stored beside the candidate, and a review proposes the relation.
@@ -46,4 +46,4 @@ class Judgment:
     akin: bool = True
 
 
-__all__ = ["Finding", "Judgment", "Relation", "Slot", "Statement"]
+__all__ = ["Finding", "Relation", "SignalJudgment", "StatedSlot", "Statement"]

@@ -4,82 +4,101 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from app.domain.signals import lexicon
-from app.domain.signals.endings import Ending, ending_of
-from app.domain.signals.finding import found
+from app.domain.signals.endings import StatedEnding, find_ending
+from app.domain.signals.finding import make_finding
 from app.domain.signals.frame import Frame
-from app.domain.signals.frames import frames
+from app.domain.signals.frames import find_frames
 from app.domain.signals.pair import Pair
 from app.domain.signals.reading import Reading
 from app.domain.signals.relation import Finding, Relation
 
 
-def retraction(pair: Pair) -> Iterator[Finding]:
+def find_retraction(pair: Pair) -> Iterator[Finding]:
     """RETRACTION (or UPDATE, where the text goes on to say more) of what the remainder of a retracting text matches."""
-    ending = ending_of(pair.new.text)
+    ending = find_ending(pair.new.text)
     if ending is None or (ending.trigger in pair.old.words and not ending.attribute):
         return
     relation = Relation.RETRACTION if ending.only else Relation.UPDATE
-    name = _match(ending, pair)
+    name = _find_signal_name(ending, pair)
     if name:
-        yield found(name, relation, f'"{ending.trigger}" ends: {pair.old.text}')
+        yield make_finding(name, relation, f'"{ending.trigger}" ends: {pair.old.text}')
 
 
-def leftover(pair: Pair) -> int:
+def count_leftover(pair: Pair) -> int:
     """How much of the stored text the retraction does not speak of; the closest candidate is the one that is meant."""
-    ending = ending_of(pair.new.text)
+    ending = find_ending(pair.new.text)
     if ending is None or ending.attribute or _is_about_entity(ending, pair.new):
         return 0
     return len(pair.old.items - ending.remainder - ending.ends)
 
 
-def _match(ending: Ending, pair: Pair) -> str:
+def _find_signal_name(ending: StatedEnding, pair: Pair) -> str:
     if ending.attribute:
-        return "retraction_of_attribute" if any(_is_meant(ending, f) for f in frames(pair.old)) else ""
+        return (
+            "retraction_of_attribute"
+            if any(_is_meant(ending, f) for f in find_frames(pair.old))
+            else ""
+        )
     if not ending.remainder:
         return ""
     if _is_about_entity(ending, pair.new):
         return "retraction_of_entity" if _is_entity_of(ending.remainder, pair.old) else ""
-    if any(_is_built_from(ending.remainder, f) for f in frames(pair.old)):
+    if any(_is_built_from(ending.remainder, f) for f in find_frames(pair.old)):
         return "retraction_of_attribute"
     if not _is_said_by(ending, pair):
         return ""
     left = pair.old.items - ending.remainder
     names_left = any(pair.old.kinds[i] == "name" for i in left)
-    is_another = ending.ends and _is_indefinite(ending, pair.new) and bool(left - ending.ends - lexicon.LIGHT_WORDS)
+    is_another = (
+        ending.ends
+        and _is_indefinite(ending, pair.new)
+        and bool(left - ending.ends - lexicon.LIGHT_WORDS)
+    )
     return "retraction_loose" if names_left or len(left) > 4 or is_another else "retraction"
 
 
-def _is_indefinite(ending: Ending, reading: Reading) -> bool:
+def _is_indefinite(ending: StatedEnding, reading: Reading) -> bool:
     """ "Lost a tooth": not said which."""
     verb = ending.trigger.split()[-1]
     return any(a.norm == verb and b.norm in ("a", "an") for a, b in pairwise(reading.tokens))
 
 
-def _is_said_by(ending: Ending, pair: Pair) -> bool:
+def _is_said_by(ending: StatedEnding, pair: Pair) -> bool:
     """Whether the stored text says what ended, and is of the kind that the verb can end."""
     said = pair.old.items | frozenset(pair.old.owner)
-    return _without_dates(ending.remainder, pair) <= said and (not ending.ends or bool(ending.ends & pair.old.words))
+    return _without_dates(ending.remainder, pair) <= said and (
+        not ending.ends or bool(ending.ends & pair.old.words)
+    )
 
 
 def _without_dates(remainder: frozenset[str], pair: Pair) -> frozenset[str]:
     """The remainder without the day on which it ended."""
-    return frozenset(i for i in remainder if pair.new.kinds.get(i) not in ("date", "weekday", "time"))
+    return frozenset(
+        i for i in remainder if pair.new.kinds.get(i) not in ("date", "weekday", "time")
+    )
 
 
-def _is_meant(ending: Ending, frame: Frame) -> bool:
+def _is_meant(ending: StatedEnding, frame: Frame) -> bool:
     return frame.attribute == ending.attribute and frame.subject == ending.remainder
 
 
 def _is_built_from(remainder: frozenset[str], frame: Frame) -> bool:
-    return frame.is_built and frame.subject | set(frame.attribute[5:].split()) - lexicon.LIGHT_WORDS == remainder
+    return (
+        frame.is_built
+        and frame.subject | set(frame.attribute[5:].split()) - lexicon.LIGHT_WORDS == remainder
+    )
 
 
-def _is_about_entity(ending: Ending, reading: Reading) -> bool:
-    return ending.entity and bool(ending.remainder) and all(reading.kinds.get(i, "word") != "word" for i in ending.remainder)
+def _is_about_entity(ending: StatedEnding, reading: Reading) -> bool:
+    return (
+        ending.entity
+        and bool(ending.remainder)
+        and all(reading.kinds.get(i, "word") != "word" for i in ending.remainder)
+    )
 
 
 def _is_entity_of(remainder: frozenset[str], old: Reading) -> bool:
-    told = frames(old)
+    told = find_frames(old)
     if told:
         return any(f.subject == remainder for f in told)
     if old.negated and not old.owner:

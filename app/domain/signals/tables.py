@@ -9,16 +9,19 @@ from typing import Any
 _DATA = Path(__file__).parent / "data"
 
 
-def lines(name: str) -> Iterator[list[str]]:
+def read_lines(name: str) -> Iterator[list[str]]:
     """The words of each line; empty lines and comments left out."""
     for line in (_DATA / name).read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             yield line.split()
 
 
-def table(name: str) -> dict[str, Any]:
+def read_table(name: str) -> dict[str, Any]:
     return tomllib.loads((_DATA / name).read_text(encoding="utf-8"))
 
 
-def numbers(name: str) -> dict[str, float]:
-    return {key: float(value) for key, value in json.loads((_DATA / name).read_text(encoding="utf-8")).items()}
+def read_numbers(name: str) -> dict[str, float]:
+    return {
+        key: float(value)
+        for key, value in json.loads((_DATA / name).read_text(encoding="utf-8")).items()
+    }

@@ -4,11 +4,13 @@ from datetime import timedelta
 
 from app.domain.signals.pair import Pair
 
-_MARKERS = frozenset("now currently recently begin switch move change lately nowadays anymore longer".split())
+_MARKERS = frozenset(
+    "now currently recently begin switch move change lately nowadays anymore longer".split()
+)
 _APART = timedelta(hours=24)
 
 
-def supports(pair: Pair) -> str:
+def find_time_support(pair: Pair) -> str:
     """Why time speaks for the incoming statement, or ""."""
     marked = sorted(_MARKERS & pair.new.words - pair.old.words)
     at, before = pair.incoming.at, pair.stored.at

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from app.domain.signals import lexicon, values
 from app.domain.signals.headless import with_speaker
-from app.domain.signals.lemma import IRREGULAR, lemma
-from app.domain.signals.plain import plain
+from app.domain.signals.lemma import IRREGULAR, reduce_to_lemma
+from app.domain.signals.plain import normalise_text
 from app.domain.signals.token import Token
 
 _INITIALS = r"(?:[A-Za-z]\.){2,}|[A-Z]\.(?=\s[A-Z])|(?:Mr|Mrs|Ms|Dr|Jr|Sr|St|Prof)\."
@@ -23,13 +23,13 @@ _TOKEN = re.compile(
 )
 
 
-def _word(text: str) -> Token:
+def _make_word_token(text: str) -> Token:
     low = text.lower()
     if text.isupper() and low in lexicon.UNIQUE_ROLES:
-        return Token(low, lemma(low), "word")
+        return Token(low, reduce_to_lemma(low), "word")
     if low in values.NUMBER_WORDS and low not in ("one",):
         return Token(text, values.NUMBER_WORDS[low], "number")
-    norm = lemma(low)
+    norm = reduce_to_lemma(low)
     if norm in values.WEEKDAYS and text[0].isupper():
         return Token(text, norm, "habit" if low.endswith("days") else "weekday")
     return Token(text, norm, "word")
@@ -40,26 +40,30 @@ _MARKS_AROUND = frozenset("&*|^@\\")
 
 def _is_punctuation(symbol: str) -> bool:
     """Whether a mark outside of words says nothing: quotes and bullets, unlike arrows, emoji and comparisons."""
-    return symbol in _MARKS_AROUND or (not symbol.isascii() and unicodedata.category(symbol)[0] in "PZC")
+    return symbol in _MARKS_AROUND or (
+        not symbol.isascii() and unicodedata.category(symbol)[0] in "PZC"
+    )
 
 
-def _raw(text: str) -> list[Token]:
+def _scan_tokens(text: str) -> list[Token]:
     tokens = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or "word"
         piece = match[0]
         if kind == "word":
-            tokens.append(_word(piece))
+            tokens.append(_make_word_token(piece))
         elif kind == "symbol":
             tokens += [] if _is_punctuation(piece) else [Token(piece, piece, "word")]
         elif kind in ("mark", "possessive"):
             tokens.append(Token(piece, piece.strip() if kind == "mark" else "'s", kind))
         else:
-            tokens.append(Token(piece, values.normal_form(kind, piece), kind))
+            tokens.append(Token(piece, values.normalise_value(kind, piece), kind))
     return tokens
 
 
-_ADVERBS = lexicon.SUPPORT | frozenset("only never often always usually rarely seldom mostly sometimes once no not".split())
+_ADVERBS = lexicon.SUPPORT | frozenset(
+    "only never often always usually rarely seldom mostly sometimes once no not".split()
+)
 
 
 def _starts_name(token: Token, following: Token | None) -> bool:
@@ -84,18 +88,24 @@ def _starts_name(token: Token, following: Token | None) -> bool:
 def _name_numbered_users(tokens: list[Token]) -> None:
     """ "User 12" is somebody, not the speaker."""
     for i, (token, following) in enumerate(pairwise(tokens)):
-        numbered = following.is_value or (following.norm in ("number", "id") and i + 2 < len(tokens) and tokens[i + 2].is_value)
+        numbered = following.is_value or (
+            following.norm in ("number", "id") and i + 2 < len(tokens) and tokens[i + 2].is_value
+        )
         if token.kind == "word" and token.norm == "user" and numbered:
             tokens[i] = Token(token.text, token.norm, "name")
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
     """Tokens of the text in order. Names are capitalised words that do not owe it to the start of a sentence."""
-    tokens = with_speaker(_raw(plain(text)))
+    tokens = with_speaker(_scan_tokens(normalise_text(text)))
     _name_numbered_users(tokens)
     starts = True
     for i, token in enumerate(tokens):
-        if token.kind == "word" and token.text != token.text.lower() and token.text not in ("I", "The", "An"):
+        if (
+            token.kind == "word"
+            and token.text != token.text.lower()
+            and token.text not in ("I", "The", "An")
+        ):
             following = next((t for t in tokens[i + 1 :] if t.norm not in _ADVERBS), None)
             if not starts or _starts_name(token, following):
                 tokens[i] = Token(token.text, token.text.lower().rstrip("."), "name")

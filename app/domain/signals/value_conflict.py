@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from app.domain.signals import lexicon
-from app.domain.signals.finding import found
+from app.domain.signals.finding import make_finding
 from app.domain.signals.pair import Pair
 from app.domain.signals.reading import Reading
 from app.domain.signals.relation import Finding, Relation
@@ -14,10 +14,16 @@ _COUNTING = frozenset("have own need take contain include feature hold".split())
 _WHEN = frozenset(("date", "weekday", "time"))
 
 
-def value_conflict(pair: Pair) -> Iterator[Finding]:
+def find_value_conflict(pair: Pair) -> Iterator[Finding]:
     """UPDATE where both texts match but for one typed value, or one name, in the same place."""
     new, old = pair.only_new, pair.only_old
-    if not new or not old or not pair.same_order or len(pair.shared) + bool(pair.same_owner and pair.new.owner) < 2 or _repeats(pair):
+    if (
+        not new
+        or not old
+        or not pair.same_order
+        or len(pair.shared) + bool(pair.same_owner and pair.new.owner) < 2
+        or _may_repeat(pair)
+    ):
         return
     if pair.new.modal != pair.old.modal or pair.new.negated or pair.old.negated:
         return
@@ -26,11 +32,15 @@ def value_conflict(pair: Pair) -> Iterator[Finding]:
         return
     if _typed_alike(pair):
         if not _begins_with_it(pair):
-            yield found(
-                "event_value" if _is_past_event(pair.new) or _is_one_of_several_dates(pair) else "value_conflict", Relation.UPDATE, said
+            yield make_finding(
+                "event_value"
+                if _is_past_event(pair.new) or _is_one_of_several_dates(pair)
+                else "value_conflict",
+                Relation.UPDATE,
+                said,
             )
     elif pair.one_span:
-        yield found(_span_name(pair), Relation.UPDATE, said)
+        yield make_finding(_span_name(pair), Relation.UPDATE, said)
 
 
 def _is_one_of_many(pair: Pair) -> bool:
@@ -40,10 +50,12 @@ def _is_one_of_many(pair: Pair) -> bool:
 
 def _is_one_of_several_dates(pair: Pair) -> bool:
     """ "Has a meeting on Tuesday", "there is a concert on 4 May": another day may be another one."""
-    if not {_family(pair.new, i) for i in pair.only_new} <= _WHEN:
+    if not {_find_value_family(pair.new, i) for i in pair.only_new} <= _WHEN:
         return False
     tokens = [t for t in pair.new.tokens if t.norm not in lexicon.SUPPORT]
-    return any(a.norm in ("have", "be") and b.norm in ("a", "an", "another") for a, b in pairwise(tokens))
+    return any(
+        a.norm in ("have", "be") and b.norm in ("a", "an", "another") for a, b in pairwise(tokens)
+    )
 
 
 def _is_past_event(reading: Reading) -> bool:
@@ -51,8 +63,17 @@ def _is_past_event(reading: Reading) -> bool:
     tokens = [t for t in reading.tokens if t.norm not in lexicon.SUPPORT]
     for before, token in pairwise(tokens):
         low = token.text.lower()
-        is_past = token.kind == "word" and low != token.norm and (low.endswith("ed") or low in lexicon.PAST_FORMS) and not low.endswith("s")
-        if is_past and before.norm not in ("be", "have", "get", "not") and token.norm not in _LASTING:
+        is_past = (
+            token.kind == "word"
+            and low != token.norm
+            and (low.endswith("ed") or low in lexicon.PAST_FORMS)
+            and not low.endswith("s")
+        )
+        if (
+            is_past
+            and before.norm not in ("be", "have", "get", "not")
+            and token.norm not in _LASTING
+        ):
             return (
                 before.kind in ("name", "word", "number")
                 and before.norm not in lexicon.ARTICLES
@@ -69,13 +90,13 @@ _LASTING = (
 
 
 def _typed_alike(pair: Pair) -> bool:
-    kinds_new = sorted(_family(pair.new, i) for i in pair.only_new)
-    kinds_old = sorted(_family(pair.old, i) for i in pair.only_old)
+    kinds_new = sorted(_find_value_family(pair.new, i) for i in pair.only_new)
+    kinds_old = sorted(_find_value_family(pair.old, i) for i in pair.only_old)
     many = len(kinds_new) > 1 and not set(kinds_new) <= _WHEN
     return kinds_new == kinds_old and not many and "" not in kinds_new
 
 
-def _family(reading: Reading, item: str) -> str:
+def _find_value_family(reading: Reading, item: str) -> str:
     kind = reading.kinds[item]
     return "number" if kind in _NUMERIC else "" if kind in ("word", "name", "habit") else kind
 
@@ -87,13 +108,17 @@ def _begins_with_it(pair: Pair) -> bool:
     return pair.new.order[0] in pair.only_new or pair.old.order[0] in pair.only_old
 
 
-def _repeats(pair: Pair) -> bool:
+def _may_repeat(pair: Pair) -> bool:
     """Whether the verb tells something that can happen again or hold of many, and nothing narrows it to one."""
-    verbs = _event_verbs(pair.old) if "now" not in pair.new.words or _is_past_event(pair.old) else set()
+    verbs = (
+        _event_verbs(pair.old) if "now" not in pair.new.words or _is_past_event(pair.old) else set()
+    )
     if not _is_exact(pair):
         counted = {b.norm for a, b in pairwise(pair.old.tokens) if a.is_value}
-        verbs |= ({t.norm for t in pair.old.tokens if t.kind == "word"} & lexicon.MANY_VALUED_VERBS) - counted
-    if _counts(pair):
+        verbs |= (
+            {t.norm for t in pair.old.tokens if t.kind == "word"} & lexicon.MANY_VALUED_VERBS
+        ) - counted
+    if _is_count(pair):
         verbs -= _COUNTING
     if _is_last(pair) or _has_purpose(pair):
         verbs -= lexicon.OCCUPYING_VERBS
@@ -110,7 +135,10 @@ def _event_verbs(reading: Reading) -> set[str]:
         if t.text.lower() != t.norm
         or (
             before is not None
-            and (before.kind == "name" or before.norm in lexicon.FIRST_PERSON | lexicon.FIRST_PLURAL | lexicon.THIRD_PERSON)
+            and (
+                before.kind == "name"
+                or before.norm in lexicon.FIRST_PERSON | lexicon.FIRST_PLURAL | lexicon.THIRD_PERSON
+            )
         )
     }
 
@@ -120,7 +148,7 @@ def _is_exact(pair: Pair) -> bool:
     return all(pair.new.kinds[i] not in ("word", "name", "number") for i in pair.only_new)
 
 
-def _counts(pair: Pair) -> bool:
+def _is_count(pair: Pair) -> bool:
     return all(pair.new.kinds[i] == "number" for i in pair.only_new)
 
 
@@ -140,11 +168,15 @@ def _is_progress(pair: Pair) -> bool:
     """Whether the number counts towards a total: "9 of 12"."""
     tokens = pair.new.tokens
     triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
-    return any(a.norm in pair.only_new and b.norm in ("of", "out") and c.is_value for a, b, c in triples)
+    return any(
+        a.norm in pair.only_new and b.norm in ("of", "out") and c.is_value for a, b, c in triples
+    )
 
 
 def _span_name(pair: Pair) -> str:
-    names = all(pair.new.kinds[i] == "name" for i in pair.only_new) and all(pair.old.kinds[i] == "name" for i in pair.only_old)
+    names = all(pair.new.kinds[i] == "name" for i in pair.only_new) and all(
+        pair.old.kinds[i] == "name" for i in pair.only_old
+    )
     if not names:
         return "span_conflict"
     if _names_one_of_several(pair):
@@ -161,4 +193,6 @@ def _names_one_of_several(pair: Pair) -> bool:
         return bool(pair.new.owner)
     be = next((i for i, t in enumerate(tokens) if t.norm == "be"), 0)
     head = tokens[be - 1].norm if be else ""
-    return place > be and (head in lexicon.MANY_VALUED_NOUNS or head in lexicon.KIN - lexicon.ONE_AT_A_TIME)
+    return place > be and (
+        head in lexicon.MANY_VALUED_NOUNS or head in lexicon.KIN - lexicon.ONE_AT_A_TIME
+    )

@@ -2,11 +2,17 @@
 
 import re
 
-MONTHS = "January February March April May June July August September October November December".split()
-_MONTH = "(?:" + "|".join(f"{m[:3]}(?:{m[3:]})?" if m != "May" else m for m in MONTHS) + r"|Sept)\.?"
+MONTHS = (
+    "January February March April May June July August September October November December".split()
+)
+_MONTH = (
+    "(?:" + "|".join(f"{m[:3]}(?:{m[3:]})?" if m != "May" else m for m in MONTHS) + r"|Sept)\.?"
+)
 _DAY = r"(?:[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _AMOUNT = r"\d[\d,]*(?:\.\d+)?"
-_SIGN = r"(?:(?<![\w.,:;)%/-])-)?"  # A minus stands alone before its number; between two it is a dash.
+_SIGN = (
+    r"(?:(?<![\w.,:;)%/-])-)?"  # A minus stands alone before its number; between two it is a dash.
+)
 _SCALE = r"(?:\s?(?:k|K|M|m|bn|thousand|million|billion)\b)?"
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NUMBER_WORDS = {
@@ -15,9 +21,20 @@ NUMBER_WORDS = {
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
         " seventeen eighteen nineteen twenty".split()
     )
-} | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90", "dozen": "12"}
+} | {
+    "thirty": "30",
+    "forty": "40",
+    "fifty": "50",
+    "sixty": "60",
+    "seventy": "70",
+    "eighty": "80",
+    "ninety": "90",
+    "dozen": "12",
+}
 
-_ALONE = "|".join(rf"(?<={word} )" for word in ("in", "by", "until", "since", "from", "last", "next", "till"))
+_ALONE = "|".join(
+    rf"(?<={word} )" for word in ("in", "by", "until", "since", "from", "last", "next", "till")
+)
 _DATE = "|".join(
     [
         r"\d{4}-\d{1,2}-\d{1,2}(?:T[\d:.]+Z?)?(?![\w-])|\d{4}/\d{1,2}/\d{1,2}",
@@ -50,7 +67,7 @@ PATTERN = "|".join(
 )
 
 
-def _date(text: str) -> str:
+def _normalise_date(text: str) -> str:
     """ISO date as far as it is given: 2024-05-03, 2024-05, --05-03; other spellings as they stand."""
     iso = re.match(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})", text)
     if iso:
@@ -63,14 +80,14 @@ def _date(text: str) -> str:
     return f"{year[0] if year else '-'}-{month:02d}" + (f"-{int(day[0]):02d}" if day else "")
 
 
-def _digits(text: str) -> str:
+def _normalise_number(text: str) -> str:
     """The number with its sign: commas between thousands are dropped, any other is a decimal point."""
     plain = re.sub(r",(?=\d{3}(?!\d))", "", text).replace(",", ".")
     return plain.rstrip(".")
 
 
-def _amount(text: str) -> str:
-    digits = _digits(re.sub(r"[^\d.,]", "", text)) or "0"
+def _normalise_amount(text: str) -> str:
+    digits = _normalise_number(re.sub(r"[^\d.,]", "", text)) or "0"
     scale = re.search(r"(?<=\d)\s?(k|m|bn|thousand|million|billion)\b", text, re.IGNORECASE)
     factor = {"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}[scale[1][0].lower()] if scale else 1
     number = float(digits) * factor if digits.count(".") <= 1 else 0.0
@@ -78,36 +95,42 @@ def _amount(text: str) -> str:
     return sign + (f"{number:g}" if abs(number) < 1e6 else f"{number:.0f}")
 
 
-def _money(text: str) -> str:
+def _normalise_money(text: str) -> str:
     unit = re.search(r"[$€£¥]|dollar|euro|pound|usd|eur|gbp|chf", text.lower())
     sign = {"$": "usd", "dollar": "usd", "€": "eur", "euro": "eur", "£": "gbp", "pound": "gbp"}
-    return _amount(text) + " " + (sign.get(unit[0], unit[0]) if unit else "")
+    return _normalise_amount(text) + " " + (sign.get(unit[0], unit[0]) if unit else "")
 
 
-def _time(text: str) -> str:
+def _normalise_time(text: str) -> str:
     found = re.match(r"(\d{1,2})(?::(\d\d))?\s?([ap])?", text.lower())
     if not found:
         return {"noon": "12:00", "midnight": "00:00"}.get(text.lower(), text.lower())
-    hour = int(found[1]) % 12 + 12 if found[3] == "p" else int(found[1]) % 12 if found[3] == "a" else int(found[1])
+    hour = (
+        int(found[1]) % 12 + 12
+        if found[3] == "p"
+        else int(found[1]) % 12
+        if found[3] == "a"
+        else int(found[1])
+    )
     return f"{hour:02d}:{found[2] or '00'}"
 
 
-def normal_form(kind: str, text: str) -> str:
+def normalise_value(kind: str, text: str) -> str:
     """One spelling per value, so that equal values compare equal ("5 May 2024" and "2024-05-05")."""
     match kind:
         case "date":
-            return _date(text)
+            return _normalise_date(text)
         case "time":
-            return _time(text)
+            return _normalise_time(text)
         case "money":
-            return _money(text)
+            return _normalise_money(text)
         case "percent":
-            return _amount(text) + "%"
+            return _normalise_amount(text) + "%"
         case "phone":
             return re.sub(r"[^\d+]", "", text)
         case "version":
             return text.lower().removeprefix("v")
         case "number":
-            return _digits(text)
+            return _normalise_number(text)
         case _:
             return text.lower()

@@ -3,30 +3,39 @@
 from collections.abc import Iterator
 
 from app.domain.signals import lexicon
-from app.domain.signals.finding import found
-from app.domain.signals.frames import frames
+from app.domain.signals.finding import make_finding
+from app.domain.signals.frames import find_frames
 from app.domain.signals.pair import Pair
 from app.domain.signals.reading import Reading
 from app.domain.signals.relation import Finding, Relation
 
 
-def versions(pair: Pair) -> Iterator[Finding]:
+def find_version_change(pair: Pair) -> Iterator[Finding]:
     """UPDATE where both name the same identifier and each gives one other version of that line."""
-    yield from _upgraded(pair)
+    yield from _find_upgrades(pair)
     for name, line in pair.new.identifiers & pair.old.identifiers:
         new, old = _version_of(pair.new, line), _version_of(pair.old, line)
         if new and old and new != old and _may_tell_versions(pair):
-            yield found("identifier_version", Relation.UPDATE, f"{name} {line}: {old} before, {new} now")
+            yield make_finding(
+                "identifier_version", Relation.UPDATE, f"{name} {line}: {old} before, {new} now"
+            )
 
 
-def _upgraded(pair: Pair) -> Iterator[Finding]:
+def _find_upgrades(pair: Pair) -> Iterator[Finding]:
     """The incoming text says that something was brought to another version of what the stored one names."""
-    if not pair.new.words & lexicon.UPGRADE_VERBS or pair.new.modal or pair.new.negated or pair.old.negated:
+    if (
+        not pair.new.words & lexicon.UPGRADE_VERBS
+        or pair.new.modal
+        or pair.new.negated
+        or pair.old.negated
+    ):
         return
     for head, new in pair.new.identifiers:
         for other, old in pair.old.identifiers:
             if head == other and new != old and pair.shared - {head} and len(pair.only_old) <= 2:
-                yield found("identifier_version", Relation.UPDATE, f"{head} {old} before, {head} {new} now")
+                yield make_finding(
+                    "identifier_version", Relation.UPDATE, f"{head} {old} before, {head} {new} now"
+                )
 
 
 def _version_of(reading: Reading, line: str) -> str:
@@ -34,11 +43,16 @@ def _version_of(reading: Reading, line: str) -> str:
     mine = [
         i
         for i, kind in reading.kinds.items()
-        if kind in ("version", "code", "number") and i != line and i.startswith((line + ".", line + "-", line + "u"))
+        if kind in ("version", "code", "number")
+        and i != line
+        and i.startswith((line + ".", line + "-", line + "u"))
     ]
     return mine[0] if len(mine) == 1 else ""
 
 
 def _may_tell_versions(pair: Pair) -> bool:
-    told = [{f.attribute for f in frames(r)} for r in (pair.new, pair.old)]
-    return all(not attributes or "latest_version" in attributes for attributes in told) and not pair.new.negated
+    told = [{f.attribute for f in find_frames(r)} for r in (pair.new, pair.old)]
+    return (
+        all(not attributes or "latest_version" in attributes for attributes in told)
+        and not pair.new.negated
+    )

@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.memory import AgentId
-from app.store.engine import fetch, snapshot
+from app.store.engine import fetch_rows, open_snapshot
 
 MOST_IDS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class InsightsScope:
     """Whose history, as it stands at `as_of`; what became known from `since` until before `until` (None: whenever); entries per section."""
 
     agent: AgentId
@@ -26,29 +26,31 @@ class Asked:
     stale_days: int
 
     @property
-    def given(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """The parameters of a statement."""
         window = {"since": self.since, "until": self.until}
-        return {"agent": self.agent, "as_of": self.as_of, "limit": self.limit, "stale_days": self.stale_days, **window}
+        return {
+            "agent": self.agent,
+            "as_of": self.as_of,
+            "limit": self.limit,
+            "stale_days": self.stale_days,
+            **window,
+        }
 
 
-def known_in_window(known: str) -> str:
+def where_known_in_window(known: str) -> str:
     """Whether the known time in this column lies in the window."""
-    return (
-        f"({known} >= coalesce(CAST(:since AS timestamptz), '-infinity') AND {known} < coalesce(CAST(:until AS timestamptz), 'infinity'))"
-    )
+    return f"({known} >= coalesce(CAST(:since AS timestamptz), '-infinity') AND {known} < coalesce(CAST(:until AS timestamptz), 'infinity'))"
 
 
 # A hundred thousand rows are sorted and hashed in memory; compiling a statement takes longer than running it; and a plan that is kept for
 # any window takes an index that is only good for a narrow one.
-_AT_EASE = (
-    "SELECT set_config('work_mem', '64MB', true), set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)"
-)
+_AT_EASE = "SELECT set_config('work_mem', '64MB', true), set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)"
 
 
 @asynccontextmanager
-async def looking_back(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def open_insights_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """A connection on which all sections see one state of the database."""
-    async with snapshot(engine) as connection:
-        await fetch(connection, _AT_EASE, {})
+    async with open_snapshot(engine) as connection:
+        await fetch_rows(connection, _AT_EASE, {})
         yield connection

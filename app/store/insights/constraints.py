@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.store.engine import fetch
-from app.store.insights.asked import MOST_IDS, Asked, known_in_window
+from app.store.engine import fetch_rows
+from app.store.insights.asked import MOST_IDS, InsightsScope, where_known_in_window
 from app.store.tables import IN_SLOT
 
 _STALE = f"""
@@ -26,7 +26,7 @@ _STALE = f"""
                (array_agg(r.source_id ORDER BY r.created_at DESC, r.source_id DESC))[1:{MOST_IDS}] AS contradicted_by
         FROM memory_relationships r JOIN binding ON binding.id = r.target_id
         JOIN memories f ON f.agent_id = :agent AND f.id = r.source_id AND NOT f.void AND f.created_at > binding.created_at
-        WHERE r.agent_id = :agent AND r.type = 'contradicts' AND {known_in_window("r.created_at")}
+        WHERE r.agent_id = :agent AND r.type = 'contradicts' AND {where_known_in_window("r.created_at")}
         GROUP BY r.target_id
     ),
     proposed AS (
@@ -36,7 +36,7 @@ _STALE = f"""
             SELECT DISTINCT named #>> '{{}}' FROM jsonb_path_query(r.judgments, '$[*].memory_id') AS named
         ) AS about (id)
         WHERE r.agent_id = :agent AND r.status IN ('pending', 'rejected') AND r.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
-          AND r.source <> 'frozen' AND {known_in_window("r.created_at")}
+          AND r.source <> 'frozen' AND {where_known_in_window("r.created_at")}
         GROUP BY about.id
     ),
     stale AS (
@@ -54,10 +54,12 @@ _STALE = f"""
     SELECT top.*, entity, category, key, CASE WHEN erased_at IS NULL THEN content END AS content
     FROM top JOIN memories m ON m.agent_id = :agent AND m.id = top.id
     ORDER BY contradictions + pending + rejected DESC, affirmed_at, top.id
-"""  # noqa: S608 - fragments from constants, values are bound
+"""
 
 
-async def stale_constraints(connection: AsyncConnection, asked: Asked) -> list[dict[str, Any]]:
+async def read_stale_constraints(
+    connection: AsyncConnection, scope: InsightsScope
+) -> list[dict[str, Any]]:
     """Constraints that hold and that nobody stored, confirmed or corrected for `stale_days`, or that something speaks against; those with
     most against them first, then those affirmed longest ago."""
-    return await fetch(connection, _STALE, asked.given)
+    return await fetch_rows(connection, _STALE, scope.parameters)

@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.store.engine import fetch
-from app.store.insights.asked import MOST_IDS, Asked, known_in_window
+from app.store.engine import fetch_rows
+from app.store.insights.asked import MOST_IDS, InsightsScope, where_known_in_window
 from app.store.tables import JUDGED, LED_TO
 
 # Each but the last without its upper end.
@@ -15,8 +15,8 @@ _DECIDED = f"""
     SELECT id, decided_by, width_bucket(confidence, CAST(:thresholds AS float8[])) AS band, created_at,
            operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires, reverted_by IS NOT NULL AS reverted
     FROM consolidation_log
-    WHERE agent_id = :agent AND {JUDGED} AND {known_in_window("created_at")}
-"""  # noqa: S608 - fragments from constants, values are bound
+    WHERE agent_id = :agent AND {JUDGED} AND {where_known_in_window("created_at")}
+"""
 
 _RETIRE_RATES = f"""
     WITH bands AS (
@@ -29,18 +29,22 @@ _RETIRE_RATES = f"""
         ORDER BY one.reverted DESC, created_at DESC, id DESC LIMIT {MOST_IDS}
     ) AS log_ids
     FROM bands ORDER BY reverted DESC, retired DESC, decided_by, band DESC
-"""  # noqa: S608 - as above
+"""
 
 
-async def retire_rates(connection: AsyncConnection, asked: Asked) -> list[dict[str, Any]]:
+async def read_retire_rates(
+    connection: AsyncConnection, scope: InsightsScope
+) -> list[dict[str, Any]]:
     """What judges decided, retired and had to give back, by judge and confidence (`band` counts in BANDS); the most given back first."""
-    return await fetch(connection, _RETIRE_RATES, asked.given | {"thresholds": list(BANDS[1:-1])})
+    return await fetch_rows(
+        connection, _RETIRE_RATES, scope.parameters | {"thresholds": list(BANDS[1:-1])}
+    )
 
 
 _FIRED = f"""
     SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted FROM consolidation_log
-    WHERE agent_id = :agent AND signal_names <> '[]' AND {LED_TO} AND {known_in_window("created_at")}
-"""  # noqa: S608 - as above
+    WHERE agent_id = :agent AND signal_names <> '[]' AND {LED_TO} AND {where_known_in_window("created_at")}
+"""
 
 # A signal counts once in an operation or a review, however often it fired there. Names are told apart per combination, not per row, and
 # the newest of a signal are among the newest of the combinations that it is in.
@@ -62,7 +66,7 @@ _SIGNALS = f"""
     proposed AS MATERIALIZED (
         SELECT name, r.id, r.status, r.created_at FROM reviews r CROSS JOIN LATERAL (
             SELECT DISTINCT found #>> '{{}}' FROM jsonb_path_query(r.judgments, '$[*].findings[*].name') AS found
-        ) AS named (name) WHERE r.agent_id = :agent AND r.source <> 'frozen' AND {known_in_window("r.created_at")}
+        ) AS named (name) WHERE r.agent_id = :agent AND r.source <> 'frozen' AND {where_known_in_window("r.created_at")}
     ),
     proposals AS (
         SELECT name, count(*) FILTER (WHERE status = 'accepted') AS accepted, count(*) FILTER (WHERE status = 'rejected') AS rejected,
@@ -87,9 +91,11 @@ _SIGNALS = f"""
         ORDER BY status = 'rejected' DESC, created_at DESC, id DESC LIMIT {MOST_IDS}
     ) AS review_ids
     FROM worst ORDER BY error_rate DESC NULLS LAST, wrong DESC, name
-"""  # noqa: S608 - as above
+"""
 
 
-async def signals(connection: AsyncConnection, asked: Asked) -> list[dict[str, Any]]:
+async def read_signal_outcomes(
+    connection: AsyncConnection, scope: InsightsScope
+) -> list[dict[str, Any]]:
     """How what each signal led to fared, and how people decided what it proposed; the one that errs most first."""
-    return await fetch(connection, _SIGNALS, asked.given)
+    return await fetch_rows(connection, _SIGNALS, scope.parameters)

@@ -7,8 +7,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.checks import Fault
 from app.domain.memory import AgentId
-from app.domain.replay import plain
-from app.store.engine import stream
+from app.domain.replay import to_log_value
+from app.store.engine import stream_rows
 from app.store.erasing import NOWHERE, SLOT_WORDS, TEXTS
 from app.store.invariants.content import ERASED, VECTORS
 from app.store.invariants.references import REFERENCES
@@ -16,16 +16,20 @@ from app.store.invariants.retention import RETENTION
 from app.store.invariants.rule import Rule
 from app.store.invariants.times import IN_TIME, READABLE
 
-__all__ = ["READABLE", "RULES", "broken"]
+__all__ = ["READABLE", "RULES", "stream_faults"]
 
 RULES = (*IN_TIME, *REFERENCES, *VECTORS, *ERASED, *RETENTION)
 
 
-async def broken(connection: AsyncConnection, agent: AgentId, rules: tuple[Rule, ...]) -> AsyncGenerator[Fault]:
+async def stream_faults(
+    connection: AsyncConnection, agent: AgentId, rules: tuple[Rule, ...]
+) -> AsyncGenerator[Fault]:
     """What breaks the rules, in their order."""
     given = {"agent": agent, "nowhere": NOWHERE.digest, "texts": TEXTS, "slot_words": SLOT_WORDS}
     for rule in rules:
-        async with aclosing(stream(connection, rule.statement, given)) as rows:
+        async with aclosing(stream_rows(connection, rule.statement, given)) as rows:
             async for row in rows:
-                shown = {name: plain(value) for name, value in row.items()}
-                yield Fault(rule.check, tuple(row["ids"]), rule.sentence.format(**shown), rule.remedy(shown))
+                shown = {name: to_log_value(value) for name, value in row.items()}
+                yield Fault(
+                    rule.check, tuple(row["ids"]), rule.sentence.format(**shown), rule.remedy(shown)
+                )

@@ -45,7 +45,7 @@ ERASED = (
                     OR coalesce(m.value_hash, m.derived_hash) IS NOT NULL THEN 'hashes' END)
         ) AS w (what)
         WHERE m.agent_id = :agent AND m.erased_at IS NOT NULL AND what <> ''
-        """,  # noqa: S608 - a fragment from a constant
+        """,
     ),
     Rule(
         "erased",

@@ -1,6 +1,6 @@
 """Rules of what retention leaves: cold memories, operations that left the log, checkpoints in their place."""
 
-from app.domain.checks import Place, Remedy
+from app.domain.checks import Remedy, RemedyTable
 from app.store.invariants.rule import Rule
 
 RETENTION = (
@@ -11,7 +11,7 @@ RETENTION = (
         SELECT ARRAY[CAST(id AS text)] AS ids, id FROM memories
         WHERE agent_id = :agent AND cold AND (valid_until IS NULL OR valid_until > clock_timestamp())
         """,
-        lambda row: Remedy(Place.MEMORY, row["id"], {"cold": False}),
+        lambda row: Remedy(RemedyTable.MEMORY, row["id"], {"cold": False}),
     ),
     Rule(
         "archives",
@@ -22,7 +22,7 @@ RETENTION = (
             SELECT max(created_at) AS told FROM folded_operations WHERE agent_id = a.agent_id
         ) AS f WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until
         """,
-        lambda row: Remedy(Place.AGENT, None, {"log_folded_until": row["told"]}),
+        lambda row: Remedy(RemedyTable.AGENT, None, {"log_folded_until": row["told"]}),
     ),
     Rule(
         "archives",

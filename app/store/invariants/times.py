@@ -1,16 +1,24 @@
 """Rules of both axes of time: what can be read at all, known times, chains, beliefs."""
 
-from app.domain.checks import Place, Remedy
+from app.domain.checks import Remedy, RemedyTable
 from app.store.invariants.rule import Rule
 
 
-def _beyond(*columns: str) -> str:
+def _is_out_of_range_sql(*columns: str) -> str:
     """Whether one of the times lies outside the years 1 to 9999, as infinity does. They could not even be read."""
     listed = ", ".join(columns)
     return f"(least({listed}) < '0001-01-01 00:00:00+00' OR greatest({listed}) > '9999-12-31 23:59:59.999999+00')"
 
 
-_PLACE = ("valid_from", "valid_until", "asserted_at", "said_until", "retracted_at", "superseded_at", "known_from")
+_PLACE = (
+    "valid_from",
+    "valid_until",
+    "asserted_at",
+    "said_until",
+    "retracted_at",
+    "superseded_at",
+    "known_from",
+)
 
 READABLE = (
     Rule(
@@ -18,16 +26,16 @@ READABLE = (
         "Memory {id} holds a time outside the years 1 to 9999. Nothing else of this agent was checked.",
         f"""
         SELECT ARRAY[CAST(id AS text)] AS ids, id FROM (
-            SELECT id FROM memories WHERE agent_id = :agent AND {_beyond(*_PLACE, "created_at", "erased_at")}
-            UNION SELECT memory_id FROM memory_beliefs WHERE agent_id = :agent AND {_beyond(*_PLACE, "known_until")}
-            UNION SELECT memory_id FROM memory_usage WHERE agent_id = :agent AND {_beyond("last_reinforced_at", "last_accessed_at")}
+            SELECT id FROM memories WHERE agent_id = :agent AND {_is_out_of_range_sql(*_PLACE, "created_at", "erased_at")}
+            UNION SELECT memory_id FROM memory_beliefs WHERE agent_id = :agent AND {_is_out_of_range_sql(*_PLACE, "known_until")}
+            UNION SELECT memory_id FROM memory_usage WHERE agent_id = :agent AND {_is_out_of_range_sql("last_reinforced_at", "last_accessed_at")}
         ) AS found
-        """,  # noqa: S608 - column names from constants
+        """,
     ),
     Rule(
         "times",
         "Operation {id} has a known time outside the years 1 to 9999. Nothing else of this agent was checked.",
-        f"SELECT ARRAY[CAST(id AS text)] AS ids, id FROM consolidation_log WHERE agent_id = :agent AND {_beyond('created_at')}",  # noqa: S608 - a constant
+        f"SELECT ARRAY[CAST(id AS text)] AS ids, id FROM consolidation_log WHERE agent_id = :agent AND {_is_out_of_range_sql('created_at')}",
     ),
 )
 
@@ -46,7 +54,7 @@ IN_TIME = (
             ORDER BY created_at DESC LIMIT 1
         ) AS l WHERE a.agent_id = :agent AND l.created_at > a.last_known_at
         """,
-        lambda row: Remedy(Place.AGENT, None, {"last_known_at": row["told"]}),
+        lambda row: Remedy(RemedyTable.AGENT, None, {"last_known_at": row["told"]}),
     ),
     Rule(
         "agents",
@@ -60,7 +68,7 @@ IN_TIME = (
             ) AS erasures
         ) AS l WHERE a.agent_id = :agent AND l.told IS DISTINCT FROM a.last_erased_at
         """,
-        lambda row: Remedy(Place.AGENT, None, {"last_erased_at": row["told"]}),
+        lambda row: Remedy(RemedyTable.AGENT, None, {"last_erased_at": row["told"]}),
     ),
     Rule(
         "known_times",

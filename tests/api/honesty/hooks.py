@@ -23,11 +23,17 @@ ABOUT_A_FIELD = re.compile(r"Line \d+: (?P<field>[a-z_]+)[.\d]*: ")
 @schemathesis.serializer(NDJSON)
 def lines(_context: schemathesis.SerializationContext, value: Any) -> dict[str, Any]:
     """An array is a line per item; an example is text already."""
-    return {"data": value if isinstance(value, str | bytes) else "\n".join(map(json.dumps, value if isinstance(value, list) else [value]))}
+    return {
+        "data": value
+        if isinstance(value, str | bytes)
+        else "\n".join(map(json.dumps, value if isinstance(value, list) else [value]))
+    }
 
 
 @schemathesis.deserializer(NDJSON)
-def items(_context: schemathesis.DeserializationContext, response: schemathesis.Response) -> list[Any]:
+def items(
+    _context: schemathesis.DeserializationContext, response: schemathesis.Response
+) -> list[Any]:
     return [json.loads(line) for line in response.content.splitlines()]
 
 
@@ -39,10 +45,15 @@ def filter_case(_context: schemathesis.HookContext, case: schemathesis.Case) -> 
 
 
 @schemathesis.hook
-def before_call(_context: schemathesis.HookContext, case: schemathesis.Case, _kwargs: dict[str, Any]) -> None:
+def before_call(
+    _context: schemathesis.HookContext, case: schemathesis.Case, _kwargs: dict[str, Any]
+) -> None:
     """A valid Idempotency-Key is new for every call, as the document asks: generated ones are all alike. And the agents that are used
     here are not frozen: every write would be a 503 from then on."""
-    if case.method == "PATCH" and case.path_parameters.get("agent_id") in {"default", "led-by-links"}:
+    if case.method == "PATCH" and case.path_parameters.get("agent_id") in {
+        "default",
+        "led-by-links",
+    }:
         case.path_parameters["agent_id"] = "another"
     key = case.headers.get("Idempotency-Key")
     if isinstance(key, str) and VALID_KEY.fullmatch(key):
@@ -50,25 +61,37 @@ def before_call(_context: schemathesis.HookContext, case: schemathesis.Case, _kw
 
 
 @schemathesis.hook
-def after_call(_context: schemathesis.HookContext, case: schemathesis.Case, response: schemathesis.Response) -> None:
+def after_call(
+    _context: schemathesis.HookContext, case: schemathesis.Case, response: schemathesis.Response
+) -> None:
     """Written down, so that the test can see which answers were looked at."""
     with TALLY.open("a") as tally:
         tally.write(f"{case.operation.label} {response.status_code}\n")
 
 
 @schemathesis.check
-def takes_what_the_document_allows(_context: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case) -> None:
+def takes_what_the_document_allows(
+    _context: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case
+) -> None:
     """What keeps to the document is refused only for what it says of several fields together, or of what is stored."""
-    if case.meta and case.meta.generation.mode.is_positive and response.headers["content-type"][0].endswith("json"):
+    if (
+        case.meta
+        and case.meta.generation.mode.is_positive
+        and response.headers["content-type"][0].endswith("json")
+    ):
         for problem in problems(response.json()):
             places = {place for place in refused_places(problem) if arrives_as_allowed(case, place)}
-            assert not places, f"the document allows {places}, the service does not: {problem['detail']}"
+            assert not places, (
+                f"the document allows {places}, the service does not: {problem['detail']}"
+            )
 
 
 def arrives_as_allowed(case: schemathesis.Case, place: str) -> bool:
     """Not so a generated path value with a percent sign: it is taken for encoded, and another value arrives."""
     parameter = case.operation.path_parameters.get(place)
-    return parameter is None or parameter.get_validator().is_valid(unquote(str(case.path_parameters[place])))
+    return parameter is None or parameter.get_validator().is_valid(
+        unquote(str(case.path_parameters[place]))
+    )
 
 
 def problems(answer: Any) -> Iterator[dict[str, Any]]:
@@ -78,7 +101,9 @@ def problems(answer: Any) -> Iterator[dict[str, Any]]:
     if answer.get("type") == "urn:palimpsest:problem:batch-refused":
         yield from (found for found in answer["items"].values() if found["status"] in REFUSALS)
     else:
-        yield from (found for found in answer.get("results", [answer]) if found.get("status") in REFUSALS)
+        yield from (
+            found for found in answer.get("results", [answer]) if found.get("status") in REFUSALS
+        )
 
 
 def refused_places(problem: dict[str, Any]) -> Iterator[str]:

@@ -17,16 +17,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.domain.decide import Choice, decide
+from app.domain.decide import Choice, decide_operation
 from app.domain.memory import Operation
 from app.domain.relation import Finding, Relation
-from app.domain.signals import Judgment, Statement, judge
-from app.domain.signals.finding import ACT_AT, bounded
+from app.domain.signals import SignalJudgment, Statement, judge_candidates
+from app.domain.signals.finding import ACT_AT, bound_confidence
 from app.domain.signals.judge import FLAG_AT
 
 HAND_WRITTEN = Path(__file__).parent / "data"
 RETIRES = {"UPDATE", "CONTRADICTION", "RETRACTION"}
-UNTRUSTED_KINDS = {"contradiction-implied"}  # About half of these presume that only one value can hold: nothing is learnt from them.
+UNTRUSTED_KINDS = {
+    "contradiction-implied"
+}  # About half of these presume that only one value can hold: nothing is learnt from them.
 MAX_CLOSURES = 3
 Case = dict[str, Any]
 
@@ -37,7 +39,10 @@ Case = dict[str, Any]
 def load(path: Path) -> list[Case]:
     """The cases of a hand-written set or of a (gzipped) JSON Lines file."""
     if path.suffix == ".txt":
-        return [_case_of(path.stem, n, lines) for n, lines in enumerate(_blocks(path.read_text(encoding="utf-8")), 1)]
+        return [
+            _case_of(path.stem, n, lines)
+            for n, lines in enumerate(_blocks(path.read_text(encoding="utf-8")), 1)
+        ]
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
@@ -57,7 +62,11 @@ def _case_of(source: str, number: int, lines: Sequence[str]) -> Case:
     scope = told["-"] + told["!"]
     if relation == "COEXIST":
         accepted = [*accepted, "UNRELATED"]
-    gold = {"relation": relation, "targets": list(range(len(told["-"]), len(scope))), "accept": accepted}
+    gold = {
+        "relation": relation,
+        "targets": list(range(len(told["-"]), len(scope))),
+        "accept": accepted,
+    }
     facts = [{"i": i, "text": text, "at": None} for i, text in enumerate(scope)]
     return {
         "id": f"{source}-{number:03d}",
@@ -105,7 +114,7 @@ class Outcome:
 
     case: Case
     places: Sequence[int]
-    judgments: Sequence[Judgment]
+    judgments: Sequence[SignalJudgment]
     ms: float = 0.0
 
     @property
@@ -113,26 +122,31 @@ class Outcome:
         return str(self.case["source"])
 
     @property
-    def choice(self) -> Choice[Judgment]:
+    def choice(self) -> Choice[SignalJudgment]:
         return decided(self.judgments)
 
 
-def decided(judgments: Sequence[Judgment]) -> Choice[Judgment]:
+def decided(judgments: Sequence[SignalJudgment]) -> Choice[SignalJudgment]:
     """The choice that the service would make of signals alone, its cap on closures included."""
-    choice = decide(judgments, lambda j: j.confidence >= ACT_AT)
+    choice = decide_operation(judgments, lambda j: j.confidence >= ACT_AT)
     return replace(choice, acts_on=choice.acts_on[:MAX_CLOSURES])
 
 
-def run(cases: Iterable[Case], candidates: Mapping[str, Sequence[int]] | None = None) -> list[Outcome]:
+def run(
+    cases: Iterable[Case], candidates: Mapping[str, Sequence[int]] | None = None
+) -> list[Outcome]:
     """Judges every case against its candidates, or against its whole scope."""
-    return [_run(case, candidates[case["id"]] if candidates else range(len(case["scope"]))) for case in cases]
+    return [
+        _run(case, candidates[case["id"]] if candidates else range(len(case["scope"])))
+        for case in cases
+    ]
 
 
 def _run(case: Case, places: Sequence[int]) -> Outcome:
     scope, new = statements(case)
     chosen = [scope[i] for i in places]
     start = time.process_time()
-    judgments = judge(new, chosen)
+    judgments = judge_candidates(new, chosen)
     return Outcome(case, places, judgments, (time.process_time() - start) * 1e3)
 
 
@@ -141,14 +155,19 @@ def with_confidences(outcome: Outcome, confidences: Mapping[str, float]) -> Outc
     return replace(outcome, judgments=[_reweighed(j, confidences) for j in outcome.judgments])
 
 
-def _reweighed(judgment: Judgment, confidences: Mapping[str, float]) -> Judgment:
+def _reweighed(judgment: SignalJudgment, confidences: Mapping[str, float]) -> SignalJudgment:
     if not judgment.findings or judgment.vetoes:
         return judgment
-    findings = tuple(replace(f, confidence=bounded(f.name, confidences.get(f.name, 0.5))) for f in judgment.findings)
+    findings = tuple(
+        replace(f, confidence=bound_confidence(f.name, confidences.get(f.name, 0.5)))
+        for f in judgment.findings
+    )
     best = max(findings, key=lambda f: f.confidence)
     flag = FLAG_AT <= best.confidence < ACT_AT
     relation = best.relation if best.confidence >= FLAG_AT else Relation.OVERLAP
-    return replace(judgment, relation=relation, confidence=best.confidence, findings=findings, flag=flag)
+    return replace(
+        judgment, relation=relation, confidence=best.confidence, findings=findings, flag=flag
+    )
 
 
 # --- comparing ----------------------------------------------------------------------------------------------------------
@@ -196,7 +215,11 @@ def missed(outcome: Outcome) -> set[int]:
     answer, gold = answer_of(outcome), outcome.case["gold"]
     if must:
         return must - answer.retired
-    return set(gold["targets"]) if gold["relation"] == "DUPLICATE" and answer.operation != "NOOP" else set()
+    return (
+        set(gold["targets"])
+        if gold["relation"] == "DUPLICATE" and answer.operation != "NOOP"
+        else set()
+    )
 
 
 def verdicts(outcome: Outcome) -> Iterator[tuple[Finding, int, bool]]:

@@ -1,8 +1,8 @@
 import pytest
 
-from app.domain.signals import Slot, derive_slot
-from app.domain.signals.frames import frames
-from app.domain.signals.reading import read
+from app.domain.signals import StatedSlot, derive_slot
+from app.domain.signals.frames import find_frames
+from app.domain.signals.reading import parse_text
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,12 @@ from app.domain.signals.reading import read
         ("Omar works as a paramedic.", "job_title", {"omar"}, {"paramedic"}),
         ("I turned 35 yesterday.", "age", {"i"}, {"35"}),
         ("Call Tom Cotton on 202-224-2353.", "phone", {"tom", "cotton"}, {"2022242353"}),
-        ("Security support for Next.js 15 ends on 2026-10-21.", "end_of_life", {"next.js", "15"}, {"2026-10-21"}),
+        (
+            "Security support for Next.js 15 ends on 2026-10-21.",
+            "end_of_life",
+            {"next.js", "15"},
+            {"2026-10-21"},
+        ),
         ("Keycloak 25.0 is still maintained.", "end_of_life", {"keycloak", "25.0"}, {"open"}),
         ("The demo has been moved to Friday at 3 pm.", "schedule", {"demo"}, {"friday", "15:00"}),
         ("The CEO of Acme is Bob Lee.", "noun:ceo", {"acme"}, {"bob", "lee"}),
@@ -24,26 +29,39 @@ from app.domain.signals.reading import read
         ("We've moved to Bun as our package manager.", "noun:manager package", {"we"}, {"bun"}),
     ],
 )
-def test_a_frame_is_subject_attribute_and_value(text: str, attribute: str, subject: set[str], value: set[str]) -> None:
-    (frame,) = frames(read(text))
+def test_a_frame_is_subject_attribute_and_value(
+    text: str, attribute: str, subject: set[str], value: set[str]
+) -> None:
+    (frame,) = find_frames(parse_text(text))
     assert (frame.attribute, set(frame.subject), set(frame.value)) == (attribute, subject, value)
 
 
-@pytest.mark.parametrize("text", ["I used to live in Geneva.", "Tom lived in Kyoto for three years."])
+@pytest.mark.parametrize(
+    "text", ["I used to live in Geneva.", "Tom lived in Kyoto for three years."]
+)
 def test_a_state_in_the_past_is_no_residence(text: str) -> None:
-    assert not [f for f in frames(read(text)) if f.attribute == "residence" and f.subject in ({"i"}, {"tom"})]
+    assert not [
+        f
+        for f in find_frames(parse_text(text))
+        if f.attribute == "residence" and f.subject in ({"i"}, {"tom"})
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "slot"),
     [
-        ("Alice lives in Berlin", Slot("alice", "residence", "Berlin")),
-        ("My favorite color is teal.", Slot("user", "colour_favourite", "teal")),
-        ("The deadline for the grant proposal is 30 September.", Slot("grant proposal", "deadline", "30 September")),
-        ("The CEO of Acme is Bob Lee.", Slot("acme", "ceo", "Bob Lee")),
+        ("Alice lives in Berlin", StatedSlot("alice", "residence", "Berlin")),
+        ("My favorite color is teal.", StatedSlot("user", "colour_favourite", "teal")),
+        (
+            "The deadline for the grant proposal is 30 September.",
+            StatedSlot("grant proposal", "deadline", "30 September"),
+        ),
+        ("The CEO of Acme is Bob Lee.", StatedSlot("acme", "ceo", "Bob Lee")),
     ],
 )
-def test_a_slot_is_derived_where_one_attribute_is_plainly_stated(text: str, slot: Slot) -> None:
+def test_a_slot_is_derived_where_one_attribute_is_plainly_stated(
+    text: str, slot: StatedSlot
+) -> None:
     assert derive_slot(text) == slot
 
 

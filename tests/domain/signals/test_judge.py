@@ -8,19 +8,21 @@ from hypothesis import strategies as st
 
 from app.domain.memory import Operation
 from app.domain.relation import Relation
-from app.domain.signals import Judgment, Statement, judge
+from app.domain.signals import SignalJudgment, Statement, judge_candidates
 from app.domain.signals.lexicon import ANTONYMS, CONFIDENCE
 
-CASES: list[dict[str, Any]] = [case for path in sorted(HAND_WRITTEN.glob("*.txt")) for case in load(path)]
+CASES: list[dict[str, Any]] = [
+    case for path in sorted(HAND_WRITTEN.glob("*.txt")) for case in load(path)
+]
 MUST_STAY = [case for case in CASES if case["gold"]["relation"] == "COEXIST"]
 
 
 def operation(new: str, *stored: str) -> Operation:
-    return decided(judge(Statement(new), [Statement(text) for text in stored])).operation
+    return decided(judge_candidates(Statement(new), [Statement(text) for text in stored])).operation
 
 
-def sure(place: int, relation: Relation, confidence: float) -> Judgment:
-    return Judgment(place, relation, confidence, "")
+def sure(place: int, relation: Relation, confidence: float) -> SignalJudgment:
+    return SignalJudgment(place, relation, confidence, "")
 
 
 @pytest.mark.parametrize("case", MUST_STAY, ids=lambda case: case["id"])
@@ -47,23 +49,30 @@ def test_thousands_of_numbered_facts_stay_apart(template: str, one: int, other: 
 
 
 def test_every_signal_says_what_it_sees_and_has_a_confidence() -> None:
-    meanings = dict(line.split("\t") for line in (HAND_WRITTEN / "signals.tsv").read_text(encoding="utf-8").splitlines())
+    meanings = dict(
+        line.split("\t")
+        for line in (HAND_WRITTEN / "signals.tsv").read_text(encoding="utf-8").splitlines()
+    )
     assert meanings.keys() == CONFIDENCE.keys()
 
 
 def test_every_candidate_gets_a_judgment_in_order() -> None:
-    judgments = judge(Statement("I live in Rome."), [Statement("I like tea."), Statement("I live in Bari.")])
+    judgments = judge_candidates(
+        Statement("I live in Rome."), [Statement("I like tea."), Statement("I live in Bari.")]
+    )
     assert [j.candidate for j in judgments] == [0, 1]
 
 
 def test_a_retraction_ends_only_what_it_matches_most_closely() -> None:
     stored = [Statement("I play tennis with Bob on Mondays."), Statement("I play tennis.")]
-    choice = decided(judge(Statement("I no longer play tennis."), stored))
+    choice = decided(judge_candidates(Statement("I no longer play tennis."), stored))
     assert [j.candidate for j in choice.acts_on] == [1]
 
 
 def test_a_retraction_with_news_is_an_update() -> None:
-    assert operation("I no longer work at Acme, I joined Beta.", "I work at Acme.") is Operation.UPDATE
+    assert (
+        operation("I no longer work at Acme, I joined Beta.", "I work at Acme.") is Operation.UPDATE
+    )
     assert operation("I no longer work at Acme.", "I work at Acme.") is Operation.DELETE
 
 
@@ -78,31 +87,38 @@ def test_operations_as_sure_as_each_other_stop_each_other() -> None:
 
 
 def test_the_surer_operation_wins() -> None:
-    assert decided([sure(0, Relation.UPDATE, 0.95), sure(1, Relation.DUPLICATE, 0.8)]).operation is Operation.UPDATE
+    assert (
+        decided([sure(0, Relation.UPDATE, 0.95), sure(1, Relation.DUPLICATE, 0.8)]).operation
+        is Operation.UPDATE
+    )
 
 
 def test_what_is_flagged_is_not_acted_on() -> None:
-    flagged = Judgment(0, Relation.UPDATE, 0.6, "", flag=True)
+    flagged = SignalJudgment(0, Relation.UPDATE, 0.6, "", flag=True)
     choice = decided([flagged])
     assert (choice.operation, choice.flagged) == (Operation.ADD, (flagged,))
 
 
 def test_a_constraint_is_never_retired_but_flagged() -> None:
     stored = Statement("Deploys are allowed on Fridays.", kind="constraint")
-    choice = decided(judge(Statement("Deploys are not allowed on Fridays."), [stored]))
+    choice = decided(judge_candidates(Statement("Deploys are not allowed on Fridays."), [stored]))
     assert choice.operation is Operation.ADD
     assert [j.candidate for j in choice.flagged] == [0]
 
 
 def test_a_key_given_by_the_caller_keeps_facts_apart() -> None:
     new = Statement("The limit is 20.", entity="api", key="rate_limit")
-    (judgment,) = judge(new, [Statement("The limit is 10.", entity="api", key="upload_limit")])
+    (judgment,) = judge_candidates(
+        new, [Statement("The limit is 10.", entity="api", key="upload_limit")]
+    )
     assert judgment.vetoes
 
 
 def test_dates_are_told_as_support() -> None:
     new, old = datetime(2024, 5, 9, tzinfo=UTC), datetime(2024, 5, 1, tzinfo=UTC)
-    (judgment,) = judge(Statement("I live in Rome.", new), [Statement("I live in Bari.", old)])
+    (judgment,) = judge_candidates(
+        Statement("I live in Rome.", new), [Statement("I live in Bari.", old)]
+    )
     assert "8 days later" in judgment.reasoning
 
 
@@ -113,7 +129,7 @@ def test_antonyms_are_read_in_both_directions() -> None:
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_text_is_judged_without_error(new: str, old: str) -> None:
-    (judgment,) = judge(Statement(new), [Statement(old)])
+    (judgment,) = judge_candidates(Statement(new), [Statement(old)])
     assert 0 <= judgment.confidence <= 1
 
 
@@ -124,11 +140,13 @@ WORDS = st.lists(st.sampled_from(TELLING), max_size=12)
 @given(WORDS, WORDS)
 def test_any_salad_of_telling_words_is_judged_without_error(new: list[str], old: list[str]) -> None:
     texts = " ".join(new), " ".join(old)
-    assert decided(judge(Statement(texts[0]), [Statement(texts[1])])).operation in Operation
+    assert (
+        decided(judge_candidates(Statement(texts[0]), [Statement(texts[1])])).operation in Operation
+    )
 
 
 @given(WORDS)
 def test_the_same_words_never_retire_each_other(words: list[str]) -> None:
     text = " ".join(words)
-    (judgment,) = judge(Statement(text), [Statement(text)])
+    (judgment,) = judge_candidates(Statement(text), [Statement(text)])
     assert not judgment.relation.retires or judgment.flag

@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.signals.reading import read
+from app.domain.signals.reading import parse_text
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from app.domain.signals.reading import read
     ],
 )
 def test_equal_values_read_equal_however_they_are_written(text: str, kind: str, norm: str) -> None:
-    assert read(text).kinds[norm] == kind
+    assert parse_text(text).kinds[norm] == kind
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_equal_values_read_equal_however_they_are_written(text: str, kind: str, 
     ],
 )
 def test_the_owner_is_whose_fact_it_is(text: str, owner: tuple[str, ...]) -> None:
-    assert read(text).owner == owner
+    assert parse_text(text).owner == owner
 
 
 @pytest.mark.parametrize(
@@ -75,20 +75,32 @@ def test_the_owner_is_whose_fact_it_is(text: str, owner: tuple[str, ...]) -> Non
     ],
 )
 def test_polarity_is_read_from_the_words_that_deny(text: str, negated: bool) -> None:
-    assert read(text).negated is negated
+    assert parse_text(text).negated is negated
 
 
-@pytest.mark.parametrize("text", ["I want to move.", "I might move.", "I plan to move.", "If it rains I stay.", "We hope to win."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I want to move.",
+        "I might move.",
+        "I plan to move.",
+        "If it rains I stay.",
+        "We hope to win.",
+    ],
+)
 def test_wishes_plans_and_guesses_are_no_facts(text: str) -> None:
-    assert read(text).modal
+    assert parse_text(text).modal
 
 
 def test_a_phone_plan_is_a_thing_and_not_a_plan() -> None:
-    assert not read("I upgraded my phone plan to 20 GB.").modal
+    assert not parse_text("I upgraded my phone plan to 20 GB.").modal
 
 
 def test_numbers_behind_names_are_identifiers() -> None:
-    assert read("Rocky Linux 9 runs in room 204.").identifiers == {("linux", "9"), ("room", "204")}
+    assert parse_text("Rocky Linux 9 runs in room 204.").identifiers == {
+        ("linux", "9"),
+        ("room", "204"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -105,16 +117,24 @@ def test_numbers_behind_names_are_identifiers() -> None:
     ],
 )
 def test_numbers_behind_plain_nouns_are_labels(text: str, labels: set[tuple[str, str]]) -> None:
-    assert read(text).labels == labels
+    assert parse_text(text).labels == labels
 
 
 @pytest.mark.parametrize(
-    "text", ["Bob says I live in Rome.", "According to Bob, I live in Rome.", "If it rains, I will stay.", "My mother claims it."]
+    "text",
+    [
+        "Bob says I live in Rome.",
+        "According to Bob, I live in Rome.",
+        "If it rains, I will stay.",
+        "My mother claims it.",
+    ],
 )
 def test_what_others_say_and_what_hangs_on_a_condition_is_no_fact(text: str) -> None:
-    assert read(text).modal
+    assert parse_text(text).modal
 
 
-@pytest.mark.parametrize("text", ["do I still live in Rome", "where does she live", "Does Ann live here?"])
+@pytest.mark.parametrize(
+    "text", ["do I still live in Rome", "where does she live", "Does Ann live here?"]
+)
 def test_a_question_needs_no_mark(text: str) -> None:
-    assert read(text).asks
+    assert parse_text(text).is_question

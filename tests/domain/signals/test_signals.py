@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.relation import Relation
-from app.domain.signals import Judgment, Statement, judge
+from app.domain.signals import SignalJudgment, Statement, judge_candidates
 
 FIRES = [
     ("single_valued", "I moved to Lisbon last month.", "I live in Porto."),
@@ -11,10 +11,26 @@ FIRES = [
     ("single_valued", "meeting moved to Thursday", "meeting on Tuesday"),
     ("single_valued", "Moved to Lisbon", "Based in Porto"),
     ("explicit_change", "Left Acme for Globex", "Works at Acme"),
-    ("named_attribute", "The owner of the checkout service is Dana.", "The owner of the checkout service is Felix."),
-    ("cued_attribute", "Odoo 17.0 still sees patches till 31 December 2026.", "Odoo 17.0 is patched for the last time on 2026-10-31."),
-    ("identifier_version", "Patch 8.0.39 is out for MySQL 8.0.", "MySQL 8.0 stands at patch 8.0.36."),
-    ("identifier_version", "We upgraded the cluster to Kubernetes 1.31.", "The cluster runs Kubernetes 1.29."),
+    (
+        "named_attribute",
+        "The owner of the checkout service is Dana.",
+        "The owner of the checkout service is Felix.",
+    ),
+    (
+        "cued_attribute",
+        "Odoo 17.0 still sees patches till 31 December 2026.",
+        "Odoo 17.0 is patched for the last time on 2026-10-31.",
+    ),
+    (
+        "identifier_version",
+        "Patch 8.0.39 is out for MySQL 8.0.",
+        "MySQL 8.0 stands at patch 8.0.36.",
+    ),
+    (
+        "identifier_version",
+        "We upgraded the cluster to Kubernetes 1.31.",
+        "The cluster runs Kubernetes 1.29.",
+    ),
     ("value_conflict", "The test coverage is 84 %.", "The test coverage is 79 %."),
     ("name_conflict", "Iris is coached by Dmitri.", "Iris is coached by Helena."),
     ("antonym", "Email notifications are disabled.", "Email notifications are enabled."),
@@ -33,22 +49,46 @@ FIRES = [
     ("retraction", "I stopped drinking coffee.", "I drink coffee every morning."),
     ("retraction", "Forget that I am allergic to peanuts.", "I am allergic to peanuts."),
     ("retraction", "Forget my favorite color.", "My favorite color is teal."),
-    ("retraction_of_attribute", "Disregard the due date of the essay.", "The essay is due on May 6."),
-    ("retraction_of_entity", "Forget Kirby 4.0: it is no longer listed.", "Kirby 4.0 was released on November 28, 2023."),
+    (
+        "retraction_of_attribute",
+        "Disregard the due date of the essay.",
+        "The essay is due on May 6.",
+    ),
+    (
+        "retraction_of_entity",
+        "Forget Kirby 4.0: it is no longer listed.",
+        "Kirby 4.0 was released on November 28, 2023.",
+    ),
     ("same_text", "alice lives in berlin", "Alice lives in Berlin."),
     ("same_value", "I'm based in Porto.", "I live in Porto."),
     ("same_content", "I do not eat pork.", "I don't eat pork."),
-    ("same_content_turned", "The bridge was designed by Eva Hult.", "Eva Hult designed the bridge."),
+    (
+        "same_content_turned",
+        "The bridge was designed by Eva Hult.",
+        "Eva Hult designed the bridge.",
+    ),
     ("same_feeling", "I dislike loud restaurants.", "I don't like loud restaurants."),
 ]
 
 KEEPS = [
     ("another person of the family", "My sister lives in Barcelona.", "I live in Madrid."),
     ("another name", "Anna Schmidt lives in Bonn.", "Anna Keller lives in Kassel."),
-    ("another release line", "Rocky Linux 9 was released in July 2022.", "Rocky Linux 8 was released in June 2021."),
+    (
+        "another release line",
+        "Rocky Linux 9 was released in July 2022.",
+        "Rocky Linux 8 was released in June 2021.",
+    ),
     ("another room", "Room 205 is reserved for Ann.", "Room 204 is reserved for Bob."),
-    ("an identifier in the middle", "The kernel in Rocky Linux 9 is 5.14.", "The kernel in Rocky Linux 8 is 4.18."),
-    ("an identifier at the end", "The latency budget is 40 ms for node-b.", "The latency budget is 60 ms for node-a."),
+    (
+        "an identifier in the middle",
+        "The kernel in Rocky Linux 9 is 5.14.",
+        "The kernel in Rocky Linux 8 is 4.18.",
+    ),
+    (
+        "an identifier at the end",
+        "The latency budget is 40 ms for node-b.",
+        "The latency budget is 60 ms for node-a.",
+    ),
     ("a plan", "I might move to Toronto next year.", "I live in Vancouver."),
     ("a question", "Does Maria live in Lima?", "Maria lives in Quito."),
     ("the past", "I used to live in Geneva.", "I live in Zurich."),
@@ -59,20 +99,36 @@ KEEPS = [
     ("a change to come", "I will move to Turin.", "I live in Padua."),
     ("a condition", "If I get the job, I live in Turin.", "I live in Padua."),
     ("a second visit", "I visited Prague in 2023.", "I visited Prague in 2019."),
-    ("a special case denied", "The API does not support pagination for archived records.", "The API supports pagination."),
-    ("a weak denial", "Not all our customers use the mobile app.", "Our customers use the mobile app."),
+    (
+        "a special case denied",
+        "The API does not support pagination for archived records.",
+        "The API supports pagination.",
+    ),
+    (
+        "a weak denial",
+        "Not all our customers use the mobile app.",
+        "Our customers use the mobile app.",
+    ),
     ("another attribute", "The conference starts on 4 May.", "The conference ends on 6 May."),
     ("a change of something else", "I changed the tires on my car.", "I have a car."),
     ("what left is a thing", "I left my umbrella at the office.", "I have an umbrella."),
     ("travel is no move", "I'm flying from Berlin to Rome on Friday.", "I live in Berlin."),
     ("roles swapped", "Carla introduced Simon to Petra.", "Simon introduced Carla to Petra."),
-    ("the end date, not the launch date", "Scrap the end date of Project Falcon.", "The launch date of Project Falcon is 3 March."),
-    ("two offices of one person", "Karl Maier is chair of the housing committee.", "Karl Maier is treasurer of the rowing club."),
+    (
+        "the end date, not the launch date",
+        "Scrap the end date of Project Falcon.",
+        "The launch date of Project Falcon is 3 March.",
+    ),
+    (
+        "two offices of one person",
+        "Karl Maier is chair of the housing committee.",
+        "Karl Maier is treasurer of the rowing club.",
+    ),
 ]
 
 
-def judged(new: str, old: str) -> Judgment:
-    (judgment,) = judge(Statement(new), [Statement(old)])
+def judged(new: str, old: str) -> SignalJudgment:
+    (judgment,) = judge_candidates(Statement(new), [Statement(old)])
     return judgment
 
 
