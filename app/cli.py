@@ -19,11 +19,11 @@ from typer._click.exceptions import (
 )  # typer has no public name for them
 
 from app import __version__
-from app.commands import changing, control, lifespans, linking, reading, transfer
-from app.commands.asking import AsJson, Failure
-from app.commands.insights import insights
-from app.commands.sweeping import sweep
-from app.commands.why import why
+from app.commands.client import changing, control, lifespans, reading, relationships, transfer
+from app.commands.client.calling import AsJson, Failure
+from app.commands.client.insights import insights
+from app.commands.client.sweeps import sweep
+from app.commands.client.why import why
 from app.settings import InvalidSettings, Settings, load_settings
 
 cli = typer.Typer(
@@ -200,7 +200,7 @@ def migrate() -> None:
 @cli.command()
 def reembed() -> None:
     """Make every vector anew with the embedding model of the settings. Running services keep the old one until the end."""
-    from app.commands.reembedding import reembed_database
+    from app.commands.maintenance.reembed import reembed_database
     from app.store import schema
 
     settings = _settings_without_listening()
@@ -221,9 +221,9 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Examine the database: whether everything that must hold of it holds. Exit status 1 where something does not."""
-    from app.commands.doctoring import doctor_database
+    from app.commands.maintenance.doctor import doctor_database
     from app.store import schema
-    from app.store.archives import Archives
+    from app.store.log.archive_files import Archives
 
     settings = _settings_without_listening()
     with _explain_errors(), _open_database(settings) as url:
@@ -248,7 +248,7 @@ def retain(
     ] = None,
 ) -> None:
     """Cool what ended long ago, and move old operations from the log to archives, as the settings say. Services may run meanwhile."""
-    from app.commands.retaining import retain_database
+    from app.commands.maintenance.retention import retain_database
     from app.store import schema
 
     if forget and agent is None:
@@ -308,8 +308,8 @@ for command in (
     reading.context,
     reading.log,
     reading.agents,
-    linking.link,
-    linking.links,
+    relationships.link,
+    relationships.links,
     why,
     sweep,
     insights,

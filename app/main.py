@@ -17,13 +17,13 @@ from app.api import (
     context,
     doctor,
     documented,
-    endings,
     erasures,
     health,
+    idempotency,
     insights,
+    lifespans,
     log,
     memories,
-    once,
     problems,
     relationships,
     reviews,
@@ -37,33 +37,33 @@ from app.api.admission import Admission
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
 from app.api.observed import RequestMonitor
-from app.building import build_model_judge, build_patience, build_policy, build_store_settings
+from app.classification.cascade import Cascade
 from app.domain.strength import HalfLives
 from app.embedding import Embedder
 from app.embedding.choice import open_embedder
-from app.judges.cascade import Cascade
+from app.services.classify import Classifier
 from app.services.context import ContextComposer
 from app.services.doctor import Doctor
-from app.services.ending import LifespanEnder
-from app.services.erase import Eraser
-from app.services.importing import HistoryImporter
-from app.services.judging import Classifier
-from app.services.linking import RelationshipWriter
-from app.services.once import KeyLocks
-from app.services.recall import Searcher
+from app.services.erasures import Eraser
+from app.services.explicit import ExplicitChanger
+from app.services.idempotency import KeyLocks
+from app.services.import_agent import AgentImporter
+from app.services.import_history import HistoryImporter
+from app.services.lifespans import LifespanEnder
+from app.services.relationships import RelationshipWriter
 from app.services.remember import Remember
-from app.services.restoring import AgentImporter
-from app.services.revert import Reverter
-from app.services.review import ReviewDecider
-from app.services.supersede import ExplicitChanger
-from app.services.using import UsageCounter
-from app.services.waking import SweepWaker
+from app.services.reverts import Reverter
+from app.services.reviews import ReviewDecider
+from app.services.search import Searcher
+from app.services.sweep_wakeups import SweepWaker
+from app.services.usage import UsageCounter
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
-from app.store.archives import Archives
 from app.store.engine import create_engine
-from app.store.exports import Exports
-from app.store.queue import Queue
+from app.store.log.archive_files import Archives
+from app.store.sweeps.queue import Queue
+from app.store.transfer.exports import Exports
+from app.wiring import build_model_judge, build_patience, build_policy, build_store_settings
 
 DESCRIPTION = """The memory service for agents that knows when facts change: store a fact, store its change, and read what is true now,
 what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."""
@@ -115,7 +115,7 @@ def create_app(
         agents,
         sweeps,
         doctor,
-        endings,
+        lifespans,
         insights,
     ):
         guarded.include_router(part.router)
@@ -124,7 +124,7 @@ def create_app(
     app.include_router(guarded)
     app.include_router(health.router)
     problems.install_error_handlers(app)
-    once.install_replay_handler(app)
+    idempotency.install_replay_handler(app)
     app.add_middleware(BoundedBody, limit=settings.max_body_bytes)
     app.add_middleware(
         Admission, places=settings.places, queue=settings.max_queue, patience=settings.queue_timeout

@@ -11,8 +11,8 @@ from croniter import croniter
 from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from app.domain.memory import Kind
-from app.domain.plan import Mode
+from app.domain.agent import Mode
+from app.domain.fact import Kind
 from app.domain.relation import Classify
 
 LOOPBACK_NAMES = {"localhost"}

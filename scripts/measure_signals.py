@@ -38,9 +38,16 @@ from cases import (  # noqa: E402
     wrongly_retired,
 )
 
-from app.domain.signals import endings, frames, patterns  # noqa: E402
-from app.domain.signals.finding import ACT_AT, ONLY_FLAGS  # noqa: E402
-from app.domain.signals.judge import FLAG_AT  # noqa: E402
+from app.classification.signals import (  # noqa: E402 - after the path is set
+    endings,
+    frames,
+    patterns,
+)
+from app.classification.signals.finding import (  # noqa: E402 - after the path is set
+    ACT_AT,
+    ONLY_FLAGS,
+)
+from app.classification.signals.judge import FLAG_AT  # noqa: E402
 
 CANDIDATES = ROOT / ".build" / "candidates"
 CONFIDENCE_FILE = ROOT / "app" / "domain" / "signals" / "data" / "confidence.json"

@@ -5,10 +5,10 @@ from contextlib import aclosing
 
 import httpx
 
-from app.domain.checks import Fault
-from app.domain.memory import AgentId
+from app.domain.agent import AgentId
+from app.planning.audit.checks import Fault
 from app.services.doctor import Doctor
-from app.store import doctor
+from app.store.doctor import reads as doctor_reads
 from app.store.engine import Patience, create_engine
 
 
@@ -16,7 +16,7 @@ async def _examined(database_url: str) -> dict[AgentId, list[Fault]]:
     engine = create_engine(database_url, pool_size=2, patience=Patience(statement=0))
     try:
         async with engine.connect() as connection:
-            agents = await doctor.list_agent_ids(connection, after="", limit=10_000)
+            agents = await doctor_reads.list_agent_ids(connection, after="", limit=10_000)
         found = {}
         for agent in agents:
             async with aclosing(Doctor(engine).examine_agent(agent)) as faults:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.domain.memory import AgentId
+from app.domain.agent import AgentId
 from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine

@@ -14,8 +14,8 @@ from builders import editor
 from served import Served, palimpsest, served
 from swept import Place
 
-from app.commands import sweeping
-from app.commands.asking import Failure
+from app.commands.client import sweeps
+from app.commands.client.calling import Failure
 
 
 def store_unjudged(service: str, agent: str, *values: str) -> None:
@@ -108,11 +108,11 @@ def test_a_sweep_is_cancelled(service: str) -> None:
 
 
 def asked(place: Place) -> None:
-    sweeping.sweep(url=str(place.client.base_url), agent="default")
+    sweeps.sweep(url=str(place.client.base_url), agent="default")
 
 
 def test_without_a_worker_it_says_so(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeping, "PATIENCE", 0.3)
+    monkeypatch.setattr(sweeps, "PATIENCE", 0.3)
     with pytest.raises(Failure, match="palimpsest worker"):
         asked(place)
 
@@ -120,7 +120,7 @@ def test_without_a_worker_it_says_so(place: Place, monkeypatch: pytest.MonkeyPat
 def test_behind_another_that_gets_on_it_waits(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweeping, "PATIENCE", 0.3)
+    monkeypatch.setattr(sweeps, "PATIENCE", 0.3)
     ahead = place.client.post("/v1/sweeps").json()["id"]
     with psycopg.connect(place.url, autocommit=True) as connection, ThreadPoolExecutor() as pool:
         waiting = pool.submit(asked, place)

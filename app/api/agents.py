@@ -11,14 +11,14 @@ from app.api import examples
 from app.api.answers import AnswerBase
 from app.api.deps import AgentDep, PartsDep
 from app.api.documented import BODY, document_problems
-from app.api.once import KeyedDep
+from app.api.idempotency import KeyedDep
 from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT
 from app.api.times import Time
+from app.domain.agent import AgentId, Mode
 from app.domain.errors import UnknownAgent
-from app.domain.memory import AgentId
-from app.domain.plan import Mode
-from app.store import agents, reads, writes
+from app.store import agents, chains
+from app.store import memories as memory_store
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
@@ -60,7 +60,7 @@ class AgentsAnswer(AnswerBase):
 @router.get("", responses={200: {"model": AgentsAnswer}}, response_model=None)
 async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -> Response:
     """Every agent that was ever written to, with how many memories it has and when it last learnt something."""
-    async with reads.open_read_connection(parts.engine) as connection:
+    async with memory_store.open_read_connection(parts.engine) as connection:
         rows = await agents.list_agents(connection, limit=query.limit + 1, after=query.cursor or "")
     shown = rows[: query.limit]
     next_cursor = shown[-1]["agent_id"] if len(rows) > query.limit else None
@@ -83,7 +83,7 @@ async def get_agent(
     ],
 ) -> Response:
     """One agent."""
-    async with reads.open_read_connection(parts.engine) as connection:
+    async with memory_store.open_read_connection(parts.engine) as connection:
         row = await agents.find_agent(connection, AgentId(agent_id))
     if row is None:
         raise UnknownAgent(agent_id)
@@ -120,7 +120,7 @@ async def patch_agent(
     once = keyed.plan_replay(render_answer)
     async with parts.engine.begin() as connection:
         if once.call:
-            await writes.lock_agent(connection, agent, encoder=None)
+            await chains.lock_agent(connection, agent, encoder=None)
             await once.check_replay(connection)
         row = await agents.set_mode(connection, AgentId(agent_id), body.mode)
         await once.keep_result(connection, row)

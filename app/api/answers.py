@@ -15,14 +15,15 @@ from sqlalchemy.engine import RowMapping
 
 from app.api.stale import EndedOut, StaleOut
 from app.api.times import Time
-from app.domain.hints import Hint, HintName
-from app.domain.memory import Belief, Kind, Lifespan, Memory, Operation, Status, Tier
-from app.domain.relation import Decision, Finding, ModelCost, Relation
+from app.domain.fact import Kind, Lifespan, Tier
+from app.domain.relation import Decision, Finding, ModelCost, Operation, Relation
 from app.domain.strength import HalfLives, compute_strength
-from app.domain.time import compute_memory_status
-from app.services.erase import Receipt
+from app.domain.timeline import compute_memory_status
+from app.domain.version import Belief, Memory, Status
+from app.planning.hints import Hint, HintName
+from app.services.erasures import Receipt
 from app.services.remember import ComparedMemory, Outcome
-from app.services.revert import RevertedOperation
+from app.services.reverts import RevertedOperation
 from app.store.search import Hit
 
 _BELIEF = tuple(f.name for f in fields(Belief))

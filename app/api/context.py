@@ -13,7 +13,7 @@ from app.api.reply import respond_with_answer
 from app.api.schemas import Content, FilterFields
 from app.api.times import Time
 from app.domain.context import SECTIONS, ContextItem
-from app.domain.memory import Kind
+from app.domain.fact import Kind
 from app.domain.strength import HalfLives
 from app.services.context import ComposedContext
 

@@ -17,28 +17,29 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.api import examples
 from app.api.schemas import MAX_LIMIT, Content, FilterFields, Sort
 from app.api.times import Time, format_time, parse_time
+from app.domain.agent import AgentId
 from app.domain.errors import InvalidFact
-from app.domain.memory import AgentId, Moment
 from app.domain.strength import HalfLives
+from app.domain.version import Moment
 from app.services.context import ContextComposer
 from app.services.doctor import Doctor
-from app.services.ending import LifespanEnder
-from app.services.erase import Eraser
-from app.services.importing import HistoryImporter
-from app.services.linking import RelationshipWriter
-from app.services.once import KeyLocks
-from app.services.recall import Searcher
+from app.services.erasures import Eraser
+from app.services.explicit import ExplicitChanger
+from app.services.idempotency import KeyLocks
+from app.services.import_agent import AgentImporter
+from app.services.import_history import HistoryImporter
+from app.services.lifespans import LifespanEnder
+from app.services.relationships import RelationshipWriter
 from app.services.remember import Remember
-from app.services.restoring import AgentImporter
-from app.services.revert import Reverter
-from app.services.review import ReviewDecider
-from app.services.supersede import ExplicitChanger
-from app.services.using import UsageCounter
-from app.services.waking import SweepWaker
+from app.services.reverts import Reverter
+from app.services.reviews import ReviewDecider
+from app.services.search import Searcher
+from app.services.sweep_wakeups import SweepWaker
+from app.services.usage import UsageCounter
 from app.settings import Settings
-from app.store.exports import Exports
-from app.store.reads import After, Filters, Point
+from app.store.memories import After, Filters, Point
 from app.store.rows import CallInfo
+from app.store.transfer.exports import Exports
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from app.api.deps import AgentDep, PartsDep
 from app.api.reply import respond_with_answer
-from app.domain.checks import Fault
-from app.domain.memory import AgentId
+from app.domain.agent import AgentId
+from app.planning.audit.checks import Fault
 
 router = APIRouter(prefix="/v1", tags=["operations"])
 

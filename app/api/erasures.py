@@ -9,11 +9,11 @@ from app.api import examples
 from app.api.answers import ErasureAnswer
 from app.api.deps import AgentDep, OriginDep, PartsDep
 from app.api.documented import BODY, WRITE, document_problems
-from app.api.once import KeyedDep
+from app.api.idempotency import KeyedDep
 from app.api.reply import respond_with_answer
 from app.api.schemas import ErasureRequest
 from app.domain.errors import InvalidFact
-from app.services.erase import ErasureScope, Receipt
+from app.services.erasures import ErasureScope, Receipt
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 

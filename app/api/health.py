@@ -12,7 +12,7 @@ from app.api.deps import PartsDep
 from app.api.documented import document_problems
 from app.api.problems import respond_draining
 from app.services.metrics import render_metrics, update_pool_gauges
-from app.store import reads, search
+from app.store import memories, search
 
 router = APIRouter(tags=["operations"])
 
@@ -44,7 +44,7 @@ async def readyz(request: Request, parts: PartsDep) -> Health | Response:
     """The database answers too, its vectors are of this service's model, and the process is not about to end."""
     if request.app.state.draining:
         return respond_draining()
-    async with reads.open_read_connection(parts.engine) as connection:
+    async with memories.open_read_connection(parts.engine) as connection:
         await search.check_encoder(connection, parts.encoder)
     return Health(status="ready")
 

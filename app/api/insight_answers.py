@@ -8,9 +8,9 @@ from pydantic import Field
 
 from app.api.answers import AnswerBase
 from app.api.times import Time
+from app.classification.signals.lexicon import CONFIDENCE
+from app.domain.fact import Kind
 from app.domain.insights import compute_reliability, list_reasons_to_doubt
-from app.domain.memory import Kind
-from app.domain.signals.lexicon import CONFIDENCE
 from app.store.insights import BANDS, MOST_IDS
 
 _UP_TO = f"{MOST_IDS} at most."

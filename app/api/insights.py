@@ -23,10 +23,11 @@ from app.api.insight_answers import (
 from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT
 from app.api.times import Time
+from app.domain.agent import AgentId
 from app.domain.insights import Section
-from app.domain.memory import AgentId
-from app.store import archived, insights, reads
+from app.store import insights, memories
 from app.store.insights import InsightsScope
+from app.store.log import archived as archived_log
 
 router = APIRouter(prefix="/v1", tags=["insights"])
 
@@ -87,13 +88,13 @@ async def get_insights(
     chains; each entry with ids to look at. A report: it changes nothing."""
     answers: dict[str, Any] = dict.fromkeys(Section)
     async with insights.open_insights_snapshot(parts.engine) as connection:
-        moment = await reads.read_moment(connection, agent)
+        moment = await memories.read_moment(connection, agent)
         asked = query.to_store_query(agent, moment.as_of)
         for section in query.section or Section:
             find, told = _SECTIONS[section]
             answers[section] = told(await find(connection, asked))
         known_at = min(query.until or moment.known_at, moment.known_at)
-        until = await archived.find_archived_until(
+        until = await archived_log.find_archived_until(
             connection, agent, since=query.since or _EVER, known_at=known_at
         )
     answers |= {"log_archived_until": until, "as_of": moment.as_of, "known_at": moment.known_at}

@@ -11,17 +11,18 @@ from app.api import examples
 from app.api.answers import LogAnswer, LogEntryOut, RevertAnswer, RevertsAnswer
 from app.api.deps import AgentDep, Cursor, OriginDep, PartsDep
 from app.api.documented import BODY, WRITE, document_problems
-from app.api.once import KeyedDep
+from app.api.idempotency import KeyedDep
 from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT, RevertRequest, RevertsRequest, Word
 from app.api.times import Time
 from app.domain.errors import UnknownLogEntry
-from app.domain.memory import Operation
-from app.domain.relation import Judge
-from app.services.revert import RevertedOperation
-from app.store import archived, operations, reads
-from app.store.operations import LogFilters
-from app.store.reads import After
+from app.domain.relation import Judge, Operation
+from app.services.reverts import RevertedOperation
+from app.store import memories
+from app.store.log import archived as archived_log
+from app.store.log import entries as log_entries
+from app.store.log.entries import LogFilters
+from app.store.memories import After
 
 LogPath = Annotated[
     UUID,
@@ -61,8 +62,8 @@ async def list_log(
 ) -> Response:
     """Every operation with what it read and wrote, newest first."""
     after = Cursor.decode(query.cursor).after if query.cursor else None
-    async with reads.open_read_connection(parts.engine) as connection:
-        rows = await operations.list_log(
+    async with memories.open_read_connection(parts.engine) as connection:
+        rows = await log_entries.list_log(
             connection, agent, query.to_log_filters(), limit=query.limit + 1, after=after
         )
     shown = rows[: query.limit]
@@ -85,10 +86,10 @@ async def list_log(
 )
 async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: LogPath) -> Response:
     """One operation. 410 names the archive to which it was moved."""
-    async with reads.open_read_connection(parts.engine) as connection:
-        row = await operations.find_log_entry(connection, agent, log_id)
+    async with memories.open_read_connection(parts.engine) as connection:
+        row = await log_entries.find_log_entry(connection, agent, log_id)
         if row is None:
-            await archived.refuse_archived(connection, agent, [log_id])
+            await archived_log.refuse_archived(connection, agent, [log_id])
             raise UnknownLogEntry(log_id)
     return respond_with_answer(LogEntryOut.from_row(row))
 

@@ -33,7 +33,7 @@ from app.api.deps import (
 )
 from app.api.documented import BODY, WRITE, document_links, document_problems
 from app.api.erasures import render_erasure, render_erasure_retry
-from app.api.once import KeyedDep
+from app.api.idempotency import KeyedDep
 from app.api.problems import invalid_input, problem_of
 from app.api.reply import respond_with_answer
 from app.api.schemas import (
@@ -44,14 +44,17 @@ from app.api.schemas import (
     StoreRequest,
     SupersedeRequest,
 )
+from app.domain.agent import AgentId
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
-from app.domain.memory import AgentId, Status
 from app.domain.strength import HalfLives
-from app.services.erase import ErasureScope
-from app.services.judging import StoreCommand
+from app.domain.version import Status
+from app.services.classify import StoreCommand
+from app.services.erasures import ErasureScope
 from app.services.remember import BatchRefused, Outcome, Outcomes
-from app.store import archived, operations, reads
-from app.store.reads import After, Page, Point, Ranked
+from app.store import memories
+from app.store.log import archived as archived_log
+from app.store.log import entries as log_entries
+from app.store.memories import After, Page, Point, Ranked
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
@@ -250,12 +253,12 @@ async def _read_page(
 ) -> Page:
     """A page and one memory more, which says that there is a next."""
     filters, limit = query.to_filters(), query.limit + 1
-    async with reads.open_read_connection(parts.engine) as connection:
+    async with memories.open_read_connection(parts.engine) as connection:
         if query.sort == "strength":
-            return await reads.list_strongest(
+            return await memories.list_strongest(
                 connection, agent, filters, point, parts.half_lives, limit=limit, after=after
             )
-        return await reads.list_memories(
+        return await memories.list_memories(
             connection, agent, filters, point, limit=limit, after=after
         )
 
@@ -276,8 +279,8 @@ async def get_memory(
     parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
 ) -> Response:
     """One version with its status at that moment. 404 where it was not known yet."""
-    async with reads.open_read_connection(parts.engine) as connection:
-        moment, memory = await reads.find_memory(connection, agent, memory_id, query.to_point())
+    async with memories.open_read_connection(parts.engine) as connection:
+        moment, memory = await memories.find_memory(connection, agent, memory_id, query.to_point())
     if memory is None:
         raise UnknownMemory(memory_id)
     parts.usage.note_uses(agent, [memory_id])
@@ -296,15 +299,15 @@ async def history(
     parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
 ) -> Response:
     """The whole chain of a memory, from any of its versions: oldest first, which one is current, and the operations."""
-    async with reads.open_read_connection(parts.engine) as connection:
-        page = await reads.list_chain(connection, agent, memory_id, query.to_point())
+    async with memories.open_read_connection(parts.engine) as connection:
+        page = await memories.list_chain(connection, agent, memory_id, query.to_point())
         if not any(memory.id == memory_id for memory in page.memories):
             raise UnknownMemory(memory_id)
-        done = await operations.list_operations_on(
+        done = await log_entries.list_operations_on(
             connection, agent, [memory.id for memory in page.memories], page.moment.known_at
         )
         since = min(memory.created_at for memory in page.memories)
-        until = await archived.find_archived_until(
+        until = await archived_log.find_archived_until(
             connection, agent, since=since, known_at=page.moment.known_at
         )
     versions = [

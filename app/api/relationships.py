@@ -14,15 +14,15 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.deps import AgentDep, MemoryPath, OriginDep, PartsDep
 from app.api.documented import BODY, WRITE, document_links, document_problems
-from app.api.once import KeyedDep
+from app.api.idempotency import KeyedDep
 from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT
 from app.api.times import Time, format_time, parse_time
 from app.domain.errors import InvalidFact, UnknownMemory
-from app.domain.links import LinkType, Relationship
-from app.services.linking import RelationshipOutcome
-from app.store import reads
-from app.store.links import AfterRelationship, StoredRelationship, list_relationships
+from app.domain.relationship import LinkType, Relationship
+from app.services.relationships import RelationshipOutcome
+from app.store import memories
+from app.store.relationships import AfterRelationship, StoredRelationship, list_relationships
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
@@ -196,7 +196,7 @@ async def relationships(
 ) -> Response:
     """What a memory is linked to, and what is linked to it, latest first."""
     known_at, after = query.locate_page()
-    async with reads.open_read_connection(parts.engine) as connection:
+    async with memories.open_read_connection(parts.engine) as connection:
         page = await list_relationships(
             connection, agent, memory_id, known_at, limit=query.limit + 1, after=after
         )

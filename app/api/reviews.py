@@ -13,20 +13,21 @@ from app.api import examples
 from app.api.answers import AnswerBase, MemoryOut, Problem, SignalOut, WriteAnswer
 from app.api.deps import AgentDep, Cursor, OriginDep, PartsDep
 from app.api.documented import BODY, WRITE, document_links, document_problems
-from app.api.once import KeyedDep
+from app.api.idempotency import KeyedDep
 from app.api.problems import build_problem, problem_of, respond_with_problem
 from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT, Content
 from app.api.times import Time
 from app.domain.errors import PalimpsestError, UnknownReview
-from app.domain.plan import ReviewSource, ReviewStatus
 from app.domain.relation import Judgment, Relation
 from app.domain.strength import HalfLives
+from app.planning.plan import ReviewSource, ReviewStatus
 from app.services.remember import Outcome
-from app.services.review import Decided, OutdatedReview, Preview
-from app.store import reads, reviews
-from app.store.reads import After
-from app.store.reviews import ReviewFilters, proposal_from_row
+from app.services.reviews import Decided, OutdatedReview, Preview
+from app.store import memories as memory_store
+from app.store.memories import After
+from app.store.reviews import reviews
+from app.store.reviews.reviews import ReviewFilters, proposal_from_row
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
 shadow = APIRouter(prefix="/v1/shadow", tags=["reviews"])
@@ -154,7 +155,7 @@ async def list_reviews(
     """What waits for a person, and what was decided, newest first. Reviews that waited too long are closed, and logged, first."""
     await parts.reviews.expire_overdue(agent)
     after = Cursor.decode(query.cursor).after if query.cursor else None
-    async with reads.open_read_connection(parts.engine) as connection:
+    async with memory_store.open_read_connection(parts.engine) as connection:
         rows = await reviews.list_reviews(
             connection,
             agent,
@@ -188,7 +189,7 @@ async def not_a_review() -> Response:
 )
 async def get_review(parts: PartsDep, agent: AgentDep, review_id: ReviewPath) -> Response:
     """One review, with the memories it is about before and after accepting it now."""
-    async with reads.open_read_connection(parts.engine) as connection:
+    async with memory_store.open_read_connection(parts.engine) as connection:
         row = await reviews.find_review_row(connection, agent, review_id)
     if row is None:
         raise UnknownReview(review_id)
@@ -394,7 +395,7 @@ async def report(
     parts: PartsDep, agent: AgentDep, query: Annotated[ReportQuery, Query()]
 ) -> Response:
     """What would have changed, by relation, judge and confidence, with examples and how people decided so far."""
-    async with reads.open_read_connection(parts.engine) as connection:
+    async with memory_store.open_read_connection(parts.engine) as connection:
         rows = await reviews.read_shadow_report(connection, agent, query.since)
     return respond_with_answer(
         ShadowReport.model_construct(bands=[BandOut.from_row(row) for row in rows])

@@ -20,11 +20,11 @@ from pydantic import (
 )
 
 from app.api.times import Time
-from app.domain.memory import Fact, Kind, Lifespan, Operation, Tier
-from app.domain.relation import Classify, Judge
+from app.domain.fact import Fact, Kind, Lifespan, Tier
+from app.domain.relation import Classify, Judge, Operation
 from app.domain.text import is_storable
-from app.store.reads import Filters, Point
-from app.store.undoing import Selection
+from app.store.log.reverts import Selection
+from app.store.memories import Filters, Point
 
 MAX_CONTENT = 16_000
 MAX_ITEMS = 1_000

@@ -11,9 +11,10 @@ from app.api.deps import AgentDep, Parts, PartsDep, PointQuery, SearchQuery
 from app.api.documented import BODY, document_problems
 from app.api.reply import respond_with_answer
 from app.api.schemas import SearchRequest, Sort, Word
+from app.domain.agent import AgentId
 from app.domain.errors import NoPreference
-from app.domain.memory import AgentId, Kind, Slot
-from app.store import reads
+from app.domain.fact import Kind, Slot
+from app.store import memories
 from app.store.search import Hits
 
 router = APIRouter(prefix="/v1", tags=["recall"])
@@ -114,8 +115,8 @@ async def _read_preference(
     parts: Parts, agent: AgentId, category: str, key: str, query: PreferenceQuery
 ) -> Response:
     slot = Slot.from_words(query.entity, category, key)
-    async with reads.open_read_connection(parts.engine) as connection:
-        page = await reads.find_holding_in_slot(
+    async with memories.open_read_connection(parts.engine) as connection:
+        page = await memories.find_holding_in_slot(
             connection, agent, slot, query.to_point(), kind=Kind.PREFERENCE
         )
     if not page.memories:

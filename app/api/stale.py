@@ -6,9 +6,9 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.times import Time
-from app.domain.links import LinkType
-from app.domain.memory import StalenessCause, Status
-from app.domain.staleness import StaleMemory
+from app.domain.relationship import LinkType
+from app.domain.version import StalenessCause, Status
+from app.planning.staleness import StaleMemory
 
 
 class EndedOut(BaseModel):

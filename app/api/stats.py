@@ -13,11 +13,14 @@ from app.api.deps import PartsDep
 from app.api.documented import document_problems
 from app.api.reply import respond_with_answer
 from app.api.times import Time
+from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent
-from app.domain.memory import AgentId, Kind, Lifespan, Operation, Status, Tier
-from app.domain.plan import ReviewStatus
-from app.domain.relation import Judge
-from app.store import agents, reads, stats
+from app.domain.fact import Kind, Lifespan, Tier
+from app.domain.relation import Judge, Operation
+from app.domain.version import Status
+from app.planning.plan import ReviewStatus
+from app.store import agents, stats
+from app.store import memories as memory_store
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
@@ -119,7 +122,7 @@ async def get_stats(
 ) -> Response:
     """An agent in numbers: memories by status, what holds and how strong it is, the log by operation and judge, reviews. It reads every
     row of the agent."""
-    async with reads.open_read_connection(parts.engine) as connection:
+    async with memory_store.open_read_connection(parts.engine) as connection:
         if await agents.find_agent(connection, AgentId(agent_id)) is None:
             raise UnknownAgent(agent_id)
         row = await stats.read_stats(connection, AgentId(agent_id), parts.half_lives)

@@ -13,16 +13,16 @@ from app.api import examples
 from app.api.answers import AnswerBase
 from app.api.deps import AgentDep, Cursor, PartsDep
 from app.api.documented import BODY, WRITE, document_links, document_problems
-from app.api.once import KeyedDep
+from app.api.idempotency import KeyedDep
 from app.api.reply import respond_with_answer
 from app.api.schemas import MAX_LIMIT, Word
 from app.api.times import Time
 from app.domain.errors import InvalidFact, SweepsOff, UnknownSweep
-from app.domain.memory import Operation
-from app.domain.relation import Relation
-from app.store import reads, sweeps, writes
-from app.store.reads import After
-from app.store.sweeps import Origin, SweepScope, SweepStatus, SweptSlot
+from app.domain.relation import Operation, Relation
+from app.store import chains, memories
+from app.store.memories import After
+from app.store.sweeps import runs as sweep_runs
+from app.store.sweeps.runs import Origin, SweepScope, SweepStatus, SweptSlot
 
 router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
 
@@ -190,10 +190,12 @@ async def start_sweep(
         raise SweepsOff
     async with parts.engine.begin() as connection:
         if keyed.call:
-            await writes.lock_agent(connection, agent, encoder=None)
+            await chains.lock_agent(connection, agent, encoder=None)
         once = keyed.plan_replay(_render_accepted)
         await once.check_replay(connection)
-        row = await sweeps.create_sweep(connection, agent, uuid7(), body.to_scope(), Origin.REQUEST)
+        row = await sweep_runs.create_sweep(
+            connection, agent, uuid7(), body.to_scope(), Origin.REQUEST
+        )
         await once.keep_result(connection, row)
     parts.sweeps.wake_for_sweep(agent, row["id"])
     return _render_accepted(row)
@@ -209,8 +211,8 @@ async def list_sweeps(
 ) -> Response:
     """The agent's sweeps, newest first, those started by the clock and after stores included."""
     after = Cursor.decode(query.cursor).after if query.cursor else None
-    async with reads.open_read_connection(parts.engine) as connection:
-        rows = await sweeps.list_sweeps(connection, agent, limit=query.limit + 1, after=after)
+    async with memories.open_read_connection(parts.engine) as connection:
+        rows = await sweep_runs.list_sweeps(connection, agent, limit=query.limit + 1, after=after)
     shown = rows[: query.limit]
     next_cursor = (
         Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encode()
@@ -231,8 +233,8 @@ async def list_sweeps(
 )
 async def get_sweep(parts: PartsDep, agent: AgentDep, sweep_id: SweepPath) -> Response:
     """How far a sweep is, and what it found."""
-    async with reads.open_read_connection(parts.engine) as connection:
-        row = await sweeps.find_sweep(connection, agent, sweep_id)
+    async with memories.open_read_connection(parts.engine) as connection:
+        row = await sweep_runs.find_sweep(connection, agent, sweep_id)
     if row is None:
         raise UnknownSweep(sweep_id)
     return respond_with_answer(SweepOut.from_row(row))
@@ -253,10 +255,10 @@ async def cancel_sweep(
 
     async with parts.engine.begin() as connection:
         if keyed.call:
-            await writes.lock_agent(connection, agent, encoder=None)
+            await chains.lock_agent(connection, agent, encoder=None)
         once = keyed.plan_replay(render_answer)
         await once.check_replay(connection)
-        row = await sweeps.cancel_open_sweep(connection, agent, sweep_id)
+        row = await sweep_runs.cancel_open_sweep(connection, agent, sweep_id)
         if row is None:
             raise UnknownSweep(sweep_id)
         await once.keep_result(connection, row)

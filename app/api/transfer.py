@@ -13,15 +13,15 @@ from pydantic import BaseModel, ValidationError
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.api import examples, native
+from app.api import examples, import_agent
 from app.api.deps import AgentDep, OriginDep, PartsDep
 from app.api.documented import document_problems, line_schema
-from app.api.once import KeyedStreamDep
+from app.api.idempotency import KeyedStreamDep
 from app.api.problems import invalid_input, problem_of, respond_with_problem
 from app.api.schemas import ImportLine
 from app.api.times import format_time
 from app.domain.errors import AnswerNotKept, BadImportLine
-from app.services.importing import HistoryLine, ImportedVersion, Spool
+from app.services.import_history import HistoryLine, ImportedVersion, Spool
 
 router = APIRouter(prefix="/v1", tags=["transfer"])
 
@@ -158,13 +158,13 @@ async def import_history(
     Of an answer over 8 MB nothing is kept for a retry under the same Idempotency-Key: it is told that all was imported (410)."""
     lines = _Lines(keyed.fingerprint_stream(request.stream()))
     first = await anext(lines, None)
-    if first and native.type_of(first[1]) == "palimpsest":
+    if first and import_agent.type_of(first[1]) == "palimpsest":
         lines.longest = MAX_NATIVE_LINE_BYTES
-        rows = native.read_rows(lines, after=first[0])
+        rows = import_agent.read_rows(lines, after=first[0])
         return _render_import_counts(
             await parts.import_agent.import_rows(
                 agent,
-                native.parse_header(*first),
+                import_agent.parse_header(*first),
                 rows,
                 idempotency=keyed.plan_replay(_render_import_counts),
             )

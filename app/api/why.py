@@ -13,8 +13,8 @@ from app.api.documented import document_problems
 from app.api.reply import respond_with_answer
 from app.api.times import Time
 from app.domain.relation import Relation
-from app.domain.story import Event, EventKind
 from app.domain.strength import HalfLives
+from app.planning.why.story import Event, EventKind
 from app.services.why import Why, explain_why
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])

@@ -4,9 +4,10 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.domain.memory import Kind, Memory
+from app.domain.fact import Kind
 from app.domain.text import fold
 from app.domain.tokens import estimate_tokens
+from app.domain.version import Memory
 
 SECTIONS = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.FACT)
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from app.domain.memory import Operation
-from app.domain.relation import Relation
+from app.domain.relation import Operation, Relation
 
 TIE = 0.05
 

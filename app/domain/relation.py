@@ -113,3 +113,17 @@ class Decision:
             judgment.reasoning,
             judgment.findings,
         )
+
+
+class Operation(StrEnum):
+    """What was done, as logged (DESIGN §1)."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    MERGE = "MERGE"
+    SUPERSEDE = "SUPERSEDE"
+    NOOP = "NOOP"
+    AMEND = "AMEND"
+    REVERT = "REVERT"
+    ERASE = "ERASE"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import log1p
 
-from app.domain.memory import Kind, Memory, Tier
+from app.domain.fact import Kind, Tier
+from app.domain.version import Memory
 
 CORE_FLOOR = 0.60
 MAX_REINFORCEMENTS = 100  # beyond, a half-life grows no further: 1 + ln 101 = 5.6 times the setting

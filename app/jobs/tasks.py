@@ -10,19 +10,20 @@ from procrastinate.jobs import Status
 from sqlalchemy.ext.asyncio import AsyncEngine
 from uuid_utils.compat import uuid7
 
+from app.domain.agent import AgentId
 from app.domain.errors import ArchivesUnavailable, LogDamaged
-from app.domain.memory import AgentId
 from app.services.doctor import Doctor
 from app.services.retention import Retention
-from app.services.sweep import Sweeper
-from app.store import queue as queues
-from app.store import sweeping, sweeps
-from app.store.queue import Queue
-from app.store.sweeps import Origin, SweepScope
+from app.services.sweeps import Sweeper
+from app.store.sweeps import queue as queues
+from app.store.sweeps import runs as sweep_runs
+from app.store.sweeps import work as sweep_work
+from app.store.sweeps.queue import Queue
+from app.store.sweeps.runs import Origin, SweepScope
 
 logger = logging.getLogger(__name__)
 
-STALLED_AFTER = sweeps.LEASE.total_seconds()  # without a sign of life from its worker
+STALLED_AFTER = sweep_runs.LEASE.total_seconds()  # without a sign of life from its worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +66,14 @@ class Jobs:
     async def start_sweeps(self, timestamp: int) -> None:
         """Starts a sweep for each agent with news since its last one."""
         async with self.engine.connect() as connection:
-            due = await sweeps.list_due_agents(connection)
+            due = await sweep_runs.list_due_agents(connection)
         for agent, since in due:
             try:
                 async with (
                     self.engine.begin() as connection
                 ):  # one each: it waits for the agent's writes, and they for it
                     sweep_id = uuid7()
-                    await sweeps.create_sweep(
+                    await sweep_runs.create_sweep(
                         connection, agent, sweep_id, SweepScope(since=since), Origin.SCHEDULE
                     )
                 await self.queue.defer_sweep(agent, sweep_id)
@@ -89,18 +90,18 @@ class Jobs:
     async def anything_waits(self) -> bool:
         """Whether a sweep that may be carried out is not at its end and in no living worker's hands."""
         async with self.engine.connect() as connection:
-            return self.sweeping.is_on and bool(await sweeps.list_waiting_sweeps(connection))
+            return self.sweeping.is_on and bool(await sweep_runs.list_waiting_sweeps(connection))
 
     async def _wake_for_waiting(self, agent: AgentId | None) -> None:
         async with self.engine.connect() as connection:
-            waiting = await sweeps.list_waiting_sweeps(connection, agent)
+            waiting = await sweep_runs.list_waiting_sweeps(connection, agent)
         for owner, sweep_id in waiting:
             await self.queue.defer_sweep(owner, sweep_id)
 
     async def look_at_marks(self, timestamp: int) -> None:
         """Looks again where a memory is still marked: its model was down, or nobody was woken."""
         async with self.engine.connect() as connection:
-            agents = await sweeping.list_agents_with_marks(connection)
+            agents = await sweep_work.list_agents_with_marks(connection)
         for agent in agents:
             await self.queue.defer_look_again(agent)
 

@@ -9,17 +9,17 @@ import httpx
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
 
-from app.building import build_model_judge, build_patience, build_policy, build_store_settings
+from app.classification.cascade import Cascade
 from app.embedding.deferred import DeferredEmbedder
 from app.jobs.tasks import STALLED_AFTER, Jobs
-from app.judges.cascade import Cascade
-from app.services.judging import Classifier
+from app.services.classify import Classifier
 from app.services.retention import Retention
-from app.services.sweep import Sweeper
+from app.services.sweeps import Sweeper
 from app.settings import InvalidSettings, Settings
 from app.store import schema
 from app.store.engine import create_engine
-from app.store.queue import Queue
+from app.store.sweeps.queue import Queue
+from app.wiring import build_model_judge, build_patience, build_policy, build_store_settings
 
 AT_ONCE = 1  # jobs: beside one sweep a core stays free for those who wait for answers; more workers do more
 CONNECTIONS = 4

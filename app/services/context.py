@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.domain import hints
+from app.domain.agent import AgentId
 from app.domain.context import (
     Context,
     ContextItem,
@@ -15,13 +15,15 @@ from app.domain.context import (
     render_memory_text,
     score_usefulness,
 )
-from app.domain.hints import Hint
-from app.domain.memory import AgentId, Kind, Memory, Moment
+from app.domain.fact import Kind
 from app.domain.strength import HalfLives, compute_strength
-from app.services.recall import Searcher
-from app.store import reads
-from app.store.lines import list_value_lines
-from app.store.reads import Filters, Point
+from app.domain.version import Memory, Moment
+from app.planning import hints
+from app.planning.hints import Hint
+from app.services.search import Searcher
+from app.store import memories as memory_store
+from app.store.memories import Filters, Point
+from app.store.value_lines import list_value_lines
 
 NEAREST = 100
 MOST_ROWS = 2_000
@@ -48,8 +50,8 @@ class ContextComposer:
         self, agent: AgentId, query: str | None, *, budget: int, filters: Filters, point: Point
     ) -> ComposedContext:
         """What holds at the point, most useful first, in at most `budget` tokens."""
-        async with reads.open_read_connection(self._engine) as connection:
-            strong = await reads.list_strongest(
+        async with memory_store.open_read_connection(self._engine) as connection:
+            strong = await memory_store.list_strongest(
                 connection,
                 agent,
                 filters,
@@ -79,7 +81,7 @@ class ContextComposer:
         if not shown:
             return {}
         at = min(moment.as_of, point.known_at or moment.as_of)
-        async with reads.open_read_connection(self._engine) as connection:
+        async with memory_store.open_read_connection(self._engine) as connection:
             others = await list_value_lines(
                 connection,
                 agent,

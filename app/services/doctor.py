@@ -7,11 +7,15 @@ from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from app.domain.checks import Fault, check_answer, check_chain, check_memory, check_reverts
-from app.domain.memory import AgentId
-from app.store import archived, doctor, invariants, reads, writes
-from app.store.archives import Archives, File
+from app.domain.agent import AgentId
+from app.planning.audit.checks import Fault, check_answer, check_chain, check_memory, check_reverts
+from app.store import chains as chain_store
+from app.store import memories as memory_store
+from app.store.doctor import reads as doctor_reads
+from app.store.doctor import rules as doctor_rules
 from app.store.engine import open_snapshot
+from app.store.log import archived as archived_log
+from app.store.log.archive_files import Archives, File
 
 _PAGE = 1_000
 _SETTLED = timedelta(minutes=10)  # a younger file may be that of an archive not committed yet
@@ -27,15 +31,15 @@ class Doctor:
         self._turn = asyncio.Semaphore(1)
 
     async def count_agents(self) -> int:
-        async with reads.open_read_connection(self._engine) as connection:
-            return await doctor.count_agents(connection)
+        async with memory_store.open_read_connection(self._engine) as connection:
+            return await doctor_reads.count_agents(connection)
 
     async def iterate_agents(self) -> AsyncGenerator[AgentId]:
         """Every agent, in order."""
         after = ""
         while True:
-            async with reads.open_read_connection(self._engine) as connection:
-                page = await doctor.list_agent_ids(connection, after=after, limit=_PAGE)
+            async with memory_store.open_read_connection(self._engine) as connection:
+                page = await doctor_reads.list_agent_ids(connection, after=after, limit=_PAGE)
             for agent in page:
                 yield agent
             if len(page) < _PAGE:
@@ -60,10 +64,10 @@ class Doctor:
 
     async def _check_files(self, agent: AgentId, archives: Archives) -> list[Fault]:
         """Whether the archives are there as they were written, and nothing beside. An erasure may replace one meanwhile."""
-        async with reads.open_read_connection(self._engine) as connection:
-            files = await archived.list_archive_files(connection, agent)
+        async with memory_store.open_read_connection(self._engine) as connection:
+            files = await archived_log.list_archive_files(connection, agent)
             found = {file: await archives.hash_file(file.name) for file in files.values()}
-            still = (await archived.list_archive_files(connection, agent)).values()
+            still = (await archived_log.list_archive_files(connection, agent)).values()
         faults = [
             _build_file_fault(file, seen)
             for file, seen in found.items()
@@ -79,10 +83,10 @@ class Doctor:
     async def repair_agent(self, agent: AgentId) -> list[Fault]:
         """Puts right what has a remedy, and says what that was. The agent's writers wait meanwhile."""
         async with self._turn, self._engine.begin() as connection:
-            await writes.lock_agent(connection, agent, encoder=None)
+            await chain_store.lock_agent(connection, agent, encoder=None)
             async with aclosing(_find_faults(connection, agent)) as faults:
                 found = [fault async for fault in faults if fault.remedy]
-            await doctor.apply_remedies(
+            await doctor_reads.apply_remedies(
                 connection, agent, [fault.remedy for fault in found if fault.remedy]
             )
         return found
@@ -97,14 +101,16 @@ def _build_file_fault(file: File, seen: bytes | None) -> Fault:
 async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
     """All checks of one agent: rules of one statement, then memory by memory, chain by chain, and what lies beside."""
     unreadable = False
-    async with aclosing(invariants.stream_faults(connection, agent, invariants.READABLE)) as faults:
+    async with aclosing(
+        doctor_rules.stream_faults(connection, agent, doctor_rules.READABLE)
+    ) as faults:
         async for fault in faults:
             unreadable = True
             yield fault
     if unreadable:
         return
     for part in (
-        invariants.stream_faults(connection, agent, invariants.RULES),
+        doctor_rules.stream_faults(connection, agent, doctor_rules.RULES),
         _check_memories(connection, agent),
         _check_reverts_and_answers(connection, agent),
     ):
@@ -116,14 +122,14 @@ async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGene
 async def _check_memories(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
     """Of ends, the chain and the log together say what is wrong; only those in which log and table differ are held until then."""
     told_ends = {}
-    async with aclosing(doctor.stream_stored_memories(connection, agent)) as memories:
+    async with aclosing(doctor_reads.stream_stored_memories(connection, agent)) as memories:
         async for memory_id, stored, steps in memories:
             examined = check_memory(memory_id, stored, steps)
             if examined.logged_ends:
                 told_ends[memory_id] = examined.logged_ends
             for fault in examined.faults:
                 yield fault
-    async with aclosing(doctor.stream_chains(connection, agent)) as chains:
+    async with aclosing(doctor_reads.stream_chains(connection, agent)) as chains:
         async for chain in chains:
             for fault in check_chain(chain, told_ends):
                 yield fault
@@ -133,9 +139,9 @@ async def _check_reverts_and_answers(
     connection: AsyncConnection, agent: AgentId
 ) -> AsyncGenerator[Fault]:
     """What was undone by what, and the answers kept for retries."""
-    for fault in check_reverts(await doctor.list_reverts(connection, agent)):
+    for fault in check_reverts(await doctor_reads.list_reverts(connection, agent)):
         yield fault
-    async with aclosing(doctor.stream_idempotency_rows(connection, agent)) as answers:
+    async with aclosing(doctor_reads.stream_idempotency_rows(connection, agent)) as answers:
         async for kept in answers:
             for fault in check_answer(kept):
                 yield fault

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.memory import Memory
+from app.domain.version import Memory
 from app.store.search import Hit
 
 NEAR_IN_BATCH = 5

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.domain.plan import Plan, ReviewSource
+from app.planning.plan import Plan, ReviewSource
 from app.store.engine import Pool
 
 REGISTRY = CollectorRegistry()

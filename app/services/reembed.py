@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.embedding import Embedder
-from app.store import reads, reembedding
-from app.store.reembedding import START, CannotChange, UnembeddedMemory
+from app.store import memories, reembed
+from app.store.reembed import START, CannotChange, UnembeddedMemory
 
 CHUNK = 256  # memories per transaction, and the most that a killed run loses
 FEW = 64  # so many may be left for the last step, in which writers wait
@@ -42,29 +42,29 @@ class Reembedder:
 
         A run that was killed is gone on with. Raises ReembedStopped and CannotChange.
         """
-        async with reembedding.lock_reembedding(self._engine):
+        async with reembed.lock_reembedding(self._engine):
             if not await self._begin_change():
                 return False
-            await reembedding.build_unembedded_index(self._engine)
+            await reembed.build_unembedded_index(self._engine)
             try:
                 await self._make_and_exchange(report)
             except EmbedderUnavailable as problem:
                 raise ReembedStopped(problem.reason) from None
-            await reembedding.vacuum_memories(self._engine)
+            await reembed.vacuum_memories(self._engine)
         return True
 
     async def _begin_change(self) -> bool:
         async def begin_locked() -> bool:
-            async with reembedding.open_short_lock_transaction(self._engine) as connection:
-                return await reembedding.begin_reembedding(
+            async with reembed.open_short_lock_transaction(self._engine) as connection:
+                return await reembed.begin_reembedding(
                     connection, self._embedder.name, self._embedder.dimensions
                 )
 
         return await _retry_while_locked(begin_locked)
 
     async def _make_and_exchange(self, report: Report) -> None:
-        async with reads.open_read_connection(self._engine) as connection:
-            total = await reembedding.count_unembedded(connection)
+        async with memories.open_read_connection(self._engine) as connection:
+            total = await reembed.count_unembedded(connection)
         done = 0
         report(done, total)
         while True:
@@ -80,13 +80,13 @@ class Reembedder:
         while waiting := await self._read_waiting(after):
             vectors = await self._encode_texts(waiting)
             async with self._engine.begin() as connection:
-                await reembedding.store_next_vectors(connection, waiting, vectors)
+                await reembed.store_next_vectors(connection, waiting, vectors)
             after = waiting[-1]
             yield len(waiting)
 
     async def _read_waiting(self, after: UnembeddedMemory) -> list[UnembeddedMemory]:
-        async with reads.open_read_connection(self._engine) as connection:
-            return await reembedding.list_unembedded(connection, after, CHUNK)
+        async with memories.open_read_connection(self._engine) as connection:
+            return await reembed.list_unembedded(connection, after, CHUNK)
 
     async def _encode_texts(self, waiting: Sequence[UnembeddedMemory]) -> NDArray[np.float32]:
         return await self._embedder.encode([memory.content for memory in waiting])
@@ -96,17 +96,17 @@ class Reembedder:
         try:
             async with (
                 asyncio.timeout(WRITERS_WAIT),
-                reembedding.open_short_lock_transaction(self._engine) as connection,
+                reembed.open_short_lock_transaction(self._engine) as connection,
             ):
-                await reembedding.keep_writers_out(connection)
-                waiting = await reembedding.list_unembedded(connection, START, FEW + 1)
+                await reembed.keep_writers_out(connection)
+                waiting = await reembed.list_unembedded(connection, START, FEW + 1)
                 if len(waiting) > FEW:
                     return False
                 if waiting:
-                    await reembedding.store_next_vectors(
+                    await reembed.store_next_vectors(
                         connection, waiting, await self._encode_texts(waiting)
                     )
-                await reembedding.swap_vector_columns(connection)
+                await reembed.swap_vector_columns(connection)
         except TimeoutError:
             return False
         return True

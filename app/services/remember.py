@@ -9,22 +9,22 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
+from app.classification import rules
+from app.domain.agent import AgentId, Mode
+from app.domain.chains import Chains
 from app.domain.errors import PalimpsestError
-from app.domain.hints import Hint
-from app.domain.judged import mark_for_another_look
-from app.domain.memory import AgentId, Memory
-from app.domain.picture import Chains
-from app.domain.plan import Mode, Plan, ReviewSource, list_inserted_memories
 from app.domain.relation import Classify, Judgment
-from app.domain.reviewing import plan_for_review, review_from_plan
-from app.domain.staleness import StaleMemory
-from app.domain.storing import plan_store
-from app.domain.verbs import plan_supersede
+from app.domain.version import Memory
 from app.embedding import Embedder
-from app.judges import rules
+from app.planning.classified import mark_for_another_look
+from app.planning.explicit import plan_supersede
+from app.planning.hints import Hint
+from app.planning.plan import Plan, ReviewSource, list_inserted_memories
+from app.planning.reviews import plan_for_review, review_from_plan
+from app.planning.staleness import StaleMemory
+from app.planning.store import plan_store
 from app.services import metrics
-from app.services.hinting import find_plan_hints
-from app.services.judging import (
+from app.services.classify import (
     MOVED,
     ClassifiedItem,
     Classifier,
@@ -32,13 +32,16 @@ from app.services.judging import (
     StoreSettings,
     without_erased,
 )
-from app.services.once import UNKEYED, Idempotency
-from app.services.waking import SweepWaker
-from app.store import links, reads, reviews, writes
-from app.store.reads import Point
-from app.store.reviews import Incoming
+from app.services.hints import find_plan_hints
+from app.services.idempotency import UNKEYED, Idempotency
+from app.services.sweep_wakeups import SweepWaker
+from app.store import apply, chains, memories, relationships
+from app.store.apply import LoggedPlan
+from app.store.chains import LockedAgent
+from app.store.memories import Point
+from app.store.reviews import reviews
+from app.store.reviews.reviews import Incoming
 from app.store.rows import CallInfo
-from app.store.writes import LockedAgent, LoggedPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,7 @@ class Remember:
         started = time.perf_counter()
         items: Sequence[ClassifiedItem] = await self._judging.classify_batch(agent, commands)
         async with self._engine.connect() as connection, connection.begin() as transaction:
-            lock = await writes.lock_agent(connection, agent, encoder=self._embedder.name)
+            lock = await chains.lock_agent(connection, agent, encoder=self._embedder.name)
             await idempotency.check_replay(connection)
             await check(connection, lock)
             items = await without_erased(connection, agent, items, lock)
@@ -191,7 +194,7 @@ class Remember:
             for i in (*item.command.supersedes, *item.affected_ids, *item.overlapping_ids)
         }
         withdrawable = [i for item in items for i in item.command.supersedes]
-        picture, clock = await writes.read_picture(
+        picture, clock = await chains.read_picture(
             connection,
             agent,
             facts=[item.fact for item in items],
@@ -200,7 +203,7 @@ class Remember:
         )
         drafts: list[Plan | PalimpsestError] = []
         for item in items:
-            now = writes.next_known_time(clock, last)
+            now = chains.next_known_time(clock, last)
             try:
                 plan = self._plan_one(item, picture, now)
                 if (
@@ -263,7 +266,12 @@ class Remember:
         hinted = await find_plan_hints(connection, agent, plans, picture)
         logged = await self._apply_plans(connection, agent, plans, items, request)
         written = iter(
-            zip(logged, hinted, await links.find_made_stale(connection, agent, plans), strict=True)
+            zip(
+                logged,
+                hinted,
+                await relationships.find_made_stale(connection, agent, plans),
+                strict=True,
+            )
         )
         stored = await self._read_back(connection, agent, plans, picture, items)
         return [
@@ -329,7 +337,7 @@ class Remember:
             for item in items
             if item.merged and item.merged_vector is not None
         }
-        return await writes.apply_plans(
+        return await apply.apply_plans(
             connection,
             agent,
             plans,
@@ -355,7 +363,7 @@ class Remember:
         wanted -= inserted.keys()
         if not wanted:
             return inserted
-        page = await reads.find_memories(connection, agent, list(wanted), Point())
+        page = await memories.find_memories(connection, agent, list(wanted), Point())
         return inserted | {memory.id: memory for memory in page.memories}
 
 

@@ -13,12 +13,14 @@ from datetime import UTC, timedelta
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
+from app.domain.agent import AgentId
 from app.domain.errors import InvalidFact
-from app.domain.memory import AgentId
 from app.settings import Settings
-from app.store import archived, reads, retaining, writes
-from app.store.archives import Archives, File
-from app.store.retaining import Batch
+from app.store import chains, memories
+from app.store.log import archived as archived_log
+from app.store.log import retention as log_retention
+from app.store.log.archive_files import Archives, File
+from app.store.log.retention import Batch
 
 FORMAT = 1
 
@@ -57,7 +59,7 @@ class Retention:
         batch did. Raises ArchivesUnavailable, LogDamaged: then nothing of the batch is done."""
         cooled = await self._cool_memories(agent, report_progress)
         async with self._lock_agent(agent) as connection:
-            forgotten = await retaining.remove_expired_answers(connection, agent)
+            forgotten = await log_retention.remove_expired_answers(connection, agent)
             removed = await self._remove_stray_files(connection, agent)
         moved = await self._archive_operations(agent, report_progress)
         kept_back = (await self.preview_retention(agent)).kept_back
@@ -65,14 +67,14 @@ class Retention:
 
     async def preview_retention(self, agent: AgentId) -> RetentionReport:
         """What `retain` would do."""
-        async with reads.open_read_connection(self._engine) as connection:
+        async with memories.open_read_connection(self._engine) as connection:
             cooled = (
-                await retaining.count_coolable(connection, agent, self._cold_after)
+                await log_retention.count_coolable(connection, agent, self._cold_after)
                 if self._cold_after
                 else 0
             )
             leaving, kept = (
-                await retaining.count_leaving(connection, agent, self._audit)
+                await log_retention.count_leaving(connection, agent, self._audit)
                 if self._audit
                 else (0, 0)
             )
@@ -80,10 +82,10 @@ class Retention:
                 agent,
                 [
                     file.name
-                    for file in (await archived.list_archive_files(connection, agent)).values()
+                    for file in (await archived_log.list_archive_files(connection, agent)).values()
                 ],
             )
-            answers = await retaining.count_expired_answers(connection, agent)
+            answers = await log_retention.count_expired_answers(connection, agent)
         return RetentionReport(cooled, leaving, kept, len(beside), answers)
 
     async def give_up_archive(self, agent: AgentId, name: str) -> None:
@@ -93,28 +95,28 @@ class Retention:
             found = {
                 file.name: archive_id
                 for archive_id, file in (
-                    await archived.list_archive_files(connection, agent)
+                    await archived_log.list_archive_files(connection, agent)
                 ).items()
             }
             if name not in found:
                 raise InvalidFact(
                     f"Agent {agent!r} has no archive {name!r}. `palimpsest doctor` names those that are missing or damaged."
                 )
-            await archived.replace_file(connection, agent, found[name], None)
+            await archived_log.replace_file(connection, agent, found[name], None)
         self._archives.remove([name])
 
     @asynccontextmanager
     async def _lock_agent(self, agent: AgentId) -> AsyncIterator[AsyncConnection]:
         async with self._engine.begin() as connection:
-            await writes.lock_agent(connection, agent, encoder=None)
-            await writes.lift_statement_timeout(connection)
+            await chains.lock_agent(connection, agent, encoder=None)
+            await chains.lift_statement_timeout(connection)
             yield connection
 
     async def _cool_memories(self, agent: AgentId, report_progress: Callable[[int], None]) -> int:
         total = 0
         while self._cold_after:
             async with self._lock_agent(agent) as connection:
-                cooled = await retaining.cool_memories(
+                cooled = await log_retention.cool_memories(
                     connection, agent, self._cold_after, limit=_AT_ONCE
                 )
             total += cooled
@@ -127,7 +129,10 @@ class Retention:
         """Removes files that belong to no archive. Nobody else can be writing one: that needs the agent's lock."""
         beside = self._archives.list_unknown_files(
             agent,
-            [file.name for file in (await archived.list_archive_files(connection, agent)).values()],
+            [
+                file.name
+                for file in (await archived_log.list_archive_files(connection, agent)).values()
+            ],
         )
         return len(beside) - len(self._archives.remove(beside))
 
@@ -137,7 +142,7 @@ class Retention:
         total = 0
         while self._audit:
             async with self._lock_agent(agent) as connection:
-                batch = await retaining.find_next_batch(
+                batch = await log_retention.find_next_batch(
                     connection, agent, self._audit, limit=_AT_ONCE
                 )
                 if batch is None:
@@ -150,12 +155,12 @@ class Retention:
         return total
 
     async def _move_batch(self, connection: AsyncConnection, agent: AgentId, batch: Batch) -> None:
-        await retaining.fold_log(connection, agent, batch)
+        await log_retention.fold_log(connection, agent, batch)
         file: File | None = None
         if batch.leaving:
             async with aclosing(_render_archive(connection, agent, batch)) as lines:
                 file = await self._archives.write_file(agent, batch.first_at, lines)
-        await retaining.remove_from_log(connection, agent, batch, uuid7(), file)
+        await log_retention.remove_from_log(connection, agent, batch, uuid7(), file)
 
 
 async def _render_archive(
@@ -174,6 +179,6 @@ async def _render_archive(
         **span,
     }
     yield json.dumps(head, ensure_ascii=False).encode() + b"\n"
-    async with aclosing(archived.stream_log_lines(connection, agent, batch.ids)) as lines:
+    async with aclosing(archived_log.stream_log_lines(connection, agent, batch.ids)) as lines:
         async for line in lines:
             yield line

@@ -5,8 +5,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.memory import AgentId
-from app.domain.plan import Mode
+from app.domain.agent import AgentId, Mode
 from app.store.engine import fetch_rows
 
 # Agents that know something or were given a mode: one whose first write failed may leave a row dated before everything.

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
-from app.domain.links import Relationship
-from app.domain.memory import AgentId, Belief, Fact, Tier, Version
-from app.domain.plan import Insertion, Plan, Review
+from app.domain.agent import AgentId
+from app.domain.fact import Fact, Tier
+from app.domain.relationship import Relationship
+from app.domain.version import Belief, Version
+from app.planning.plan import Insertion, Plan, Review
 from app.store.tables import BELIEF_COLUMNS
 
 

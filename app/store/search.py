@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.domain.agent import AgentId
 from app.domain.errors import EmbeddingsChanged
-from app.domain.memory import AgentId, Fact, Memory, Moment
+from app.domain.fact import Fact
+from app.domain.version import Memory, Moment
 from app.store.engine import VectorList, fetch_rows
-from app.store.reads import (
+from app.store.memories import (
     LATEST,
     MEMORY,
     MOMENT,

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.domain.links import BINDING, LinkType
-from app.domain.memory import StalenessCause, Status
-from app.domain.time import compute_status
+from app.domain.relationship import BINDING, LinkType
+from app.domain.timeline import compute_status
+from app.domain.version import StalenessCause, Status
 from app.store.believed import build_belief_from_sql
-from app.store.story import belief_from_json
+from app.store.log.why import belief_from_json
 from app.store.tables import BELIEF_COLUMNS
 
 _BINDS = f"type IN ({', '.join(repr(link.value) for link in BINDING)})"

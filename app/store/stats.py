@@ -5,10 +5,11 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.memory import AgentId, Status
+from app.domain.agent import AgentId
 from app.domain.strength import HalfLives
+from app.domain.version import Status
 from app.store.engine import fetch_rows
-from app.store.reads import HOLDS, LATEST, MOMENT
+from app.store.memories import HOLDS, LATEST, MOMENT
 from app.store.strength import STRENGTH, USAGE, half_life_values
 
 # As `domain/time.standing` has it; a test holds the two equal.

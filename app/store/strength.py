@@ -1,6 +1,6 @@
 """The strength of a memory as SQL: the same formula as `domain/strength`, to sort by; a test holds the two equal."""
 
-from app.domain.memory import Kind, Tier
+from app.domain.fact import Kind, Tier
 from app.domain.strength import (
     CORE_FLOOR,
     LEAST_IMPORTANCE,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.memory import AgentId
+from app.domain.agent import AgentId
 from app.store.engine import fetch_rows
 
 # A write that confirms the same memories holds their counters in another order. It must not wait for this one until Postgres

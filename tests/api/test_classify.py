@@ -34,7 +34,7 @@ from judges.scripted import (
 )
 from psycopg.rows import dict_row
 
-from app.services import judging
+from app.services import classify
 from app.settings import load_settings
 
 # --- signals, no model -------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_a_batch_is_judged_over_what_it_has_itself_written(client: httpx.Client)
 def test_a_batch_that_is_judged_piece_by_piece_is_still_one(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judging, "ENCODED_AT_ONCE", 2)
+    monkeypatch.setattr(classify, "ENCODED_AT_ONCE", 2)
     texts = (
         "I live in Porto",
         "I have a dog",

@@ -16,11 +16,12 @@ from builders import contents, editor, send, store
 from conftest import running
 from retaining import AT_ONCE, retain
 
-from app.domain.memory import AgentId, Fact
+from app.domain.agent import AgentId
+from app.domain.fact import Fact
 from app.settings import load_settings
-from app.store import reads, search
+from app.store import memories, search
 from app.store.engine import Patience, create_engine, fetch_rows
-from app.store.reads import Filters, Point
+from app.store.memories import Filters, Point
 from app.store.search import ComparisonOptions
 
 DAY = 1.0
@@ -122,7 +123,7 @@ def test_facts_are_compared_with_what_held_in_the_past_though_it_is_cold(own: Ke
 
     async def compared(as_of: datetime | None) -> list[str]:
         engine = create_engine(own.url, pool_size=1, patience=Patience())
-        async with reads.open_read_connection(engine) as connection:
+        async with memories.open_read_connection(engine) as connection:
             [row] = await fetch_rows(connection, "SELECT name FROM encoder", {})
             comparing = ComparisonOptions(row["name"], "english", 10)
             hits = [
@@ -224,7 +225,7 @@ def test_plain_reads_do_not_pass_cold_rows(own: Kept) -> None:
     async def plans() -> list[str]:
         engine = create_engine(own.url, pool_size=1, patience=Patience())
         told = []
-        async with reads.open_read_connection(engine) as connection:
+        async with memories.open_read_connection(engine) as connection:
             await fetch_rows(
                 connection, "SET enable_seqscan = off", {}
             )  # twenty rows are read through the cheapest in any way

@@ -20,10 +20,10 @@ from judges.scripted import Answer, Request, ScriptedModel, every, judges, judgm
 from psycopg import sql
 from retaining import retain
 
-from app.domain.checkpoint import seal_value
 from app.domain.text import fold, hash_text, hash_text_loosely
+from app.planning.audit.checkpoint import seal_value
 from app.settings import load_settings
-from app.store.archives import Archives
+from app.store.log.archive_files import Archives
 
 SECRET = "My passport number is Q7-Zebra-4711 of Atlantis"
 

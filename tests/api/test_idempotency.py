@@ -28,7 +28,7 @@ from served import await_ready, free_port
 from store.test_connections import Waiting
 
 from app.api import transfer
-from app.services import once
+from app.services import idempotency
 from app.settings import load_settings
 
 
@@ -466,7 +466,7 @@ def test_of_two_processes_that_are_both_at_it_one_writes(database_url: str, call
 def test_a_body_that_stops_arriving_does_not_hold_up_the_retry(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(once, "PATIENCE", 0.1)
+    monkeypatch.setattr(idempotency, "PATIENCE", 0.1)
     halfway, go_on = threading.Event(), threading.Event()
 
     def stalling() -> Iterator[bytes]:

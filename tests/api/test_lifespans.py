@@ -373,7 +373,7 @@ def test_endings_and_projects_travel_with_an_export(client: httpx.Client) -> Non
 
 
 def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
-    from app.domain.memory import Fact, Lifespan
+    from app.domain.fact import Fact, Lifespan
 
     short = Fact("Has a dog", session_id="monday", lifespan=Lifespan.SESSION)
     long = Fact("Has a cat", session_id="tuesday", project="almanac", lifespan=Lifespan.PROJECT)

@@ -9,7 +9,7 @@ import pytest
 from builders import contents, problem, store
 from transfers import brought_back, exported, lines_of, other
 
-from app.domain.links import LinkType
+from app.domain.relationship import LinkType
 
 
 def link(client: httpx.Client, source: str, target: str, kind: str = "expands") -> dict[str, Any]:

@@ -15,7 +15,7 @@ from judges.scripted import ScriptedModel, every
 from store.test_replay import random_writes
 from test_relationships import link, remembered
 
-from app.domain.links import BINDING, LinkType
+from app.domain.relationship import BINDING, LinkType
 from app.settings import load_settings
 
 Change = Callable[[httpx.Client, str], httpx.Response]

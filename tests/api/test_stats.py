@@ -11,7 +11,7 @@ from builders import editor, problem, send, store
 from served import palimpsest
 from transfers import other, telling
 
-from app.domain.memory import Status
+from app.domain.version import Status
 
 
 def stats_of(client: httpx.Client) -> dict[str, Any]:

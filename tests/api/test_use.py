@@ -15,9 +15,9 @@ from builders import editor, problem, send, store
 from conftest import running
 from transfers import brought_back, exported, joined, lines_of, other
 
-from app.domain.memory import AgentId
-from app.services import using
-from app.services.using import UsageCounter
+from app.domain.agent import AgentId
+from app.services import usage
+from app.services.usage import UsageCounter
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine
 
@@ -241,7 +241,7 @@ def test_writes_that_confirm_the_same_memories_are_not_disturbed(own: Own) -> No
 
 
 def test_it_holds_no_more_than_it_may(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(using, "MOST_NOTED", 3)
+    monkeypatch.setattr(usage, "MOST_NOTED", 3)
     ids = [store(own.client, f"Fact number {number}")["memory"]["id"] for number in range(5)]
     own.uses(*ids)
     assert own.execute("SELECT count(*) FROM memory_usage") == [(3,)]
@@ -250,7 +250,7 @@ def test_it_holds_no_more_than_it_may(own: Own, monkeypatch: pytest.MonkeyPatch)
 def test_a_database_that_is_away_is_told_in_the_log_and_nothing_fails(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with caplog.at_level(logging.WARNING, "app.services.using"):
+    with caplog.at_level(logging.WARNING, "app.services.usage"):
         asyncio.run(
             with_using(
                 "postgresql://nobody@127.0.0.1:1/nothing",

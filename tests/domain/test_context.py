@@ -17,9 +17,10 @@ from app.domain.context import (
     score_usefulness,
     to_safe_line,
 )
-from app.domain.links import LinkType
-from app.domain.memory import Belief, Fact, Kind, Memory, StalenessCause, Status
+from app.domain.fact import Fact, Kind
+from app.domain.relationship import LinkType
 from app.domain.tokens import estimate_tokens
+from app.domain.version import Belief, Memory, StalenessCause, Status
 
 SINCE = datetime(2026, 1, 5, tzinfo=UTC)
 

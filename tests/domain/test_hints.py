@@ -7,14 +7,15 @@ from uuid import UUID
 
 import pytest
 
-from app.domain import hints
-from app.domain.hints import HintName, Rejection, ValueStep
-from app.domain.memory import Fact, Kind
-from app.domain.picture import Chains
-from app.domain.plan import Plan, Policy, Review, ReviewSource
+from app.domain.chains import Chains
+from app.domain.fact import Fact, Kind
+from app.domain.policy import Policy
 from app.domain.relation import Decision, Judge, Judgment, Relation
-from app.domain.storing import plan_store
-from app.domain.verbs import plan_retract
+from app.planning import hints
+from app.planning.explicit import plan_retract
+from app.planning.hints import HintName, Rejection, ValueStep
+from app.planning.plan import Plan, Review, ReviewSource
+from app.planning.store import plan_store
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 

@@ -7,14 +7,16 @@ from uuid import UUID, uuid4
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.domain.chains import Chains
 from app.domain.decide import TIE, decide_operation, operation_of
-from app.domain.judged import PreparedMerge
-from app.domain.memory import Fact, Kind, Operation, Tier, Version
-from app.domain.picture import Chains
-from app.domain.plan import Plan, Policy, ReviewSource
-from app.domain.relation import Judge, Judgment, Relation
-from app.domain.storing import plan_store
-from app.domain.time import order_versions
+from app.domain.fact import Fact, Kind, Tier
+from app.domain.policy import Policy
+from app.domain.relation import Judge, Judgment, Operation, Relation
+from app.domain.timeline import order_versions
+from app.domain.version import Version
+from app.planning.classified import PreparedMerge
+from app.planning.plan import Plan, ReviewSource
+from app.planning.store import plan_store
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

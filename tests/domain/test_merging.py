@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.merging import find_merge_loss, join_texts
+from app.classification.merge_text import find_merge_loss, join_texts
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,16 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from oracle import Answer, Nonsense, Oracle, Refused, Shown
 
+from app.classification import rules
+from app.domain.chains import Chains
 from app.domain.errors import Conflict, InvalidFact
-from app.domain.memory import Belief, Fact
-from app.domain.picture import Chains
-from app.domain.plan import Plan, Policy
-from app.domain.storing import plan_import, plan_store
-from app.domain.time import compute_status
-from app.domain.verbs import plan_amend, plan_retract, plan_succeed, plan_supersede
-from app.judges import rules
+from app.domain.fact import Fact
+from app.domain.policy import Policy
+from app.domain.timeline import compute_status
+from app.domain.version import Belief
+from app.planning.explicit import plan_amend, plan_retract, plan_succeed, plan_supersede
+from app.planning.plan import Plan
+from app.planning.store import plan_import, plan_store
 
 NORMATIVE = Path(__file__).resolve().parents[3] / "shared" / "eval" / "oracle.py"
 DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))

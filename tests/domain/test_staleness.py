@@ -6,14 +6,16 @@ from uuid import UUID
 
 import pytest
 
+from app.domain.chains import Chains
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory, Withdrawn
-from app.domain.links import BINDING, LinkType, Relationship
-from app.domain.memory import Belief, Fact, Operation, StalenessCause, Status
-from app.domain.picture import Chains
-from app.domain.plan import Plan, VersionChange, build_version
-from app.domain.relation import Decision, Judge, Relation
-from app.domain.staleness import StaleMemory, find_ended_versions
-from app.domain.verbs import plan_relationship
+from app.domain.fact import Fact
+from app.domain.relation import Decision, Judge, Operation, Relation
+from app.domain.relationship import BINDING, LinkType, Relationship
+from app.domain.version import Belief, StalenessCause, Status
+from app.planning.building_blocks import build_version
+from app.planning.explicit import plan_relationship
+from app.planning.plan import Plan, VersionChange
+from app.planning.staleness import StaleMemory, find_ended_versions
 
 ONE, TWO, THREE = (UUID(int=n) for n in range(1, 4))
 NOW = datetime(2026, 5, 4, tzinfo=UTC)

@@ -7,8 +7,9 @@ from uuid import uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.memory import Belief, Fact, Kind, Memory, Tier, Usage
+from app.domain.fact import Fact, Kind, Tier
 from app.domain.strength import CORE_FLOOR, HalfLives, compute_strength, fade_importance
+from app.domain.version import Belief, Memory, Usage
 
 fractions = st.floats(0, 1)
 ages = st.floats(-1e6, 4e6)

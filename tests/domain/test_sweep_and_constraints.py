@@ -3,10 +3,10 @@ from uuid import UUID
 
 from domain.test_sweeping import KNOWN, POLICY, day, stored
 
-from app.domain.memory import Fact, Kind
+from app.domain.fact import Fact, Kind
 from app.domain.relation import Judge, Judgment, Relation
-from app.domain.storing import plan_store
-from app.domain.sweeping import SweptMemory, plan_sweep, select_comparison_chains
+from app.planning.store import plan_store
+from app.planning.sweeps import SweptMemory, plan_sweep, select_comparison_chains
 
 
 def test_a_sweep_does_not_end_the_constraint_that_it_looks_at():

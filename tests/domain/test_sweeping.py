@@ -8,14 +8,15 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.memory import Fact
-from app.domain.picture import Chains
-from app.domain.plan import Policy, ReviewSource
+from app.classification import rules
+from app.domain.chains import Chains
+from app.domain.fact import Fact
+from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Relation
-from app.domain.reviewing import Proposal, plan_accept
-from app.domain.storing import plan_store
-from app.domain.sweeping import SweptMemory, can_act, plan_sweep, select_comparison_chains
-from app.judges import rules
+from app.planning.plan import ReviewSource
+from app.planning.reviews import Proposal, plan_accept
+from app.planning.store import plan_store
+from app.planning.sweeps import SweptMemory, can_act, plan_sweep, select_comparison_chains
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 KNOWN = datetime(2030, 1, 1, tzinfo=UTC)

@@ -8,12 +8,13 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.links import LinkType, Relationship
-from app.domain.memory import Belief, Fact, Memory, Operation
-from app.domain.plan import ReviewDecision, ReviewStatus
-from app.domain.relation import Finding, Relation
-from app.domain.story import Story, StoryEntry, StoryMaterial, StoryReview, VetoedMemory
-from app.domain.telling import build_story, format_moment, quote_text
+from app.domain.fact import Fact
+from app.domain.relation import Finding, Operation, Relation
+from app.domain.relationship import LinkType, Relationship
+from app.domain.version import Belief, Memory
+from app.planning.plan import ReviewDecision, ReviewStatus
+from app.planning.why.sentences import build_story, format_moment, quote_text
+from app.planning.why.story import Story, StoryEntry, StoryMaterial, StoryReview, VetoedMemory
 
 ONE, TWO, THREE, REVIEW = (UUID(int=n) for n in range(1, 5))
 TEXTS: dict[UUID, str | None] = {ONE: "One", TWO: "Two", THREE: "Three"}

@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.memory import Slot
+from app.domain.fact import Slot
 from app.domain.text import fold, fold_loosely, hash_text_loosely, is_storable
 
 

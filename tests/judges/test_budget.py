@@ -1,7 +1,7 @@
 """What an agent may spend on the model."""
 
-from app.domain.memory import AgentId
-from app.judges.budget import Budget
+from app.classification.model.budget import Budget
+from app.domain.agent import AgentId
 
 ANA, BEN = AgentId("ana"), AgentId("ben")
 NOON = 1_767_268_800.0  # 1 January 2026

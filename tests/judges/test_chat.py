@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from judges import scripted
 from judges.scripted import RIGHT, ScriptedModel, Step, fails, says, understands
 
-from app.judges.breaker import Breaker
-from app.judges.chat import MAX_RESPONSE_BYTES, ChatClient, ChatOptions
-from app.judges.completion import Reply, read_completion
+from app.classification.model.breaker import Breaker
+from app.classification.model.chat import MAX_RESPONSE_BYTES, ChatClient, ChatOptions
+from app.classification.model.completion import Reply, read_completion
 from app.remote.trouble import Reason, Trouble
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}

@@ -15,15 +15,16 @@ from hypothesis import strategies as st
 from judges import scripted
 from judges.scripted import ScriptedModel, Step, answer_text, fails, judges, judgment, says
 
-from app.domain.memory import AgentId, Fact
+from app.classification.model import prompt
+from app.classification.model.answer import SCHEMA, SlotHint
+from app.classification.model.breaker import Breaker
+from app.classification.model.budget import Budget
+from app.classification.model.chat import ChatClient, ChatOptions
+from app.classification.model.judge import ModelJudge, ModelUsage, ModelVerdict
+from app.classification.model.question import PromptCandidate, PromptStatement, Question
+from app.domain.agent import AgentId
+from app.domain.fact import Fact
 from app.domain.relation import Judge, Relation
-from app.judges import prompt
-from app.judges.answer import SCHEMA, SlotHint
-from app.judges.breaker import Breaker
-from app.judges.budget import Budget
-from app.judges.chat import ChatClient, ChatOptions
-from app.judges.model import ModelJudge, ModelUsage, ModelVerdict
-from app.judges.question import PromptCandidate, PromptStatement, Question
 
 ANA = AgentId("ana")
 SPRING = datetime(2026, 3, 1, tzinfo=UTC)

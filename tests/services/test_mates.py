@@ -5,7 +5,8 @@ from uuid import uuid4
 
 import numpy as np
 
-from app.domain.memory import Belief, Fact, Memory
+from app.domain.fact import Fact
+from app.domain.version import Belief, Memory
 from app.services.mates import NEAR_IN_BATCH, BatchNeighbours
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)

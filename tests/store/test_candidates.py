@@ -12,13 +12,14 @@ from conftest import running
 from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.domain.agent import AgentId
 from app.domain.errors import EmbeddingsChanged
-from app.domain.memory import AgentId, DerivedSlot, Fact
+from app.domain.fact import DerivedSlot, Fact
 from app.embedding.local import LocalEmbedder
 from app.settings import load_settings
-from app.store import reads, search
+from app.store import memories, search
 from app.store.engine import Patience, create_engine
-from app.store.reads import Filters, Point
+from app.store.memories import Filters, Point
 from app.store.search import MAX_ALIKE, ComparisonOptions, Hit, Hits, Query
 
 Found = TypeVar("Found")
@@ -70,7 +71,7 @@ def reading(url: str, read: Callable[[AsyncConnection], Coroutine[None, None, Fo
     async def run() -> Found:
         engine = create_engine(url, pool_size=1, patience=Patience())
         try:
-            async with reads.open_read_connection(engine) as connection:
+            async with memories.open_read_connection(engine) as connection:
                 return await read(connection)
         finally:
             await engine.dispose()

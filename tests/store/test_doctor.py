@@ -15,8 +15,8 @@ from healthy import faults
 from judges.scripted import ScriptedModel, every
 from psycopg import sql
 
-from app.domain.checks import Fault
-from app.domain.memory import AgentId
+from app.domain.agent import AgentId
+from app.planning.audit.checks import Fault
 from app.services.doctor import Doctor
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine

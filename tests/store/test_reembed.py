@@ -23,7 +23,8 @@ from app.api.schemas import MAX_LIMIT
 from app.services import reembed as service
 from app.services.reembed import Reembedder, ReembedStopped
 from app.settings import Settings, load_settings
-from app.store import reembedding, schema, writes
+from app.store import apply, chains, schema
+from app.store import reembed as reembed_store
 from app.store.engine import Patience, create_engine
 
 TEXTS = [
@@ -223,7 +224,7 @@ def test_a_write_under_way_is_waited_for_and_its_vector_is_made_too(
 ) -> None:
     """The race that would mix models: the check is passed, the model changes, the vector is written."""
     entered, go_on = threading.Event(), threading.Event()
-    read_picture = writes.read_picture
+    read_picture = chains.read_picture
 
     async def slowly(*given: Any, **named: Any) -> Any:
         entered.set()
@@ -235,7 +236,7 @@ def test_a_write_under_way_is_waited_for_and_its_vector_is_made_too(
     with client_of(database_url, Scripted("old", 8)) as client:
         store(client, "Has a dog")
         _break_off(database_url, new)
-        monkeypatch.setattr(writes, "read_picture", slowly)
+        monkeypatch.setattr(apply, "read_picture", slowly)
         storing = threading.Thread(target=store, args=(client, "Has a cat"))
         storing.start()
         assert entered.wait(10)
@@ -307,14 +308,14 @@ def _break_off(url: str, embedder: Scripted) -> None:
     async def run() -> None:
         engine = create_engine(url, pool_size=3, patience=Patience())
         async with engine.begin() as connection:
-            assert await reembedding.begin_reembedding(
+            assert await reembed_store.begin_reembedding(
                 connection, embedder.name, embedder.dimensions
             )
-            waiting = await reembedding.list_unembedded(connection, reembedding.START, 10)
-            await reembedding.store_next_vectors(
+            waiting = await reembed_store.list_unembedded(connection, reembed_store.START, 10)
+            await reembed_store.store_next_vectors(
                 connection, waiting, await embedder.encode([memory.content for memory in waiting])
             )
-        await reembedding.build_unembedded_index(engine)
+        await reembed_store.build_unembedded_index(engine)
         await engine.dispose()
 
     asyncio.run(run())
@@ -374,12 +375,12 @@ def test_from_and_to_large_vectors(database_url: str) -> None:
 def test_only_one_changes_the_vectors_at_a_time(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reembedding, "GONE_WITHIN", "200ms")
+    monkeypatch.setattr(reembed_store, "GONE_WITHIN", "200ms")
     with client_of(database_url, Scripted("old", 8)) as client:
         fill(client, TEXTS[:3])
     with psycopg.connect(database_url, autocommit=True) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [reembedding._REEMBED_LOCK])
-        with pytest.raises(reembedding.CannotChange, match="Another `palimpsest reembed`"):
+        other.execute("SELECT pg_advisory_lock(%s)", [reembed_store._REEMBED_LOCK])
+        with pytest.raises(reembed_store.CannotChange, match="Another `palimpsest reembed`"):
             reembed(database_url, Scripted("new", 8))
 
 
@@ -392,7 +393,7 @@ def test_a_table_that_is_never_free_is_named_as_the_reason(
         fill(client, TEXTS[:3])
     with psycopg.connect(database_url) as other:
         other.execute("SELECT 1 FROM memories")
-        with pytest.raises(reembedding.CannotChange, match="pg_stat_activity"):
+        with pytest.raises(reembed_store.CannotChange, match="pg_stat_activity"):
             reembed(database_url, Scripted("new", 8))
 
 

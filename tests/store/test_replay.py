@@ -14,7 +14,7 @@ from healthy import assert_healthy
 from judges.scripted import ScriptedModel, every
 from psycopg.rows import dict_row
 
-from app.domain.replay import ReplayedMemory, ReplayStep
+from app.planning.audit.replay import ReplayedMemory, ReplayStep
 from app.settings import load_settings
 from app.store.tables import BELIEF_COLUMNS
 

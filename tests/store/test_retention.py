@@ -27,13 +27,13 @@ from store.test_doctor import AGENT, Damage, drop_rules, find, of_memory, parame
 from store.test_replay import random_writes
 from transfers import exported, other
 
-from app.domain.checks import Fault
-from app.domain.memory import AgentId
+from app.domain.agent import AgentId
+from app.planning.audit.checks import Fault
 from app.services.doctor import Doctor
 from app.settings import load_settings
-from app.store import sweeping
-from app.store.archives import Archives
 from app.store.engine import Patience, create_engine
+from app.store.log.archive_files import Archives
+from app.store.sweeps import work as sweep_work
 
 
 @pytest.fixture
@@ -281,7 +281,9 @@ def test_what_people_undid_is_still_known_when_it_is_archived(
         engine = create_engine(database_url, pool_size=1, patience=Patience())
         try:
             async with engine.connect() as connection:
-                return await sweeping.find_decided_by_people(connection, AgentId("default"), [mine])
+                return await sweep_work.find_decided_by_people(
+                    connection, AgentId("default"), [mine]
+                )
         finally:
             await engine.dispose()
 

@@ -7,8 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from app.domain.memory import Belief, Fact, Kind, Memory, Tier, Usage
+from app.domain.fact import Fact, Kind, Tier
 from app.domain.strength import MAX_REINFORCEMENTS, HalfLives, compute_strength
+from app.domain.version import Belief, Memory, Usage
 from app.store.engine import Patience, create_engine, fetch_rows
 from app.store.strength import STRENGTH, half_life_values
 

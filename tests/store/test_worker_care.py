@@ -16,7 +16,8 @@ from app.domain.errors import EmbedderUnavailable
 from app.jobs.tasks import Jobs
 from app.jobs.worker import open_jobs, run_worker
 from app.settings import load_settings
-from app.store import sweeps, writes
+from app.store import chains
+from app.store.sweeps import runs as sweep_runs
 
 
 def clock(url: str, **settings: Any) -> None:
@@ -215,9 +216,9 @@ def test_one_failed_heartbeat_is_not_the_end_of_the_heart(
 ) -> None:
     place.store("One"), place.store("Two")
     started = place.client.post("/v1/sweeps").json()["id"]
-    monkeypatch.setattr(sweeps, "LEASE", timedelta(seconds=0.3))
+    monkeypatch.setattr(sweep_runs, "LEASE", timedelta(seconds=0.3))
     beats = 0
-    real = sweeps.renew_sweep_lease
+    real = sweep_runs.renew_sweep_lease
 
     async def stay(*a):
         nonlocal beats
@@ -226,7 +227,7 @@ def test_one_failed_heartbeat_is_not_the_end_of_the_heart(
             raise psycopg.OperationalError("hiccup")
         await real(*a)
 
-    monkeypatch.setattr(sweeps, "renew_sweep_lease", stay)
+    monkeypatch.setattr(sweep_runs, "renew_sweep_lease", stay)
 
     async def go() -> None:
         async with open_jobs(load_settings(database_url=place.url)) as jobs:
@@ -242,7 +243,7 @@ def test_the_heart_stops_with_its_work_whatever_becomes_of_its_last_statement(
 ) -> None:
     place.store("One"), place.store("Two")
     started = place.client.post("/v1/sweeps").json()["id"]
-    monkeypatch.setattr(sweeps, "LEASE", timedelta(seconds=0.15))
+    monkeypatch.setattr(sweep_runs, "LEASE", timedelta(seconds=0.15))
     beats = 0
 
     async def stay(*_: object) -> None:
@@ -253,7 +254,7 @@ def test_the_heart_stops_with_its_work_whatever_becomes_of_its_last_statement(
         except asyncio.CancelledError:
             raise psycopg.OperationalError("a cancelled statement") from None
 
-    monkeypatch.setattr(sweeps, "renew_sweep_lease", stay)
+    monkeypatch.setattr(sweep_runs, "renew_sweep_lease", stay)
 
     async def go() -> int:
         async with open_jobs(load_settings(database_url=place.url)) as jobs:
@@ -290,12 +291,12 @@ def test_starting_sweeps_for_all_holds_up_nobody(place: Place) -> None:
         async with open_jobs(load_settings(database_url=place.url)) as jobs:
             jobs.register_jobs(sweeps_at=None)
             async with jobs.engine.begin() as busy:
-                await writes.lock_agent(busy, "later", encoder=None)
+                await chains.lock_agent(busy, "later", encoder=None)
                 starting = asyncio.create_task(jobs.start_sweeps(0))
                 await asyncio.sleep(0.5)
                 async with jobs.engine.begin() as c:
                     await c.exec_driver_sql("SET LOCAL lock_timeout = '500ms'")
-                    await writes.lock_agent(c, "default", encoder=None)
+                    await chains.lock_agent(c, "default", encoder=None)
             await starting
 
     asyncio.run(go())
@@ -311,7 +312,7 @@ def test_one_busy_agent_does_not_keep_the_clock_from_the_others(place: Place) ->
         async with open_jobs(load_settings(database_url=place.url, lock_timeout=0.5)) as jobs:
             jobs.register_jobs(sweeps_at=None)
             async with jobs.engine.begin() as c:  # a long batch of one agent
-                await writes.lock_agent(c, "default", encoder=None)
+                await chains.lock_agent(c, "default", encoder=None)
                 try:
                     await jobs.start_sweeps(0)
                 except Exception as e:

@@ -19,7 +19,7 @@ from healthy import assert_healthy
 
 from app.jobs.worker import open_jobs, run_worker
 from app.settings import Settings, load_settings
-from app.store import sweeps
+from app.store.sweeps import runs as sweep_runs
 
 KILLS = 25 if os.environ.get("PALIMPSEST_DEEP") else 2
 
@@ -215,7 +215,7 @@ def by_the_clock(settings: Settings) -> set[str]:
     async def started() -> set[str]:
         async with open_jobs(settings) as jobs, jobs.engine.connect() as connection:
             await jobs.start_sweeps(0)
-            return {str(agent) for agent, _ in await sweeps.list_waiting_sweeps(connection)}
+            return {str(agent) for agent, _ in await sweep_runs.list_waiting_sweeps(connection)}
 
     return asyncio.run(started())
 

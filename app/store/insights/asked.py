@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from app.domain.memory import AgentId
+from app.domain.agent import AgentId
 from app.store.engine import fetch_rows, open_snapshot
 
 MOST_IDS = 20

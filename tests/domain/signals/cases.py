@@ -17,12 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from app.classification.signals import SignalJudgment, Statement, judge_candidates
+from app.classification.signals.finding import ACT_AT, bound_confidence
+from app.classification.signals.judge import FLAG_AT
 from app.domain.decide import Choice, decide_operation
-from app.domain.memory import Operation
-from app.domain.relation import Finding, Relation
-from app.domain.signals import SignalJudgment, Statement, judge_candidates
-from app.domain.signals.finding import ACT_AT, bound_confidence
-from app.domain.signals.judge import FLAG_AT
+from app.domain.relation import Finding, Operation, Relation
 
 HAND_WRITTEN = Path(__file__).parent / "data"
 RETIRES = {"UPDATE", "CONTRADICTION", "RETRACTION"}

@@ -1,8 +1,8 @@
 import pytest
 
-from app.domain.signals import StatedSlot, derive_slot
-from app.domain.signals.frames import find_frames
-from app.domain.signals.reading import parse_text
+from app.classification.signals import StatedSlot, derive_slot
+from app.classification.signals.frames import find_frames
+from app.classification.signals.reading import parse_text
 
 
 @pytest.mark.parametrize(

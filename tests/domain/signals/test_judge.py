@@ -6,10 +6,9 @@ from cases import HAND_WRITTEN, answer_of, decided, gold_of, is_lost, load, run,
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.memory import Operation
-from app.domain.relation import Relation
-from app.domain.signals import SignalJudgment, Statement, judge_candidates
-from app.domain.signals.lexicon import ANTONYMS, CONFIDENCE
+from app.classification.signals import SignalJudgment, Statement, judge_candidates
+from app.classification.signals.lexicon import ANTONYMS, CONFIDENCE
+from app.domain.relation import Operation, Relation
 
 CASES: list[dict[str, Any]] = [
     case for path in sorted(HAND_WRITTEN.glob("*.txt")) for case in load(path)

@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.signals.reading import parse_text
+from app.classification.signals.reading import parse_text
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
+from app.classification.signals import SignalJudgment, Statement, judge_candidates
 from app.domain.relation import Relation
-from app.domain.signals import SignalJudgment, Statement, judge_candidates
 
 FIRES = [
     ("single_valued", "I moved to Lisbon last month.", "I live in Porto."),

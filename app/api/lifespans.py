@@ -1,0 +1,126 @@
+"""Ending a session or a project."""
+
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Path
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from app.api import examples
+from app.api.answers import AnswerBase
+from app.api.deps import AgentDep, OriginDep, Parts, PartsDep
+from app.api.documented import BODY, WRITE, document_problems
+from app.api.idempotency import IdempotentCall, KeyedDep
+from app.api.reply import respond_with_answer
+from app.api.schemas import Content, Word
+from app.api.times import Time
+from app.domain.agent import AgentId
+from app.domain.fact import Lifespan
+from app.planning.lifespans import NamedLifespan
+from app.services.lifespans import EndedLifespan
+from app.store.rows import CallInfo
+
+router = APIRouter(prefix="/v1", tags=["lifespans"])
+
+
+class EndRequest(BaseModel):
+    """When it ended, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    at: Time | None = Field(
+        default=None,
+        description="When it ended. Default: now; what has not begun by now is then withdrawn.",
+    )
+    reason: Content | None = Field(default=None, description="Why, for the log.")
+
+
+class EndAnswer(AnswerBase):
+    """What ended."""
+
+    ended: list[UUID] = Field(
+        description="The memories that ended. None: there was nothing to end, or it ended before."
+    )
+    kept: int = Field(
+        description="How many others of it hold at that moment or later: those that live longer, or begin after `at`."
+    )
+    known_at: Time | None = Field(
+        description="The known time of the last of its operations; null where nothing ended."
+    )
+    log_ids: list[UUID] = Field(
+        description="The operation of each memory that ended, in their order."
+    )
+
+    @classmethod
+    def from_result(cls, ended: EndedLifespan) -> Self:
+        return cls.model_construct(
+            ended=list(ended.ids),
+            kept=ended.remaining,
+            known_at=ended.known_at,
+            log_ids=list(ended.log_ids),
+        )
+
+
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"model": EndAnswer},
+    **document_problems(*BODY, *WRITE),
+}
+
+EndBody = Annotated[EndRequest | None, Body(openapi_examples=examples.END)]
+
+
+@router.post("/sessions/{session_id:path}/end", responses=_RESPONSES, response_model=None)
+async def end_session(
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    keyed: KeyedDep,
+    session_id: Annotated[Word, Path(openapi_examples=examples.SESSION)],
+    body: EndBody = None,
+) -> Response:
+    """End a session: every memory of it with lifespan `session` is retracted, constraints included; all others stay. An operation each;
+    `POST /v1/reverts` with this call's X-Request-Id undoes them all."""
+    return await _end_span(
+        parts, agent, origin, keyed, NamedLifespan(Lifespan.SESSION, session_id), body
+    )
+
+
+@router.post("/projects/{project:path}/end", responses=_RESPONSES, response_model=None)
+async def end_project(
+    parts: PartsDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    keyed: KeyedDep,
+    project: Annotated[Word, Path(openapi_examples=examples.PROJECT)],
+    body: EndBody = None,
+) -> Response:
+    """The same for a project and its memories with lifespan `project`."""
+    return await _end_span(
+        parts, agent, origin, keyed, NamedLifespan(Lifespan.PROJECT, project), body
+    )
+
+
+async def _end_span(
+    parts: Parts,
+    agent: AgentId,
+    origin: CallInfo,
+    keyed: IdempotentCall,
+    span: NamedLifespan,
+    body: EndRequest | None,
+) -> Response:
+    body = body or EndRequest()
+
+    def render_answer(ended: EndedLifespan) -> Response:
+        return respond_with_answer(EndAnswer.from_result(ended))
+
+    return render_answer(
+        await parts.lifespans.end_lifespan(
+            agent,
+            span,
+            at=body.at,
+            reason=body.reason,
+            request=origin,
+            idempotency=keyed.plan_replay(render_answer),
+        )
+    )

@@ -1,0 +1,104 @@
+"""A client of OpenAI-compatible chat completions. Whatever the server does, the result is a value."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from app.classification.model.breaker import Breaker
+from app.classification.model.completion import Reply, read_completion
+from app.classification.model.dialect import Dialect
+from app.remote.endpoint import Endpoint, EndpointOptions, PendingQuestion
+from app.remote.trouble import NEVER_SENT, Reason, Trouble, find_error_message
+
+MAX_RESPONSE_BYTES = 2**20
+
+# What speaks against the server rather than the question. Only this opens the breaker: no agent's texts shall open it for the others.
+OUTAGES = {
+    Reason.TIMEOUT,
+    Reason.UNREACHABLE,
+    Reason.RATE_LIMITED,
+    Reason.SERVER_ERROR,
+    Reason.UNAUTHORIZED,
+    Reason.TOO_LARGE,
+    Reason.MALFORMED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions(EndpointOptions):
+    """An endpoint, the model to ask there, and how long its answer may be."""
+
+    model: str = "gpt-4o-mini"
+    max_tokens: int = 4096
+
+
+class ChatClient:
+    """Asks a chat model: an `Endpoint` (see there) behind a breaker. Which dialect the server understands is found out once.
+
+    What else is given scripts the endpoint.
+    """
+
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        options: ChatOptions,
+        *,
+        breaker: Breaker | None = None,
+        **scripted: Any,
+    ) -> None:
+        self._endpoint = Endpoint(http, options, who="model server", **scripted)
+        self._options = options
+        self._breaker = breaker or Breaker()
+        self._dialect = Dialect()
+
+    @property
+    def model(self) -> str:
+        return self._options.model
+
+    async def complete(self, system: str, user: str, schema: dict[str, Any]) -> Reply | Trouble:
+        """The model's reply to the two messages, as JSON of the schema where the server can promise that, or why there is none.
+
+        Raises nothing for what the server does; a cancelled caller stays cancelled.
+        """
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        outcome = await self._endpoint.ask(
+            lambda question: self._request_completion(question, messages, schema)
+        )
+        self._record_outcome(outcome)
+        return outcome
+
+    async def _request_completion(
+        self, question: PendingQuestion, messages: list[dict[str, str]], schema: dict[str, Any]
+    ) -> Reply | Trouble:
+        """One request; more only where the server does not understand the dialect.
+
+        The breaker is asked here, so that those who waited for a place see it open.
+        """
+        if not self._breaker.admit_call():
+            return Trouble(
+                Reason.CIRCUIT_OPEN, "The model failed repeatedly and is left alone for a moment."
+            )
+        dialect = self._dialect
+        while True:
+            body = {
+                "model": self._options.model,
+                "messages": messages,
+                **dialect.build_request_options(schema, self._options.max_tokens),
+            }
+            answer = await question.post("/chat/completions", body, most=MAX_RESPONSE_BYTES)
+            if isinstance(answer, Trouble):
+                return answer
+            if answer.status == 200:
+                self._dialect = dialect  # remembered once it worked: an error may as well be about this one question
+                return read_completion(answer.body)
+            plainer = dialect.after_refusal(answer.status, find_error_message(answer.body))
+            if plainer is None:
+                return question.trouble_from_answer(answer)
+            dialect = plainer
+
+    def _record_outcome(self, outcome: Reply | Trouble) -> None:
+        if isinstance(outcome, Trouble) and outcome.reason in OUTAGES:
+            self._breaker.record_failure()
+        elif isinstance(outcome, Reply) or outcome.reason not in NEVER_SENT:
+            self._breaker.record_success()

@@ -1,0 +1,39 @@
+"""What a judge is asked: one incoming fact against stored ones."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.fact import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class PromptStatement:
+    """A text, since when it holds, and what it is about, as far as said."""
+
+    text: str
+    valid_from: datetime | None = None
+    entity: str | None = None
+    category: str | None = None
+    key: str | None = None
+    value: str | None = None
+
+    @classmethod
+    def from_fact(cls, fact: Fact) -> "PromptStatement":
+        return cls(fact.content, fact.valid_from, fact.entity, fact.category, fact.key, fact.value)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCandidate:
+    """A stored memory that the incoming fact may touch."""
+
+    memory_id: UUID
+    statement: PromptStatement
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How does the incoming statement stand to each of the candidates, the likeliest first?"""
+
+    incoming: PromptStatement
+    candidates: tuple[PromptCandidate, ...]

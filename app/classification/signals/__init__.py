@@ -1,0 +1,19 @@
+"""How an incoming statement relates to stored ones, told by rules alone: no model, no I/O, no clock.
+
+Every reason is a named signal with a measured reliability; an identity veto stands before them all.
+"""
+
+from app.classification.signals.judge import judge_candidates
+from app.classification.signals.prepare import prepare_text
+from app.classification.signals.relation import SignalJudgment, StatedSlot, Statement
+from app.classification.signals.slots import derive_fact_slot, derive_slot
+
+__all__ = [
+    "SignalJudgment",
+    "StatedSlot",
+    "Statement",
+    "derive_fact_slot",
+    "derive_slot",
+    "judge_candidates",
+    "prepare_text",
+]

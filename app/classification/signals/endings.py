@@ -1,0 +1,237 @@
+"""What a text says has ended: "no longer", "forget that", "stopped", "left", "was cancelled"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise, takewhile
+
+from app.classification.signals import lexicon
+from app.classification.signals.lemma import reduce_to_lemma
+from app.classification.signals.reading import Clause, Reading, parse_text, select_content
+from app.classification.signals.skeleton import build_skeleton, collect_referents
+from app.classification.signals.token import Token
+
+_SAYING = frozenset("say tell note record mention list store write".split())
+_POSSESSIVES = frozenset("my our his her their its your".split())
+_REASONS = frozenset(("because", "since", "as"))
+_ANYMORE = (("any", "more"), ("any", "longer"))
+
+
+@dataclass(frozen=True, slots=True)
+class StatedEnding:
+    """What a text ends: `remainder` must be found in the stored fact, together with one of the words in `ends` if there are any.
+
+    `attribute`: the one that it names, as in "the release date of X"; `remainder` is then its subject.
+    `entity`: it may mean all that is known of somebody or something ("forget X"). `only`: it says nothing else.
+    """
+
+    trigger: str
+    remainder: frozenset[str]
+    ends: frozenset[str]
+    attribute: str | None
+    entity: bool
+    only: bool
+
+
+@lru_cache(maxsize=4096)
+def find_ending(text: str) -> StatedEnding | None:
+    """The ending that a text tells, or None."""
+    reading = parse_text(text)
+    if reading.is_question:
+        return None
+    for find in (
+        _find_commanded_ending,
+        _find_no_longer_ending,
+        _find_active_ending,
+        _find_passive_ending,
+    ):
+        for clause in reading.clauses:
+            ending = find(clause, reading)
+            if ending:
+                return ending
+    return None
+
+
+def _find_commanded_ending(clause: Clause, reading: Reading) -> StatedEnding | None:
+    """ "Forget X", "drop what we have on X"."""
+    bones = [
+        t
+        for t in build_skeleton(clause.tokens)
+        if t.norm not in ("you", "can", "let", "we", "should")
+    ]
+    for words in _VERBS["commands"]:
+        if _has_leading_words(bones, words):
+            rest = bones[len(words) :]
+            if any(t.norm == "it" for t in (*rest[:1], *rest[-1:])) and len(reading.clauses) > 1:
+                return _make_ending(
+                    words[0], _find_subject(reading.clauses[0]), reading, command=True
+                )
+            return _make_ending(words[0], rest, reading, command=True)
+    return None
+
+
+def _find_subject(clause: Clause) -> Sequence[Token]:
+    """What stands before the first verb that can be told."""
+    return tuple(takewhile(lambda t: t.norm not in lexicon.AUXILIARIES, clause.tokens))
+
+
+def _find_no_longer_ending(clause: Clause, reading: Reading) -> StatedEnding | None:
+    """ "S no longer V", "S does not V any more"."""
+    texts = [t.text.lower() for t in clause.tokens]
+    pairs = list(pairwise(texts))
+    if ("no", "longer") in pairs or (
+        "not" in texts and ("anymore" in texts or any(p in _ANYMORE for p in pairs))
+    ):
+        return _make_ending(
+            "no longer", [t for t in clause.tokens if t.norm not in ("no", "not")], reading
+        )
+    return None
+
+
+def _find_active_ending(clause: Clause, reading: Reading) -> StatedEnding | None:
+    """ "S stopped V-ing", "S left O", "S sold O"."""
+    if clause.negated or clause.modal:
+        return None
+    bones = [t for t in build_skeleton(clause.tokens) if t.norm not in _POSSESSIVES]
+    norms = tuple(t.norm for t in bones)
+    for words, kind in _ENDING_VERBS:
+        place = _find_place(norms, words)
+        if (
+            place is not None
+            and place + len(words) < len(bones)
+            and _may_end(bones[place + len(words)], words)
+        ):
+            rest = [*bones[:place], *bones[place + len(words) :]]
+            is_doing = bones[place + len(words)].text.lower().endswith("ing")
+            return _make_ending(
+                " ".join(words), rest, reading, ends=frozenset() if is_doing else _ENDS[kind]
+            )
+    return None
+
+
+def _may_end(following: Token, words: tuple[str, ...]) -> bool:
+    if words == ("stop",):
+        return following.text.lower().endswith("ing")
+    return following.norm not in ("to", "at", "for", "by", "on", "behind", "off")
+
+
+def _find_passive_ending(clause: Clause, reading: Reading) -> StatedEnding | None:
+    """ "X was cancelled"."""
+    if clause.negated or clause.modal:
+        return None
+    bones = build_skeleton(clause.tokens)
+    norms = tuple(t.norm for t in bones)
+    for words in _VERBS["passive"]:
+        place = _find_place(norms, words)
+        ends_here = place is not None and all(
+            t.is_value or t.kind == "mark" or t.norm in lexicon.PREPOSITIONS
+            for t in bones[place + len(words) :]
+        )
+        if place and (words[0] == "be" or len(words) > 1 or ends_here):
+            return _make_ending(" ".join(words), bones[:place], reading)
+    return None
+
+
+def _make_ending(
+    trigger: str,
+    tokens: Sequence[Token],
+    reading: Reading,
+    *,
+    ends: frozenset[str] = frozenset(),
+    command: bool = False,
+) -> StatedEnding:
+    attribute, used = _attribute_named(tokens)
+    kept = [
+        t
+        for t in tokens
+        if t.norm not in used
+        and (
+            t.kind != "word"
+            or (t.norm not in lexicon.RETRACTION_TALK and t.norm not in lexicon.LIGHT_WORDS)
+        )
+    ]
+    remainder = frozenset(t.norm for t in select_content(kept)) - frozenset(trigger.split())
+    if attribute:
+        remainder = collect_referents(
+            [
+                t
+                for t in kept
+                if t.norm not in lexicon.LIGHT_WORDS
+                and t.norm not in lexicon.RETRACTION_TALK
+                and t.norm not in trigger.split()
+            ]
+        )
+        if any(t.norm in _SAYING for t in tokens):
+            remainder -= {"i", "we", "you"}
+    entity = command and all(t.norm != "that" for t in tokens)
+    return StatedEnding(
+        trigger,
+        remainder,
+        ends,
+        attribute,
+        entity,
+        command or not _has_news(reading, remainder, trigger),
+    )
+
+
+def _has_news(reading: Reading, remainder: frozenset[str], trigger: str) -> bool:
+    """Whether another clause says something of its own, beyond the reason for the ending."""
+    known = lexicon.RETRACTION_TALK | lexicon.LIGHT_WORDS | remainder
+    words = trigger.split()
+    others = (c for c in reading.clauses if not all(w in {t.norm for t in c.tokens} for w in words))
+    return any(c.items - known and c.tokens[0].norm not in _REASONS for c in others)
+
+
+def _attribute_named(tokens: Sequence[Token]) -> tuple[str | None, frozenset[str]]:
+    """The attribute that the tokens name ("release date"), and the words that name it."""
+    norms = [t.norm if t.kind == "word" else "" for t in tokens]
+    for words, name in _NOUNS:
+        if any(
+            tuple(norms[i : i + len(words)]) == words for i in range(len(norms) - len(words) + 1)
+        ):
+            return name, frozenset(words)
+    return None, frozenset()
+
+
+def _has_leading_words(bones: Sequence[Token], words: tuple[str, ...]) -> bool:
+    return tuple(t.norm for t in bones[: len(words)]) == words
+
+
+def _find_place(norms: tuple[str, ...], words: tuple[str, ...]) -> int | None:
+    if words[0] not in norms:
+        return None
+    return next(
+        (i for i in range(len(norms) - len(words) + 1) if norms[i : i + len(words)] == words), None
+    )
+
+
+def _list_ending_verbs(kind: str) -> list[tuple[str, ...]]:
+    return sorted(
+        (
+            tuple(reduce_to_lemma(word) for word in verb.split())
+            for verb in lexicon.ENDINGS[kind]["verbs"]
+        ),
+        key=len,
+        reverse=True,
+    )
+
+
+_VERBS = {kind: _list_ending_verbs(kind) for kind in lexicon.ENDINGS}
+_ENDING_VERBS = sorted(
+    (
+        (words, kind)
+        for kind in _VERBS
+        if kind not in ("passive", "commands")
+        for words in _VERBS[kind]
+    ),
+    key=lambda entry: -len(entry[0]),
+)
+_ENDS = {kind: frozenset(entry["ends"]) for kind, entry in lexicon.ENDINGS.items()}
+_NOUNS = sorted(
+    (
+        (tuple(t.norm for t in parse_text(noun).tokens), name)
+        for name, entry in lexicon.ATTRIBUTES.items()
+        for noun in entry.get("nouns", ())
+    ),
+    key=lambda pair: -len(pair[0]),
+)

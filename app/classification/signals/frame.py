@@ -1,0 +1,131 @@
+"""A frame: one attribute of one subject, with its value."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.classification.signals import lexicon
+from app.classification.signals.reading import Clause
+from app.classification.signals.skeleton import collect_referents
+from app.classification.signals.token import Token
+
+_CALENDAR = ("date", "weekday", "time")
+_UNITS = frozenset("version release number about around roughly year end".split())
+_NEVER_A_PHRASE = frozenset(("date", "weekday", "time", "money", "percent"))
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value as compared (`items`) and as written (`spoken`); `rest` is what was said behind it."""
+
+    items: frozenset[str]
+    kind: str
+    rest: frozenset[str]
+    spoken: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a clause says: `attribute` of `subject` is `value`. Attributes that no list knows begin with "noun:".
+
+    `change`: told as a change ("moved to"), not as a state. `single`: holds one value at a time. `fixed`: never changes in the world.
+    `cued`: told by single words, not by the whole wording; its subject is then names and numbers only.
+    """
+
+    attribute: str
+    subject: frozenset[str]
+    value: frozenset[str]
+    kind: str
+    rest: frozenset[str]
+    spoken: str
+    negated: bool
+    modal: bool
+    change: bool = False
+    fixed: bool = False
+    single: bool = True
+    cued: bool = False
+
+    @property
+    def is_assertion(self) -> bool:
+        """Whether it states a fact, rather than a denial or a wish."""
+        return not self.negated and not self.modal
+
+    @property
+    def is_built(self) -> bool:
+        """Whether the attribute is a noun that no list knows."""
+        return self.attribute.startswith("noun:")
+
+
+def make_built_frame(
+    clause: Clause,
+    noun: Sequence[Token],
+    owner: Sequence[Token],
+    value: Value,
+    *,
+    change: bool = False,
+    single: bool = True,
+) -> Frame:
+    """The frame of a noun that no list knows: the key is the noun itself."""
+    key = "noun:" + " ".join(sorted(collect_referents(noun)))
+    return Frame(
+        key,
+        collect_referents(owner),
+        value.items,
+        value.kind,
+        value.rest,
+        value.spoken,
+        clause.negated,
+        clause.modal,
+        change,
+        single=single,
+    )
+
+
+def find_typed_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
+    """The first value of one of the kinds; parts of one date and time belong together."""
+    first = next((t for t in tokens if t.kind in kinds), None)
+    if first is None or (first.kind == "number" and _stands_behind_another(tokens, first)):
+        return None
+    parts = [t for t in tokens if t.kind in _CALENDAR] if first.kind in _CALENDAR else [first]
+    return Value(
+        frozenset(t.norm for t in parts),
+        first.kind,
+        collect_referents([t for t in tokens if t not in parts]),
+        _join_texts(parts),
+    )
+
+
+def _stands_behind_another(tokens: Sequence[Token], number: Token) -> bool:
+    """Whether nouns or verbs stand between the attribute's words and the number, so that it may count something else."""
+    return bool(
+        collect_referents(
+            [t for t in tokens[: tokens.index(number)] if t.kind == "word" and t.norm not in _UNITS]
+        )
+    )
+
+
+def find_leading_phrase(tokens: Sequence[Token]) -> Value | None:
+    """The name or noun phrase that the tokens begin with, up to the next preposition, conjunction or mark."""
+    end = next(
+        (
+            i
+            for i, t in enumerate(tokens)
+            if t.kind == "mark" or (i and t.kind == "word" and t.norm in lexicon.VALUE_ENDS)
+        ),
+        len(tokens),
+    )
+    items = collect_referents(tokens[:end])
+    if not items:
+        return None
+    kind = "name" if any(t.kind == "name" for t in tokens[:end]) else "text"
+    return Value(items, kind, collect_referents(tokens[end:]), _join_texts(tokens[:end]))
+
+
+def find_attribute_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
+    """The value of an attribute that takes these kinds, in the tokens behind its words."""
+    if "text" not in kinds:
+        return find_typed_value(tokens, kinds)
+    return None if tokens[0].kind in _NEVER_A_PHRASE - kinds else find_leading_phrase(tokens)
+
+
+def _join_texts(tokens: Sequence[Token]) -> str:
+    return " ".join(t.text for t in tokens).rstrip(".")

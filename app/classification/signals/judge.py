@@ -1,0 +1,126 @@
+"""Judges an incoming statement against stored candidates: veto first, then reasons, then how sure they make us."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from app.classification.signals import temporal
+from app.classification.signals.antonyms import find_antonyms
+from app.classification.signals.complement import find_complement
+from app.classification.signals.correction import find_correction
+from app.classification.signals.duplicate import find_duplicate
+from app.classification.signals.exclusive_claim import find_exclusive_claim
+from app.classification.signals.explicit_change import find_explicit_change
+from app.classification.signals.finding import ACT_AT
+from app.classification.signals.identity import find_vetoes
+from app.classification.signals.liking import find_liking
+from app.classification.signals.negation import find_negation
+from app.classification.signals.pair import Pair
+from app.classification.signals.reading import parse_text
+from app.classification.signals.relation import Finding, Relation, SignalJudgment, Statement
+from app.classification.signals.retraction import count_leftover, find_retraction
+from app.classification.signals.single_valued import find_single_valued_change
+from app.classification.signals.tools import find_tool_change
+from app.classification.signals.value_conflict import find_value_conflict
+from app.classification.signals.versions import find_version_change
+
+Signal = Callable[[Pair], Iterator[Finding]]
+
+SIGNALS: tuple[Signal, ...] = (
+    find_duplicate,
+    find_retraction,
+    find_explicit_change,
+    find_correction,
+    find_single_valued_change,
+    find_version_change,
+    find_value_conflict,
+    find_antonyms,
+    find_liking,
+    find_tool_change,
+    find_negation,
+    find_exclusive_claim,
+    find_complement,
+)
+FLAG_AT = 0.3
+
+
+def judge_candidates(incoming: Statement, candidates: Sequence[Statement]) -> list[SignalJudgment]:
+    """One judgment per candidate, in order."""
+    pairs = [Pair(parse_text(incoming.text), parse_text(c.text), incoming, c) for c in candidates]
+    judged = [_judge_pair(i, pair) for i, pair in enumerate(pairs)]
+    return _closest_denials(_closest_retractions(judged, pairs), pairs)
+
+
+def _judge_pair(place: int, pair: Pair) -> SignalJudgment:
+    vetoed = tuple(find_vetoes(pair))
+    if vetoed:
+        return SignalJudgment(
+            place, Relation.NONE, 1.0, f"kept apart: {vetoed[0]}", vetoes=vetoed, akin=pair.akin
+        )
+    if pair.new.is_question or pair.old.is_question:
+        return SignalJudgment(place, Relation.NONE, 1.0, "a question states nothing")
+    findings = _drop_overruled(tuple(f for signal in SIGNALS for f in signal(pair)))
+    if not findings:
+        return SignalJudgment(place, _without_reason(pair), 0.5, "no reason to change anything")
+    return _weigh_findings(place, pair, findings)
+
+
+def _drop_overruled(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The same words change nothing; what does not change in the world is flagged, whatever else speaks for a change."""
+    ruling = tuple(f for f in findings if f.name in ("same_text", "fixed_attribute"))
+    return ruling or findings
+
+
+def _without_reason(pair: Pair) -> Relation:
+    return Relation.OVERLAP if pair.shared else Relation.NONE
+
+
+def _weigh_findings(place: int, pair: Pair, findings: tuple[Finding, ...]) -> SignalJudgment:
+    best = max(findings, key=lambda f: f.confidence)
+    support = temporal.find_time_support(pair) if best.relation.retires else ""
+    reasoning = f"{best.name}: {best.explanation}" + (f" ({support})" if support else "")
+    if best.confidence < FLAG_AT:
+        return SignalJudgment(
+            place,
+            Relation.OVERLAP,
+            0.5,
+            f"no reason to change anything; {reasoning} proves too little",
+            findings,
+        )
+    is_sacred = pair.stored.kind == "constraint" and best.relation.retires
+    if best.confidence >= ACT_AT and not is_sacred:
+        return SignalJudgment(place, best.relation, best.confidence, reasoning, findings)
+    return SignalJudgment(place, best.relation, best.confidence, reasoning, findings, flag=True)
+
+
+def _closest_retractions(
+    judged: list[SignalJudgment], pairs: Sequence[Pair]
+) -> list[SignalJudgment]:
+    """A retraction ends what it matches most closely; what it matches less closely stays."""
+    hit = [j.candidate for j in judged if j.findings and j.reasoning.startswith("retraction")]
+    if len(hit) < 2:
+        return judged
+    nearest = min(count_leftover(pairs[i]) for i in hit)
+    return [
+        _spare_candidate(j)
+        if j.candidate in hit and count_leftover(pairs[j.candidate]) > nearest
+        else j
+        for j in judged
+    ]
+
+
+def _closest_denials(judged: list[SignalJudgment], pairs: Sequence[Pair]) -> list[SignalJudgment]:
+    """Where both a fact and a special case of it are denied, the fact is meant."""
+    hit = [j.candidate for j in judged if j.reasoning.startswith("negation")]
+
+    def is_special(place: int) -> bool:
+        return any(pairs[other].old.items < pairs[place].old.items for other in hit)
+
+    return [
+        _spare_candidate(j) if j.candidate in hit and is_special(j.candidate) else j for j in judged
+    ]
+
+
+def _spare_candidate(judgment: SignalJudgment) -> SignalJudgment:
+    closer = "another candidate is closer to what is denied"
+    return SignalJudgment(
+        judgment.candidate, Relation.OVERLAP, 0.5, closer, judgment.findings, vetoes=(closer,)
+    )

@@ -1,0 +1,68 @@
+"""One form per word: "moved", "moves" and "moving" all read "move". Consistent rather than perfect."""
+
+import re
+from functools import cache
+
+from app.classification.signals.tables import read_lines
+
+IRREGULAR: dict[str, str] = {words[0]: words[1] for words in read_lines("irregular.txt")}
+_SYNONYMS: dict[str, str] = {
+    word: group[0] for group in read_lines("synonyms.txt") for word in group[1:]
+}
+
+_KEEP = re.compile(r"(?:ss|us|is|as|os|news|always|series|lens|gas|bus|yes|perhaps|less)$")
+_VOWEL = re.compile(r"[aeiouy]")
+_ADDS_E = re.compile(
+    r"(?:at|bl|iz|is|iv|av|ov|rv|lv|uc|ac|ag|rg|dg|ud|ur|uir|ir|ut|id|ok|ak|as|us|os|pl|tl|gl|dl|kl|um|yp|[^o]ot|chang|rang|lleng|u)$"
+)
+
+
+def _undouble_consonant(stem: str) -> str:
+    if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsfz":
+        return stem[:-1]
+    if (
+        len(stem) > 4
+        and stem.endswith("ll")
+        and stem[-3] in "ae"
+        and stem not in {"install", "spell", "smell"}
+    ):
+        return stem[:-1]
+    return stem
+
+
+def _without_ending(stem: str) -> str:
+    undoubled = _undouble_consonant(stem)
+    if undoubled == stem and _ADDS_E.search(stem) and len(stem) > 2:
+        return stem + "e"
+    return undoubled
+
+
+@cache
+def _reduce_regular_word(word: str) -> str:
+    if len(word) <= 3:
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith("ied") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith("ing") and len(word) > 5 and _VOWEL.search(word[:-3]):
+        return _without_ending(word[:-3])
+    if (
+        word.endswith("ed")
+        and len(word) > 4
+        and _VOWEL.search(word[:-2])
+        and not word.endswith("eed")
+    ):
+        return _without_ending(word[:-2])
+    if word.endswith(("sses", "shes", "ches", "xes", "zes", "oes")):
+        return word[:-2]
+    if word.endswith("s") and not _KEEP.search(word):
+        return word[:-1]
+    return word
+
+
+@cache
+def reduce_to_lemma(word: str) -> str:
+    """The dictionary form of a lower-case word, synonyms folded onto one of them."""
+    base = IRREGULAR.get(word) or _reduce_regular_word(word)
+    return _SYNONYMS.get(base) or _SYNONYMS.get(word) or base

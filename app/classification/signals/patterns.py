@@ -1,0 +1,150 @@
+"""The ways to say an attribute, compiled from `data/attributes.toml` into sequences of words and slots.
+
+A pattern such as "S live in V" becomes the parts S, (live, in), V. Words are dictionary forms without articles and auxiliaries.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from app.classification.signals import lexicon
+from app.classification.signals.lemma import reduce_to_lemma
+
+SLOTS = frozenset("SVO")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute that holds one value at a time; `fixed` ones never change in the world."""
+
+    name: str
+    kinds: frozenset[str]
+    fixed: bool
+    tensed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One way to say an attribute. `constant` is the value where the words themselves tell it."""
+
+    attribute: Attribute
+    parts: tuple[str | tuple[str, ...], ...]
+    literals: frozenset[str]
+    size: int
+    change: bool
+    constant: str | None
+
+
+def _expand_alternatives(source: str) -> Iterator[str]:
+    pieces = re.split(r"(\([^()]*\))", source)
+    choices = [piece[1:-1].split("|") if piece.startswith("(") else [piece] for piece in pieces]
+    return ("".join(choice) for choice in product(*choices))
+
+
+def _split_parts(words: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
+    parts: list[str | tuple[str, ...]] = []
+    run: list[str] = []
+    for word in words:
+        if word in SLOTS:
+            if run:
+                parts.append(tuple(run))
+            parts.append(word)
+            run = []
+        else:
+            run.append(word)
+    return tuple([*parts, tuple(run)] if run else parts)
+
+
+def _compile_source(source: str, attribute: Attribute, *, change: bool) -> Iterator[Pattern]:
+    body, _, constant = source.partition(" = ")
+    for text in _expand_alternatives(body):
+        words = [
+            w if w in SLOTS else reduce_to_lemma(w)
+            for w in text.split()
+            if w not in lexicon.ARTICLES
+        ]
+        literals = [w for w in words if w not in SLOTS]
+        yield Pattern(
+            attribute,
+            _split_parts(words),
+            frozenset(literals),
+            len(literals),
+            change,
+            constant.strip() or None,
+        )
+
+
+def _load_index() -> dict[str, list[Pattern]]:
+    """Patterns by the rarest word in them, so that a text meets few of them."""
+    patterns = list(_load_patterns())
+    spread = Counter(word for pattern in patterns for word in pattern.literals)
+    index: dict[str, list[Pattern]] = {}
+    for pattern in patterns:
+        index.setdefault(min(pattern.literals, key=lambda word: (spread[word], word)), []).append(
+            pattern
+        )
+    return index
+
+
+def _load_patterns() -> Iterator[Pattern]:
+    for name, entry in lexicon.ATTRIBUTES.items():
+        fixed = entry.get("fixed", False)
+        attribute = Attribute(
+            name, frozenset(entry["values"]), fixed, "text" in entry["values"] and not fixed
+        )
+        told = (
+            *_compile_sources(entry["states"], attribute, change=False),
+            *_compile_sources(entry["changes"], attribute, change=True),
+        )
+        yield from {pattern.parts: pattern for pattern in told}.values()
+
+
+def _compile_sources(
+    sources: Sequence[str], attribute: Attribute, *, change: bool
+) -> Iterator[Pattern]:
+    for source in sources:
+        yield from _compile_source(source, attribute, change=change)
+
+
+INDEX = _load_index()
+
+
+def find_patterns(norms: Sequence[str]) -> list[Pattern]:
+    """The patterns all of whose words are there, the longest first."""
+    present = set(norms)
+    found = [p for norm in present & INDEX.keys() for p in INDEX[norm] if p.literals <= present]
+    return sorted(found, key=lambda p: -p.size)
+
+
+def _find_run(run: tuple[str, ...], norms: Sequence[str], start: int, *, anchored: bool) -> int:
+    last = start if anchored else len(norms) - len(run)
+    for i in range(start, last + 1):
+        if norms[i] == run[0] and tuple(norms[i : i + len(run)]) == run:
+            return i
+    return -1
+
+
+def find_slot_spans(pattern: Pattern, norms: Sequence[str]) -> dict[str, tuple[int, int]] | None:
+    """Where the slots of the pattern lie in the words, or None. Each slot takes as little as it can, the last one all the rest."""
+    found: dict[str, tuple[int, int]] = {}
+    position, open_slot, opened = 0, "", 0
+    for part in pattern.parts:
+        if isinstance(part, str):
+            open_slot, opened = part, position
+            continue
+        place = _find_run(part, norms, position + bool(open_slot), anchored=not open_slot)
+        if place < 0:
+            return None
+        if open_slot:
+            found[open_slot] = (opened, place)
+            open_slot = ""
+        position = place + len(part)
+    if open_slot:
+        if opened >= len(norms):
+            return None
+        found[open_slot] = (opened, len(norms))
+    elif position != len(norms):
+        return None
+    return found

@@ -1,0 +1,110 @@
+"""`palimpsest store`, `supersede` and `retract`."""
+
+from typing import Annotated
+
+import typer
+
+from app.commands.client.calling import (
+    DEFAULT_URL,
+    Agent,
+    ApiKey,
+    AsJson,
+    Failure,
+    Url,
+    answer_of,
+    build_route,
+    client_of,
+    drop_unset,
+)
+from app.commands.client.printing import print_change, print_json
+
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
+
+
+def store(
+    content: Annotated[str, typer.Argument(help="The fact, in a sentence.")],
+    kind: Annotated[
+        str | None, typer.Option(help="fact, preference, decision or constraint.")
+    ] = None,
+    entity: Annotated[str | None, typer.Option(help="Who or what it is about.")] = None,
+    category: Annotated[str | None, typer.Option()] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Which attribute; holds one value at a time.")
+    ] = None,
+    value: Annotated[str | None, typer.Option()] = None,
+    valid_from: Annotated[str | None, typer.Option(help="When it became true.")] = None,
+    valid_until: Annotated[str | None, typer.Option(help="A stated end.")] = None,
+    supersedes: Annotated[
+        list[str] | None, typer.Option(help="Id of a memory that it replaces; may be repeated.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")] = False,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Store a fact."""
+    fact = drop_unset(
+        content=content, kind=kind, entity=entity, category=category, key=key, value=value
+    )
+    when = drop_unset(
+        valid_from=valid_from,
+        valid_until=valid_until,
+        supersedes=supersedes or None,
+        dry_run=dry_run or None,
+    )
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", "/v1/memories", json=fact | when)
+    print_json(answer) if as_json else print_change(answer)
+
+
+def supersede(
+    memory_id: MemoryId,
+    content: Annotated[
+        str | None, typer.Argument(help="What is true instead, in a sentence.", show_default=False)
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="A stored memory that takes its place, instead of new content."
+        ),
+    ] = None,
+    value: Annotated[str | None, typer.Option(help="The new value of its key.")] = None,
+    valid_from: Annotated[str | None, typer.Option(help="Since when. Default: now.")] = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put new content, or a stored memory, in a memory's place."""
+    if (content is None) == (by is None):
+        raise Failure(
+            "say what is true instead, or name the stored memory that takes its place with --by ID."
+        )
+    with client_of(url, agent, api_key) as client:
+        body = drop_unset(content=content, by=by, value=value, valid_from=valid_from)
+        answer = answer_of(
+            client, "POST", build_route("memories", memory_id, "supersede"), json=body
+        )
+    print_json(answer) if as_json else print_change(answer)
+
+
+def retract(
+    memory_id: MemoryId,
+    at: Annotated[
+        str | None, typer.Option(help="When it stopped being true. Default: now.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(help="Why, for the log.")] = None,
+    never_true: Annotated[
+        bool, typer.Option("--never-true", help="It was never true; what it replaced holds again.")
+    ] = False,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a memory without a successor. Its history stays."""
+    with client_of(url, agent, api_key) as client:
+        body = drop_unset(at=at, reason=reason, never_true=never_true or None)
+        answer = answer_of(client, "POST", build_route("memories", memory_id, "retract"), json=body)
+    print_json(answer) if as_json else print_change(answer)

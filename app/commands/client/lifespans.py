@@ -1,0 +1,105 @@
+"""`palimpsest end-session`, `end-project` and `stats`."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import httpx
+import typer
+
+from app.commands.client.calling import (
+    DEFAULT_URL,
+    Agent,
+    ApiKey,
+    AsJson,
+    Url,
+    answer_of,
+    build_route,
+    client_of,
+    drop_unset,
+)
+from app.commands.client.printing import format_minute, make_console, print_json, print_table
+
+At = Annotated[str | None, typer.Option(help="When it ended. Default: now.", show_default=False)]
+Reason = Annotated[str | None, typer.Option(help="Why, for the log.", show_default=False)]
+
+
+def end_session(
+    session_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The session, as its memories name it.")
+    ],
+    at: At = None,
+    reason: Reason = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a session: what was stored with lifespan `session` ends with it."""
+    with client_of(url, agent, api_key) as client:
+        _end_lifespan(
+            client,
+            build_route("sessions", session_id, "end"),
+            drop_unset(at=at, reason=reason),
+            as_json=as_json,
+        )
+
+
+def end_project(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The project, as its memories name it.")
+    ],
+    at: At = None,
+    reason: Reason = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a project: what was stored with lifespan `project` ends with it."""
+    with client_of(url, agent, api_key) as client:
+        _end_lifespan(
+            client,
+            build_route("projects", name, "end"),
+            drop_unset(at=at, reason=reason),
+            as_json=as_json,
+        )
+
+
+def _end_lifespan(client: httpx.Client, route: str, body: dict[str, Any], *, as_json: bool) -> None:
+    answer = answer_of(client, "POST", route, json=body)
+    if as_json:
+        return print_json(answer)
+    make_console().print(f"ended {len(answer['ended'])}, {answer['kept']} go on")
+    for memory_id in answer["ended"]:
+        print(memory_id)
+
+
+def stats(
+    whose: Annotated[
+        str | None,
+        typer.Argument(metavar="[AGENT]", help="Default: that of --agent.", show_default=False),
+    ] = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show an agent in numbers."""
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "GET", build_route("agents", whose or agent, "stats"))
+    print_json(answer) if as_json else print_table(["what", "how many"], list(_stats_rows(answer)))
+
+
+def _stats_rows(answer: dict[str, Any], within: str = "") -> Iterator[list[str]]:
+    """A row per number; of words that nothing was counted of, none."""
+    for name, value in answer.items():
+        what = f"{within}{name}".replace("_", " ")
+        if isinstance(value, dict):
+            yield from _stats_rows(value, f"{what}: ")
+        elif isinstance(value, str):
+            yield [what, format_minute(value) if name.endswith(("_at", "_of")) else value]
+        elif value is not None and (value or not within):
+            yield [what, f"{value:.3f}" if isinstance(value, float) else str(value)]
+
+
+COMMANDS = (end_session, end_project, stats)

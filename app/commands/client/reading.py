@@ -1,0 +1,138 @@
+"""`palimpsest search`, `history`, `context`, `log` and `agents`."""
+
+from typing import Annotated, Any
+
+import typer
+
+from app.commands.client.calling import (
+    DEFAULT_URL,
+    Agent,
+    ApiKey,
+    AsJson,
+    Url,
+    answer_of,
+    build_route,
+    client_of,
+    drop_unset,
+)
+from app.commands.client.printing import format_minute, print_json, print_memories, print_page
+
+Limit = Annotated[int, typer.Option(min=1, max=1000)]
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="What to search for.")],
+    as_of: Annotated[str | None, typer.Option(help="What was true at that time.")] = None,
+    known_at: Annotated[str | None, typer.Option(help="As far as was known at that time.")] = None,
+    include_superseded: Annotated[
+        bool, typer.Option("--include-superseded", help="Every version, not only what holds.")
+    ] = False,
+    limit: Limit = 10,
+    mode: Annotated[str, typer.Option(help="hybrid, vector or text.")] = "hybrid",
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search memories."""
+    asked = drop_unset(
+        query=query,
+        as_of=as_of,
+        known_at=known_at,
+        include_superseded=include_superseded,
+        limit=limit,
+        mode=mode,
+    )
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "POST", "/v1/search", json=asked)
+    if as_json:
+        return print_json(answer)
+    print_memories(
+        [found["memory"] for found in answer["results"]],
+        scores=[found["score"] for found in answer["results"]],
+    )
+
+
+def history(
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="Any version's id.")],
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the whole chain of a memory, oldest first."""
+    with client_of(url, agent, api_key) as client:
+        answer = answer_of(client, "GET", build_route("memories", memory_id, "history"))
+    print_json(answer) if as_json else print_memories(answer["versions"])
+
+
+def context(
+    query: Annotated[
+        str | None, typer.Argument(help="What the prompt is about.", show_default=False)
+    ] = None,
+    budget_tokens: Annotated[
+        int, typer.Option("--budget", min=1, max=32_000, help="Tokens that the text may take.")
+    ] = 1000,
+    as_of: Annotated[str | None, typer.Option(help="What was true at that time.")] = None,
+    known_at: Annotated[str | None, typer.Option(help="As far as was known at that time.")] = None,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what holds as text for a prompt: by kind, most useful first."""
+    with client_of(url, agent, api_key) as client:
+        asked = drop_unset(query=query, budget_tokens=budget_tokens, as_of=as_of, known_at=known_at)
+        answer = answer_of(client, "GET", "/v1/context", params=asked)
+    print_json(answer) if as_json else print(answer["text"], end="")
+
+
+def log(
+    memory_id: Annotated[
+        str | None, typer.Option("--memory", metavar="ID", help="Operations on this memory alone.")
+    ] = None,
+    operation: Annotated[
+        str | None, typer.Option(help="ADD, UPDATE, DELETE, MERGE, SUPERSEDE, NOOP, AMEND.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="Those at that time or later.")] = None,
+    limit: Limit = 20,
+    url: Url = DEFAULT_URL,
+    agent: Agent = "default",
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was done, newest first, by whom and why."""
+    with client_of(url, agent, api_key) as client:
+        asked = drop_unset(memory_id=memory_id, operation=operation, since=since, limit=limit)
+        answer = answer_of(client, "GET", "/v1/log", params=asked)
+    print_json(answer) if as_json else print_page(
+        answer, ["known at", "operation", "by", "why", "text", "id"], _operation_row
+    )
+
+
+def _operation_row(entry: dict[str, Any]) -> list[str]:
+    incoming = entry["incoming"] or {}
+    text = incoming.get("content") or ""
+    return [
+        format_minute(entry["created_at"]),
+        entry["operation"],
+        entry["decided_by"],
+        entry["reasoning"],
+        text,
+        entry["id"],
+    ]
+
+
+def agents(
+    limit: Limit = 50, url: Url = DEFAULT_URL, api_key: ApiKey = None, as_json: AsJson = False
+) -> None:
+    """List who has memories here."""
+    with client_of(url, "default", api_key) as client:
+        answer = answer_of(client, "GET", "/v1/agents", params={"limit": limit})
+    print_json(answer) if as_json else print_page(
+        answer, ["id", "memories", "last known at"], _agent_row
+    )
+
+
+def _agent_row(one: dict[str, Any]) -> list[str]:
+    return [one["agent_id"], str(one["memories"]), format_minute(one["last_known_at"])]

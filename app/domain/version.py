@@ -1,0 +1,155 @@
+"""A fact, a belief about it, a version: the values everything else is made of (DESIGN §1)."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from app.domain.fact import Fact, Kind, Lifespan, Slot, Tier
+from app.domain.relationship import LinkType
+
+
+class Status(StrEnum):
+    """How a version stands at a moment on both axes."""
+
+    CURRENT = "current"
+    SCHEDULED = "scheduled"
+    SUPERSEDED = "superseded"
+    RETRACTED = "retracted"
+    MERGED = "merged"
+    EXPIRED = "expired"
+    REVERTED = "reverted"
+    ERASED = "erased"
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What is believed about a version's place in time from `known_from` on.
+
+    The first block is asserted, the second computed from the chain (`time.settle`). `ended_by` is a successor declared
+    in another chain; `asserted_at` is the known time at which `valid_from` was asserted.
+    """
+
+    valid_from: datetime
+    asserted_at: datetime
+    said_until: datetime | None = None
+    retracted_at: datetime | None = None
+    void: bool = False
+    ended_by: UUID | None = None
+    contradicted_by: UUID | None = None
+    merged: bool = False
+    tier: Tier = Tier.SEMANTIC
+
+    valid_until: datetime | None = None
+    superseded_by: UUID | None = None
+    superseded_at: datetime | None = None
+    known_from: datetime | None = None
+
+    def holds_at(self, at: datetime) -> bool:
+        """Whether the version is true in the world at `at`: half-open, None = open."""
+        return (
+            not self.void
+            and self.valid_from <= at
+            and (self.valid_until is None or self.valid_until > at)
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        return self.valid_until is not None and self.valid_until <= self.valid_from
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One stored version of one fact, as far as deciding needs it: no content, only its hashes."""
+
+    id: UUID
+    chain_id: UUID
+    kind: Kind
+    entity: str
+    category: str
+    key: str | None
+    single_valued: bool | None
+    slot: Slot
+    content_hash: bytes
+    fuzzy_hash: bytes
+    folded_hash: bytes
+    value_hash: bytes | None
+    importance: float
+    trust: int
+    lifespan: Lifespan
+    session_id: str | None
+    project: str | None
+    created_at: datetime
+    revision: int
+    belief: Belief
+    erased_at: datetime | None = None
+
+    @property
+    def one_value(self) -> bool:
+        return (
+            self.key is not None
+            and self.kind is not Kind.CONSTRAINT
+            and self.single_valued is not False
+        )
+
+    def has_same_value(self, fact: Fact) -> bool:
+        """Whether it holds the same value: values where both have one, else the folded contents (DESIGN §2)."""
+        if self.value_hash is not None and fact.value is not None:
+            return self.value_hash == fact.value_hash
+        return self.folded_hash == fact.folded_hash
+
+    def replace_claims(self, **claims: Any) -> "Version":
+        """The version with other claims in its belief; computed fields are left to `time.settle`."""
+        return replace(self, belief=replace(self.belief, **claims))
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How often a memory was said again, and when last; in how many minutes it was used (answered), and when last.
+
+    Counters are current-only: they are no part of a belief or an ETag.
+    """
+
+    access_count: int = 0
+    last_reinforced_at: datetime | None = None
+    use_count: int = 0
+    last_accessed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StalenessCause:
+    """A memory that another is tied to and that has ended since the tie was made: how, and when in valid time; of a withdrawn or
+    erased one, when that became known."""
+
+    memory_id: UUID
+    type: LinkType
+    status: Status
+    ended_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One version as a read answers it: its fact with every default filled in, and the belief held at the known time read.
+
+    Of an erased one only the shape is left: its fact has no text. `stale_because`: what it rests on and what has ended.
+    """
+
+    id: UUID
+    chain_id: UUID
+    fact: Fact
+    belief: Belief
+    created_at: datetime
+    revision: int
+    supersedes_id: UUID | None
+    usage: Usage = Usage()
+    erased_at: datetime | None = None
+    stale_because: tuple[StalenessCause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A point on both axes: as far as known at `known_at`, what was true at `as_of`."""
+
+    as_of: datetime
+    known_at: datetime

@@ -1,0 +1,1 @@
+"""Plans: what a write will do, as a value. Pure."""

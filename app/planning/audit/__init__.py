@@ -1,0 +1,1 @@
+"""What must hold of stored memories and the log. Pure."""

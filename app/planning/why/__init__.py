@@ -1,0 +1,1 @@
+"""Why a memory is as it is, told in sentences. Pure."""

@@ -1,0 +1,209 @@
+"""Erasing: the bytes go, for privacy; the place in time stays. Lock, find what is meant, remove it everywhere, log, answer."""
+
+import hmac
+import json
+import logging
+import secrets
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from uuid_utils.compat import uuid7
+
+from app.domain.agent import AgentId
+from app.domain.errors import Erased, MergedElsewhere, NothingToErase, StaleVersion, UnknownMemory
+from app.services import metrics
+from app.services.idempotency import UNKEYED, Idempotency
+from app.store import chains, erasures
+from app.store.log import archived as archived_log
+from app.store.log.archive_files import Archives, File
+from app.store.rows import CallInfo
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureScope:
+    """What to erase: exactly one of a memory, the chain that a memory is in, a session, the whole agent."""
+
+    memory_id: UUID | None = None
+    chain_id: UUID | None = None
+    session_id: str | None = None
+    whole_agent: bool = False
+
+    def __str__(self) -> str:
+        if self.whole_agent:
+            return "this agent"
+        return (
+            f"session {self.session_id!r}"
+            if self.session_id is not None
+            else str(self.memory_id or self.chain_id)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was erased: of each memory the HMAC-SHA256 of its text (UTF-8) under `key`, which is told once and kept nowhere.
+
+    `archives_pending`: files of archived operations, replaced by ones without what was erased, that could not be removed yet.
+    """
+
+    log_id: UUID
+    known_at: datetime
+    key: bytes
+    digests: Mapping[UUID, str]
+    archives_pending: Sequence[str] = ()
+
+
+class Eraser:
+    """Removes texts, hashes and vectors everywhere.
+
+    Archives are written anew before the commit that names the new files; the old ones go after it. What a crash leaves over is named by
+    nothing, and whoever holds the agent's lock next to erase or archive removes it.
+    """
+
+    def __init__(self, engine: AsyncEngine, archives: Archives) -> None:
+        self._engine = engine
+        self._archives = archives
+
+    async def erase_scope(
+        self,
+        agent: AgentId,
+        scope: ErasureScope,
+        *,
+        cascade: bool,
+        expected: int | None,
+        request: CallInfo,
+        idempotency: Idempotency[Receipt] = UNKEYED,
+    ) -> Receipt:
+        """Erases the scope; with `cascade`, also what its texts were merged into.
+
+        Raises UnknownMemory, NothingToErase, Erased, StaleVersion, MergedElsewhere, ArchivesUnavailable.
+        """
+        key, log_id = secrets.token_bytes(32), uuid7()
+        async with self._engine.begin() as connection:
+            lock = await chains.lock_agent(connection, agent, encoder=None)
+            await idempotency.check_replay(connection)
+            await chains.lift_statement_timeout(connection)
+            files = await self._get_archive_files(connection, agent)
+            named = await _get_ids_in_scope(connection, agent, scope)
+            picture, clock = await chains.read_picture(connection, agent, ids=named[:1])
+            if expected is not None and picture.get_version(named[0]).revision != expected:
+                raise StaleVersion(named[0])
+            ids = await _with_descendants(connection, agent, named, cascade=cascade)
+            texts = {
+                memory_id: text
+                async for memory_id, text in erasures.stream_unerased_texts(connection, agent, ids)
+            }
+            if not texts and (named_one := scope.memory_id or scope.chain_id):
+                raise Erased(named_one)
+            now = chains.next_known_time(clock, lock.last_known_at)
+            digests = {
+                memory_id: hmac.digest(key, text.encode(), "sha256").hex()
+                for memory_id, text in texts.items()
+            }
+            told = bool(named) or await erasures.has_log_or_reviews(
+                connection, agent, scope.session_id
+            )
+            given = await erasures.erase_memories(
+                connection,
+                agent,
+                texts,
+                now=now,
+                session_id=scope.session_id,
+                everything=scope.whole_agent,
+            )
+            replaced = await self._rewrite_archives(
+                connection, agent, files, {} if scope.whole_agent else given
+            )
+            if not (told or replaced):
+                raise NothingToErase(str(scope))
+            await erasures.log_erasure(
+                connection, agent, log_id, digests, now=now, request_id=request.request_id
+            )
+            receipt = Receipt(log_id, now, key, digests)
+            await idempotency.keep_result(connection, receipt)
+        metrics.count_erasure()
+        pending = self._archives.remove(replaced)
+        if pending:
+            logger.error(
+                "archives that hold what was erased could not be removed", extra={"files": pending}
+            )
+        return replace(receipt, archives_pending=pending)
+
+    async def _get_archive_files(
+        self, connection: AsyncConnection, agent: AgentId
+    ) -> Mapping[UUID, File]:
+        """The agent's archives. Raises ArchivesUnavailable where they could not be written anew."""
+        files = await archived_log.list_archive_files(connection, agent)
+        if files:
+            self._archives.require_writable()
+        self._archives.remove(
+            self._archives.list_unknown_files(agent, [file.name for file in files.values()])
+        )
+        return files
+
+    async def _rewrite_archives(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        files: Mapping[UUID, File],
+        redaction: Mapping[str, Any],
+    ) -> list[str]:
+        """Writes anew every archive that tells of what `given` says was erased; without it, gives up all of them. Returns the names of
+        the files that are to go when this is committed."""
+        replaced = []
+        for archive_id, file in files.items():
+            new = (
+                await self._redact_archive(connection, agent, file, redaction)
+                if redaction
+                else None
+            )
+            if new != file:
+                await archived_log.replace_file(connection, agent, archive_id, new)
+                replaced.append(file.name)
+        return replaced
+
+    async def _redact_archive(
+        self, connection: AsyncConnection, agent: AgentId, file: File, redaction: Mapping[str, Any]
+    ) -> File:
+        head, *lines = await self._archives.read_file_lines(file)
+        await archived_log.load_archived_log(connection, agent, lines)
+        await erasures.redact_archived_log(connection, redaction)
+        left = await archived_log.read_archived_log(connection, agent)
+        if left == lines:
+            return file
+        return await self._archives.write_file(
+            agent,
+            datetime.fromisoformat(json.loads(head)["first_at"]),
+            _iterate_lines([head, *left]),
+        )
+
+
+async def _iterate_lines(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
+    for line in lines:
+        yield line
+
+
+async def _get_ids_in_scope(
+    connection: AsyncConnection, agent: AgentId, scope: ErasureScope
+) -> Sequence[UUID]:
+    """The memories in the scope; a session may have none and still have been spoken in. Raises UnknownMemory."""
+    if member := scope.memory_id or scope.chain_id:
+        chain = await erasures.list_ids_in_chain(connection, agent, member)
+        if not chain:
+            raise UnknownMemory(member)
+        return [member] if scope.memory_id else chain
+    return await erasures.list_ids_of_agent(connection, agent, scope.session_id)
+
+
+async def _with_descendants(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], *, cascade: bool
+) -> Sequence[UUID]:
+    merged = await erasures.find_merge_descendants(connection, agent, ids)
+    if merged and not cascade:
+        raise MergedElsewhere(merged)
+    return [*ids, *merged]

@@ -1,0 +1,438 @@
+"""The sweep: stored memories looked at again, some at a time: read, judge with nothing locked, then plan and apply under the agent's lock,
+together with how far the sweep is. Killed anywhere, it goes on after the last batch that was written."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from uuid_utils.compat import uuid7
+
+from app.classification import rules
+from app.domain.agent import AgentId, Mode
+from app.domain.chains import Chains
+from app.domain.errors import EmbedderUnavailable, PalimpsestError
+from app.domain.relation import Classify, Operation
+from app.domain.timeline import begins_before
+from app.domain.version import Memory, Moment, Version
+from app.planning.plan import Plan
+from app.planning.sweeps import (
+    SweptMemory,
+    can_act,
+    plan_sweep,
+    select_comparison_chains,
+    to_incoming_fact,
+)
+from app.services import metrics
+from app.services.classify import (
+    JUDGED_AT_ONCE,
+    MOVED,
+    ClassifiedItem,
+    Classifier,
+    StoreCommand,
+    StoreSettings,
+    without_erased,
+)
+from app.store import apply, chains, memories, search
+from app.store.rows import CallInfo
+from app.store.search import ComparisonOptions, Hit
+from app.store.sweeps import runs as sweep_runs
+from app.store.sweeps import work as sweep_work
+from app.store.sweeps.runs import Origin, Sweep
+from app.store.sweeps.work import MemoryToExamine
+
+MOST_FINDINGS = 1_000
+logger = logging.getLogger(__name__)
+_NO_VECTOR = np.zeros(0, dtype=np.float32)
+
+
+class _Stopped(Exception):
+    """The sweep was cancelled or is another worker's by now: nothing more of it may be written here."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """A sweep in the hands of this worker. `foreseen`: what a dry run would have changed so far, as it would be."""
+
+    sweep: Sweep
+    runner: UUID
+    foreseen: dict[UUID, Version] = field(default_factory=dict)
+
+    def has_ended(self, memory_id: UUID, at: datetime) -> bool:
+        """Whether a memory, that was compared as it is stored, would no longer hold then."""
+        version = self.foreseen.get(memory_id)
+        return version is not None and not version.belief.holds_at(at)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What some memories came to. `marks`: why a memory is to be looked at again, which may be one that was held against another's."""
+
+    plans: list[Plan] = field(default_factory=list)
+    marks: dict[UUID, str] = field(default_factory=dict)
+
+
+class Sweeper:
+    """Looks at stored memories again, as a store would have, and changes what it would have changed."""
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        judging: Classifier,
+        settings: StoreSettings,
+        *,
+        encoder: str,
+        batch: int,
+    ) -> None:
+        self._engine = engine
+        self._judging = judging
+        self._rules = settings
+        self._encoder = encoder
+        self._batch = batch
+        self._tier = Classify.CASCADE if settings.classify is Classify.OFF else settings.classify
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the settings let stored memories be looked at again."""
+        return self._rules.looks_again
+
+    async def sweep_marked(self, agent: AgentId) -> bool:
+        """The inline pass: looks again at what is marked for it, each memory once. What fails again keeps its mark. Answers as `run`."""
+        if not self.is_on:
+            return False
+        async with self._engine.begin() as connection:
+            if not await sweep_work.list_marked_memories(connection, agent):
+                return False
+            await chains.lock_agent(connection, agent, encoder=None)
+            sweep_id = await sweep_runs.get_or_create_marks_sweep(connection, agent, uuid7())
+        return await self.run(agent, sweep_id)
+
+    async def run(self, agent: AgentId, sweep_id: UUID) -> bool:
+        """Carries a sweep out to its end, from where another worker left it. Stops where it was cancelled or is taken over. Does nothing
+        while another sweep of the agent is under way, or where the settings switch sweeps off: False."""
+        if not self.is_on:
+            return False
+        runner = uuid7()
+        async with self._engine.begin() as connection:
+            await chains.lock_agent(connection, agent, encoder=None)
+            sweep = await sweep_runs.claim_sweep(connection, agent, sweep_id, runner)
+            if sweep is None:
+                return False
+            work = await _find_memories_left(connection, agent, sweep)
+            await sweep_runs.set_sweep_total(
+                connection, agent, sweep.id, runner, sweep.examined + len(work)
+            )
+        run = _Run(sweep, runner)
+        turns = None if sweep.is_thorough else frozenset(work)
+        over = asyncio.Event()
+        living = asyncio.create_task(self._renew_lease(agent, sweep.id, runner, over))
+        try:
+            for ids in _split_batches(work, self._batch):
+                await self._write_batch(
+                    agent, run, ids, await self._classify_memories(agent, ids, turns=turns)
+                )
+            async with self._engine.begin() as connection:
+                await sweep_runs.finish_sweep(connection, agent, sweep.id, runner)
+        except _Stopped:
+            return True
+        except Exception as problem:
+            async with self._engine.begin() as connection:
+                await sweep_runs.record_sweep_failure(
+                    connection, agent, sweep.id, runner, _describe_problem(problem)
+                )
+            raise
+        finally:
+            over.set()  # not cancelled: the driver may take that for the end of a statement alone, and the heart would go on
+            await living
+        return True
+
+    async def _renew_lease(
+        self, agent: AgentId, sweep_id: UUID, runner: UUID, over: asyncio.Event
+    ) -> None:
+        """Says that this runner lives, until its work is over."""
+        while not await _set_within(over, sweep_runs.LEASE.total_seconds() / 3):
+            try:
+                async with self._engine.begin() as connection:
+                    await sweep_runs.renew_sweep_lease(connection, agent, sweep_id, runner)
+            except Exception as problem:  # the next one may come through in time
+                logger.warning("A sweep could not say that it lives: %s", type(problem).__name__)
+
+    # --- judging -------------------------------------------------------------------------------------------------------
+
+    async def _classify_memories(
+        self, agent: AgentId, ids: Sequence[UUID], *, turns: Set[UUID] | None
+    ) -> Sequence[ClassifiedItem]:
+        """The memories with the judges' word on what holds where they begin. Those that begin later and are near are held against them
+        too, unless they have `turns` of their own (None: every memory has)."""
+        async with memories.open_read_connection(self._engine) as connection:
+            found = await sweep_work.read_memories_to_examine(connection, agent, ids)
+            items = [
+                item
+                for examined in found
+                for item in await self._find_candidates(connection, agent, examined, turns=turns)
+            ]
+        places = asyncio.Semaphore(JUDGED_AT_ONCE)
+
+        async def classify_in_turn(item: ClassifiedItem) -> ClassifiedItem:
+            async with places:
+                await asyncio.sleep(0)  # others get a turn
+                return await self._judging.classify_one(agent, item)
+
+        return await asyncio.gather(*map(classify_in_turn, items))
+
+    async def _find_candidates(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        examined: MemoryToExamine,
+        *,
+        turns: Set[UUID] | None,
+    ) -> list[ClassifiedItem]:
+        memory = examined.memory
+        item = self._item_from_memory(memory, examined.vector)
+        if item.fact.one_value or not self._rules.max_candidates:
+            return [item]
+        moment, hits = await self._find_nearest(connection, agent, item, memory.belief.valid_from)
+        before = tuple(hit for hit in hits if begins_before(hit.memory, memory))
+        items = [replace(item, hits=before, seen_at=moment.known_at)]
+        if turns is not None:
+            moment, hits = await self._find_nearest(connection, agent, item, None)
+            later = [
+                hit
+                for hit in hits
+                if hit.memory.id not in turns and begins_before(memory, hit.memory)
+            ]
+            items += [
+                replace(
+                    self._item_from_memory(hit.memory, _NO_VECTOR),
+                    hits=(replace(hit, memory=memory),),
+                    seen_at=moment.known_at,
+                )
+                for hit in later
+            ]
+        return items
+
+    def _item_from_memory(self, memory: Memory, vector: NDArray[np.float32]) -> ClassifiedItem:
+        fact = to_incoming_fact(memory)
+        return ClassifiedItem(StoreCommand(fact), fact, self._tier, memory.id, vector)
+
+    async def _find_nearest(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        item: ClassifiedItem,
+        as_of: datetime | None,
+    ) -> tuple[Moment, list[Hit]]:
+        comparing = ComparisonOptions(
+            self._encoder, self._rules.language, self._rules.max_candidates + 1
+        )  # it finds itself too
+        moment, [hits] = await search.find_candidates(
+            connection, agent, [item.fact], [item.vector], comparing, as_of=as_of
+        )
+        return moment, [hit for hit in hits if hit.memory.id != item.new_id]
+
+    # --- writing -------------------------------------------------------------------------------------------------------
+
+    async def _write_batch(
+        self, agent: AgentId, run: _Run, ids: Sequence[UUID], items: Sequence[ClassifiedItem]
+    ) -> None:
+        """Does what the judges' word leads to, and writes down how far the sweep is: all or nothing. Raises _Stopped."""
+        async with self._engine.begin() as connection:
+            lock = await chains.lock_agent(connection, agent, encoder=self._encoder)
+            items = await without_erased(connection, agent, items, lock)
+            proposes = self._rules.policy.mode_of(lock.mode) is not Mode.LIVE
+            batch = await self._plan_batch(
+                connection, agent, run, items, lock.last_known_at, proposes=proposes
+            )
+            if run.sweep.dry_run:
+                run.foreseen |= {
+                    version.id: version for plan in batch.plans for version in plan.versions
+                }
+            else:
+                await self._apply_batch(connection, agent, run.sweep, ids, items, batch)
+            run.sweep = _advance_sweep(run.sweep, ids, batch)
+            if not await sweep_runs.save_sweep_progress(connection, agent, run.sweep, run.runner):
+                raise _Stopped
+        metrics.count_operations([] if run.sweep.dry_run else batch.plans)
+
+    async def _plan_batch(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        run: _Run,
+        items: Sequence[ClassifiedItem],
+        last: datetime | None,
+        *,
+        proposes: bool,
+    ) -> _Batch:
+        swept = [item.new_id for item in items]
+        named = {*swept, *(i for item in items for i in item.affected_ids)}
+        facts = [item.fact for item in items]
+        picture, clock = await chains.read_picture(
+            connection, agent, facts=facts, ids=named, withdrawable=swept
+        )
+        stored = {version.id: version.revision for version in picture.list_versions()}
+        picture.absorb_versions(
+            version for version in run.foreseen.values() if picture.find_chain(version.chain_id)
+        )
+        decided = await sweep_work.find_decided_by_people(connection, agent, swept)
+        batch = _Batch()
+        for item in items:
+            moved = {i for i in item.affected_ids if stored.get(i) != item.seen_revisions.get(i)}
+            if reason := MOVED if moved else item.verdict.look_again:
+                batch.marks[item.new_id] = reason
+            left_alone = decided.get(item.new_id, set())
+            now = chains.next_known_time(clock, last)
+            plan = None
+            if picture.has_version(item.new_id):
+                try:
+                    plan = self._plan_one(
+                        run, item, picture, moved, left_alone, now, proposes=proposes
+                    )
+                except PalimpsestError as problem:  # the others have their turn all the same
+                    logger.warning(
+                        "Memory %s could not be held against others: %s",
+                        item.new_id,
+                        type(problem).__name__,
+                    )
+            if plan and plan.review:
+                decided.setdefault(item.new_id, set()).update(i for i, _ in plan.review.relied_on)
+            if plan:
+                plan.absorb_into(picture)
+                batch.plans.append(plan)
+                last = now
+        return batch
+
+    def _plan_one(
+        self,
+        run: _Run,
+        item: ClassifiedItem,
+        picture: Chains,
+        moved: set[UUID],
+        left_alone: set[UUID],
+        now: datetime,
+        *,
+        proposes: bool,
+    ) -> Plan | None:
+        memory = picture.get_version(item.new_id)
+        if not can_act(memory):
+            return None
+        fact = replace(
+            item.fact, valid_from=memory.belief.valid_from, valid_until=memory.belief.said_until
+        )
+        others = select_comparison_chains(memory, fact, picture, left_alone)
+        start = memory.belief.valid_from
+        certain = rules.judge_fact(fact, others, start, classify=True, fuzzy=self._rules.fuzzy)
+        said = (
+            j
+            for j in item.verdict.judgments
+            if j.memory_id not in moved and not run.has_ended(j.memory_id, start)
+        )
+        judgments = (*certain, *said)
+        swept = SweptMemory(memory.id, fact, judgments, item.merged)
+        plan = plan_sweep(swept, picture, others, self._rules.policy, now=now, proposes=proposes)
+        return replace(plan, model_cost=item.verdict.asked) if plan else None
+
+    async def _apply_batch(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        sweep: Sweep,
+        ids: Sequence[UUID],
+        items: Sequence[ClassifiedItem],
+        batch: _Batch,
+    ) -> None:
+        vectors = {
+            item.merged.new_id: item.merged_vector
+            for item in items
+            if item.merged and item.merged_vector is not None
+        }
+        request = CallInfo(request_id=str(sweep.id))
+        await apply.apply_plans(
+            connection,
+            agent,
+            batch.plans,
+            vectors=vectors,
+            language=self._rules.language_oid,
+            request=request,
+        )
+        await sweep_work.mark_memories(connection, agent, {**dict.fromkeys(ids), **batch.marks})
+
+
+async def _set_within(event: asyncio.Event, seconds: float) -> bool:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)
+    return event.is_set()
+
+
+def _describe_problem(problem: Exception) -> str:
+    """What went wrong, without the words of a fact: those of foreign errors quote whatever they met."""
+    own = isinstance(problem, PalimpsestError) and not isinstance(problem, EmbedderUnavailable)
+    return str(problem) if own else type(problem).__name__
+
+
+async def _find_memories_left(
+    connection: AsyncConnection, agent: AgentId, sweep: Sweep
+) -> list[UUID]:
+    """What is left to examine, in order."""
+    if sweep.origin is Origin.STORE:
+        return await sweep_work.list_marked_memories(connection, agent)
+    return await sweep_work.list_memories_to_sweep(
+        connection, agent, slot_hash=sweep.slot_hash, since=sweep.since, after=sweep.place
+    )
+
+
+def _split_batches(ids: Sequence[UUID], size: int) -> Iterator[Sequence[UUID]]:
+    return (ids[start : start + size] for start in range(0, len(ids), size))
+
+
+def _advance_sweep(sweep: Sweep, ids: Sequence[UUID], batch: _Batch) -> Sweep:
+    counts = Counter(sweep.counts)
+    for plan in batch.plans:
+        counts.update(_count_changes(plan))
+    counts["postponed"] += len(batch.marks)
+    findings = [*sweep.findings, *map(_finding_from_plan, batch.plans)][:MOST_FINDINGS]
+    return replace(
+        sweep,
+        place=ids[-1],
+        examined=sweep.examined + len(ids),
+        counts=dict(counts),
+        findings=findings,
+    )
+
+
+def _count_changes(plan: Plan) -> dict[str, int]:
+    counted = {"reviews": 1} if plan.review else {}
+    match plan.operation:
+        case Operation.SUPERSEDE | Operation.UPDATE:
+            counted["superseded"] = len(plan.superseded)
+        case Operation.DELETE:
+            counted["retracted"] = len(plan.superseded)
+        case Operation.MERGE:
+            counted["merged"] = 1
+        case Operation.NOOP | Operation.AMEND if plan.changed:
+            counted["duplicates"] = 1
+    return counted
+
+
+def _finding_from_plan(plan: Plan) -> dict[str, Any]:
+    """A change or a question as the sweep tells it: ids and names, no words of any fact."""
+    asked = plan.review.judgments if plan.review else ()
+    others = dict.fromkeys([*plan.superseded, *(j.memory_id for j in asked)])
+    return {
+        "operation": plan.operation,
+        "relation": plan.decision.relation,
+        "memory_id": str(plan.target) if plan.target else None,
+        "others": list(map(str, others)),
+        "confidence": plan.decision.confidence,
+        "signals": [finding.name for finding in plan.decision.findings],
+        "review": plan.review is not None,
+    }

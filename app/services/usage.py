@@ -1,0 +1,92 @@
+"""What was answered is used: noted in memory as it is answered, and written down a few seconds later, off the request's way.
+
+A process that is killed takes what it had noted with it: counters alone.
+"""
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from uuid import UUID
+
+import psycopg
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from app.domain.agent import AgentId
+from app.store import usage
+
+MOST_NOTED = 50_000  # memories between two flushes, about 10 MB; what is used beyond is not counted
+PATIENCE = 5.0  # seconds for the last flush of a process
+
+logger = logging.getLogger(__name__)
+
+
+class UsageCounter:
+    """Notes uses and writes them down every `every` seconds; 0: not at all."""
+
+    def __init__(self, engine: AsyncEngine, *, every: float) -> None:
+        self._engine = engine
+        self._every = every
+        self._noted: dict[AgentId, dict[UUID, float]] = defaultdict(dict)
+        self._room = MOST_NOTED
+
+    def note_uses(self, agent: AgentId, ids: Iterable[UUID]) -> None:
+        """These memories were answered just now."""
+        if self._every and (used := dict.fromkeys(ids, time.monotonic())):
+            self._add_uses(agent, used)
+
+    def _add_uses(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
+        noted = self._noted[agent]
+        for memory_id, at in used.items():
+            if memory_id in noted:
+                noted[memory_id] = max(at, noted[memory_id])
+            elif self._room:
+                noted[memory_id] = at
+                self._room -= 1
+
+    @asynccontextmanager
+    async def flush_in_background(self) -> AsyncIterator[None]:
+        """While it is open, what is noted is written down every few seconds, and at its end what is left."""
+        ended = asyncio.Event()
+        task = asyncio.create_task(self._keep_flushing(ended))
+        try:
+            yield
+        finally:
+            ended.set()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    await task
+
+    async def _keep_flushing(self, ended: asyncio.Event) -> None:
+        while not ended.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._every or None):
+                    await ended.wait()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Writes down what is noted, agent by agent. What cannot be written now stays noted."""
+        noted, self._noted, self._room = self._noted, defaultdict(dict), MOST_NOTED
+        while noted:
+            agent, used = noted.popitem()
+            try:
+                await self._write_uses(agent, used)
+            except psycopg.errors.LockNotAvailable:
+                self._add_uses(agent, used)
+            except (SQLAlchemyError, psycopg.Error, OSError) as problem:
+                logger.warning("uses are not counted for now: %s", type(problem).__name__)
+                for agent_left, left in [(agent, used), *noted.items()]:
+                    self._add_uses(agent_left, left)
+                return
+
+    async def _write_uses(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
+        async with self._engine.begin() as connection:
+            now, here = await usage.read_clock(connection), time.monotonic()
+            times = {
+                memory_id: now - timedelta(seconds=here - at) for memory_id, at in used.items()
+            }
+            await usage.count_uses(connection, agent, times)

@@ -1,0 +1,86 @@
+"""Rules of vectors, and of what erasing must have left."""
+
+from app.store.doctor.rules.rule import Rule
+
+VECTORS = (
+    Rule(
+        "vectors",
+        "Memory {id} has {what}.",
+        """
+        SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what FROM memories m LEFT JOIN encoder e ON true CROSS JOIN LATERAL (
+            SELECT CASE
+                WHEN e.name IS NULL THEN 'a vector of a model that the database does not name'
+                WHEN m.embedding IS NULL THEN CASE WHEN m.erased_at IS NULL THEN 'no vector, so that no search by meaning finds it' END
+                WHEN vector_dims(m.embedding) <> e.dimensions
+                    THEN 'a vector of ' || vector_dims(m.embedding) || ' dimensions; those of ' || e.name || ' have ' || e.dimensions
+                WHEN NOT abs(vector_norm(m.embedding) - 1) < 0.001
+                    THEN 'a vector of length ' || vector_norm(m.embedding) || '; it must be 1'
+                WHEN m.embedding_next IS NOT NULL AND vector_dims(m.embedding_next) IS DISTINCT FROM e.next_dimensions
+                    THEN 'a vector for the change of the model that does not fit the next model'
+            END
+        ) AS w (what)
+        WHERE m.agent_id = :agent AND what IS NOT NULL
+        """,
+    ),
+)
+
+_WHOLE_CHAIN_ERASED = """
+    NOT EXISTS (SELECT FROM memories o WHERE o.agent_id = m.agent_id AND o.chain_id = m.chain_id AND o.erased_at IS NULL)
+"""
+
+ERASED = (
+    Rule(
+        "erased",
+        "Memory {id} is erased, but its row still holds {what}.",
+        f"""
+        SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what FROM memories m CROSS JOIN LATERAL (
+            SELECT concat_ws(', ',
+                CASE WHEN m.content <> '' OR m.value IS NOT NULL OR m.details <> '{{}}' OR m.tags <> '{{}}' OR m.entities <> '{{}}'
+                    OR m.sources <> '{{}}' OR coalesce(m.source, m.session_id, m.project, m.look_again) IS NOT NULL
+                    OR coalesce(m.derived_entity, m.derived_key, m.derived_value) IS NOT NULL
+                    OR (m.slot_hash = :nowhere AND (m.entity <> '' OR m.category <> '' OR coalesce(m.key, m.slot_key) IS NOT NULL))
+                    OR (m.slot_hash <> :nowhere AND {_WHOLE_CHAIN_ERASED}) THEN 'words' END,
+                CASE WHEN coalesce(m.embedding, m.embedding_next) IS NOT NULL THEN 'a vector' END,
+                CASE WHEN m.content_hash <> '' OR m.fuzzy_hash <> '' OR m.folded_hash <> ''
+                    OR coalesce(m.value_hash, m.derived_hash) IS NOT NULL THEN 'hashes' END)
+        ) AS w (what)
+        WHERE m.agent_id = :agent AND m.erased_at IS NOT NULL AND what <> ''
+        """,
+    ),
+    Rule(
+        "erased",
+        "Operation {id} still quotes memory {memory_id}, which is erased.",
+        """
+        SELECT DISTINCT ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
+        FROM consolidation_log l CROSS JOIN LATERAL jsonb_path_query(l.before_state || l.after_state, '$[*]') AS state
+        JOIN memories m ON m.agent_id = :agent AND m.erased_at IS NOT NULL AND CAST(m.id AS text) = state ->> 'id'
+        WHERE l.agent_id = :agent AND (
+            state ?| CAST(:texts AS text[]) OR state -> 'metadata' ?| CAST(:texts AS text[])
+            OR (m.slot_hash = :nowhere AND state ?| CAST(:slot_words AS text[]))
+        )
+        """,
+    ),
+    # What came in stays only where a memory that stands has its text from there (store/erasing.py).
+    Rule(
+        "erased",
+        "Operation {id} still holds what came in when it touched memory {memory_id}, which is erased.",
+        """
+        SELECT DISTINCT ON (l.id) ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
+        FROM memories m JOIN consolidation_log l
+            ON l.agent_id = m.agent_id AND l.created_at < m.erased_at AND (l.target_memory_id = m.id OR l.source_memory_ids @> ARRAY[m.id])
+        WHERE m.agent_id = :agent AND m.erased_at IS NOT NULL AND l.incoming IS NOT NULL AND NOT EXISTS (
+            SELECT FROM jsonb_path_query(l.after_state, '$[*] ? (exists(@.kind) && !exists(@.content))') AS state
+            JOIN memories o ON o.agent_id = :agent AND o.erased_at IS NULL AND CAST(o.id AS text) = state ->> 'id'
+        )
+        """,
+    ),
+    Rule(
+        "erased",
+        "Memory {id} was merged from {source}, which is erased; its text may live on there.",
+        """
+        SELECT ARRAY[CAST(m.id AS text), CAST(o.id AS text)] AS ids, m.id, o.id AS source
+        FROM memories m JOIN memories o ON o.agent_id = m.agent_id AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
+        WHERE m.agent_id = :agent AND m.erased_at IS NULL
+        """,
+    ),
+)

@@ -1,0 +1,168 @@
+"""The files to which operations go when they leave the log: a folder per agent, a file per batch, each written once and then replaced or
+removed as a whole. Which files count, the database says; any other is the rest of a run that was cut off.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import AsyncIterator, Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from uuid_utils.compat import uuid7
+
+from app.domain.agent import AgentId
+from app.domain.errors import ArchivesUnavailable
+from app.domain.text import hash_text
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A written file: its name within the archive folder, and the SHA-256 of its bytes."""
+
+    name: str
+    sha256: bytes
+
+
+class Archives:
+    """The archive folder. Whoever writes or sweeps an agent's files holds that agent's lock."""
+
+    def __init__(self, folder: Path, *, may_make: bool) -> None:
+        """`may_make`: the folder is the service's own and is made where it is missing."""
+        self._folder = folder
+        self._may_make = may_make
+
+    def require_writable(self) -> None:
+        """Raises ArchivesUnavailable unless files can be written."""
+        if self._may_make:
+            with contextlib.suppress(OSError):
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self._folder.is_dir():
+            raise ArchivesUnavailable(
+                "The archive folder is not there: make it or mount it, or set PALIMPSEST_ARCHIVE_DIR."
+            )
+        if not os.access(self._folder, os.R_OK | os.W_OK | os.X_OK):
+            raise ArchivesUnavailable(
+                "The archive folder cannot be written: give the service the right to it."
+            )
+
+    async def write_file(
+        self, agent: AgentId, first_at: datetime, lines: AsyncIterator[bytes]
+    ) -> File:
+        """A new file of these lines, on disk when this returns. Raises ArchivesUnavailable, having left nothing."""
+        name = f"{_folder_of(agent)}/{first_at:%Y%m%dT%H%M%SZ}-{uuid7()}.ndjson"
+        path = self._folder / name
+        try:
+            sha256 = await _write_whole_file(path, lines)
+        except OSError as problem:
+            path.with_suffix(".part").unlink(missing_ok=True)
+            raise ArchivesUnavailable(
+                f"The archive {name} cannot be written: {problem.strerror}."
+            ) from None
+        return File(name, sha256)
+
+    async def read_file_lines(self, file: File) -> list[bytes]:
+        """The lines of a file. Raises ArchivesUnavailable where it is not there, or not as it was written."""
+        try:
+            content = await asyncio.to_thread((self._folder / file.name).read_bytes)
+        except OSError as problem:
+            raise ArchivesUnavailable(
+                f"The archive {file.name} cannot be read: {problem.strerror}. {_WAY_OUT}"
+            ) from None
+        if hashlib.sha256(content).digest() != file.sha256:
+            raise ArchivesUnavailable(
+                f"The archive {file.name} is not as it was written. {_WAY_OUT}"
+            )
+        return content.splitlines(keepends=True)
+
+    async def hash_file(self, name: str) -> bytes | None:
+        """The SHA-256 of a file; None where it cannot be read."""
+        try:
+            return await asyncio.to_thread(_hash_file, self._folder / name)
+        except OSError:
+            return None
+
+    def list_unknown_files(
+        self, agent: AgentId, known: Collection[str], *, unchanged_for: timedelta = timedelta()
+    ) -> list[str]:
+        """The agent's files that are none of these and were not written to for so long."""
+        folder = self._folder / _folder_of(agent)
+        latest = time.time() - unchanged_for.total_seconds()
+        try:
+            found = [
+                f"{folder.name}/{path.name}"
+                for path in folder.iterdir()
+                if path.stat().st_mtime <= latest
+            ]
+        except OSError:
+            return []
+        return sorted(set(found) - set(known))
+
+    def remove(self, names: Collection[str]) -> list[str]:
+        """Removes files, and says which it could not."""
+        left = []
+        for name in names:
+            try:
+                (self._folder / name).unlink(missing_ok=True)
+            except OSError:
+                left.append(name)
+        for folder in {self._folder / name.split("/")[0] for name in names}:
+            with contextlib.suppress(OSError):  # others are in it
+                folder.rmdir()
+        return left
+
+
+_WAY_OUT = "Bring it back from a copy, or give it up with `palimpsest retain --forget`."
+
+
+def _folder_of(agent: AgentId) -> str:
+    """An agent's id may be any text, of any length; the header of each file says it."""
+    return f"agent-{hash_text(agent).hex()[:32]}"
+
+
+async def _write_whole_file(path: Path, lines: AsyncIterator[bytes]) -> bytes:
+    """Writes under another name and renames, so that under its own name a file is whole."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    part = path.with_suffix(".part")
+    hashed = hashlib.sha256()
+    with _open_new_file(part) as descriptor:
+        async for line in lines:
+            hashed.update(line)
+            _write_all(descriptor, line)
+        await asyncio.to_thread(os.fsync, descriptor)
+    part.rename(path)
+    for folder in (path.parent, path.parent.parent):
+        await asyncio.to_thread(_sync_folder, folder)
+    return hashed.digest()
+
+
+@contextlib.contextmanager
+def _open_new_file(path: Path) -> Iterator[int]:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    """A rename outlives a power cut only when its folder is on disk too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _hash_file(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()

@@ -1,0 +1,244 @@
+"""Reads for undoing: operations of the log as values, and what was built on them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.agent import AgentId
+from app.domain.fact import Fact, Kind, Lifespan, Tier
+from app.domain.relation import Operation, Relation
+from app.domain.relationship import LinkType, Relationship
+from app.planning.plan import ReviewDecision, ReviewStatus
+from app.planning.reverts import CLAIMS, ClaimChange, LoggedOperation, MetadataChange
+from app.store.engine import fetch_rows
+
+# Each operation, and where it undid another, what that had undone in turn: a duplicate at the end of that line was confirmed by every
+# second of them and taken back by the others.
+_FIND = """
+    WITH RECURSIVE undid AS (
+        SELECT id AS by, id, created_at, reverts, operation, relation, target_memory_id, reverted_by, 0 AS depth
+        FROM consolidation_log WHERE agent_id = :agent AND id = ANY(:ids)
+        UNION ALL
+        SELECT u.by, l.id, l.created_at, l.reverts, l.operation, l.relation, l.target_memory_id, l.reverted_by, u.depth + 1
+        FROM undid u JOIN consolidation_log l ON l.agent_id = :agent AND l.id = u.reverts AND l.created_at < u.created_at
+    )
+    SELECT l.id, l.operation, l.relation, l.created_at, l.incoming, l.before_state, l.after_state, l.reverted_by,
+           duplicate.target_memory_id AS confirmed, duplicate.depth % 2 = 1 AS taken_back,
+           again.id AS again_id, again.reverted_by AS again_by
+    FROM consolidation_log l
+    LEFT JOIN undid duplicate ON duplicate.by = l.id AND duplicate.operation = 'NOOP' AND duplicate.relation = 'DUPLICATE'
+    LEFT JOIN undid again ON again.by = l.id AND again.depth = 2 AND again.reverted_by IS NOT NULL
+    WHERE l.agent_id = :agent AND l.id = ANY(:ids) ORDER BY l.created_at DESC, l.id DESC
+"""
+
+
+async def find_done_operations(
+    connection: AsyncConnection, agent: AgentId, ids: Iterable[UUID]
+) -> list[LoggedOperation]:
+    """These operations, newest first; those that are not there are left out."""
+    return [
+        _done_from_row(row)
+        for row in await fetch_rows(connection, _FIND, {"agent": agent, "ids": list(ids)})
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which operations to undo; None = whichever. `request_id` is that of the call: a batch, an import."""
+
+    operation: Operation | None = None
+    request_id: str | None = None
+    session_id: str | None = None
+    source: str | None = None
+    decided_by: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+_CONDITIONS = {
+    "operation": "{0}.operation = :operation",
+    "request_id": "{0}.request_id = :request_id",
+    "session_id": "{0}.session_id = :session_id",
+    "source": "{0}.incoming ->> 'source' = :source",
+    "decided_by": "{0}.decided_by = :decided_by",
+    "since": "{0}.created_at >= :since",
+    "until": "{0}.created_at < :until",
+}
+
+# A revert that falls into the selection is undone too, which brings back what it undid; but where that falls into the selection itself,
+# both stay as they are. A revert that stored a text goes in any case, and so does, after it, what it undid.
+_SELECT = """
+    SELECT l.id FROM consolidation_log l
+    WHERE {selected} AND l.operation <> 'ERASE'
+      AND (l.reverted_by IS NULL OR EXISTS (
+          SELECT FROM consolidation_log r WHERE {by_selected} AND r.id = l.reverted_by AND r.reverted_by IS NULL AND r.incoming IS NOT NULL
+      ))
+      AND (l.operation <> 'REVERT' OR l.incoming IS NOT NULL OR NOT EXISTS (
+          SELECT FROM consolidation_log u WHERE {undone_selected} AND u.id = l.reverts
+      ))
+    ORDER BY l.created_at DESC, l.id DESC LIMIT :limit
+"""
+
+
+async def list_standing_operations(
+    connection: AsyncConnection, agent: AgentId, selection: Selection, *, limit: int
+) -> list[UUID]:
+    """The operations of the selection to undo, newest first, `limit` at most: those that still stand."""
+    given = {
+        f.name: value
+        for f in fields(selection)
+        if (value := getattr(selection, f.name)) is not None
+    }
+    places = {"selected": "l", "by_selected": "r", "undone_selected": "u"}
+    statement = _SELECT.format(
+        **{name: _where_selected(table, given) for name, table in places.items()}
+    )
+    return [
+        row["id"]
+        for row in await fetch_rows(
+            connection, statement, {"agent": agent, "limit": limit, **given}
+        )
+    ]
+
+
+def _where_selected(table: str, names: Iterable[str]) -> str:
+    """Whether a row of the log falls into the selection. What a judge decided is no revert: all of those are a caller's."""
+    conditions = [
+        f"{table}.agent_id = :agent",
+        *(_CONDITIONS[name].format(table) for name in names),
+    ]
+    if "decided_by" in names:
+        conditions.append(f"{table}.operation <> 'REVERT'")
+    return " AND ".join(conditions)
+
+
+# Operations after one that touched what it wrote and still stand. A revert cancels what it undid, and itself. What does nothing but tie
+# or untie builds on nothing: a link stays when one of its ends is withdrawn, and says so to the other.
+_BUILT_ON = """
+    SELECT id FROM consolidation_log
+    WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL AND operation <> 'ERASE' AND (operation = 'REVERT') = :reverts
+      AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+      AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links') OR jsonb_path_exists(before_state || after_state, '$[*].id'))
+    ORDER BY created_at DESC, id DESC
+"""
+
+
+async def list_dependents(
+    connection: AsyncConnection, agent: AgentId, done: LoggedOperation, *, reverts: bool = False
+) -> list[UUID]:
+    """The later operations that touched what this one wrote and were not undone, newest first; or the later reverts that did."""
+    rows = await fetch_rows(
+        connection,
+        _BUILT_ON,
+        {"agent": agent, "after": done.at, "ids": list(done.ids), "reverts": reverts},
+    )
+    return [row["id"] for row in rows]
+
+
+# --- a row of the log as a value ----------------------------------------------------------------------------------------
+
+
+def _done_from_row(row: Mapping[str, Any]) -> LoggedOperation:
+    before = {s["id"]: s for s in row["before_state"] if "belief" in s}
+    after = {s["id"]: s for s in row["after_state"] if "belief" in s}
+    return LoggedOperation(
+        row["id"],
+        Operation(row["operation"]),
+        Relation(row["relation"]),
+        row["created_at"],
+        inserted=tuple(UUID(i) for i in after if i not in before),
+        claimed=tuple(
+            _claimed_from_states(i, before[i], after[i])
+            for i in after
+            if i in before and _claims_from_state(before[i]) != _claims_from_state(after[i])
+        ),
+        corrected=next(
+            (
+                MetadataChange(UUID(s["id"]), s["metadata"])
+                for s in row["before_state"]
+                if "metadata" in s
+            ),
+            None,
+        ),
+        reinforced=None if row["taken_back"] else row["confirmed"],
+        unconfirmed=row["confirmed"] if row["taken_back"] else None,
+        links=relationships_from_states(row["after_state"]),
+        unlinked=relationships_from_states(row["before_state"]),
+        incoming=fact_from_json(row["incoming"]) if row["incoming"] else None,
+        undone_by=row["reverted_by"],
+        undone_again=(row["again_id"], row["again_by"]) if row["again_id"] else None,
+        settled=next(
+            (_settlement_from_json(s["settled"]) for s in row["after_state"] if "settled" in s),
+            None,
+        ),
+    )
+
+
+def _claimed_from_states(
+    memory_id: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> ClaimChange:
+    return ClaimChange(UUID(memory_id), _claims_from_state(before), _claims_from_state(after))
+
+
+def _claims_from_state(state: Mapping[str, Any]) -> dict[str, Any]:
+    belief = state["belief"]
+    times = {
+        name: _time_from_json(belief[name])
+        for name in ("valid_from", "asserted_at", "said_until", "retracted_at")
+    }
+    ids = {name: belief[name] and UUID(belief[name]) for name in ("ended_by", "contradicted_by")}
+    claims = {
+        **times,
+        **ids,
+        "void": belief["void"],
+        "merged": belief["merged"],
+        "tier": Tier(belief["tier"]),
+    }
+    return {name: claims[name] for name in CLAIMS}
+
+
+def _time_from_json(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def relationships_from_states(states: Sequence[Mapping[str, Any]]) -> tuple[Relationship, ...]:
+    """The links that the states of an operation tell of."""
+    told = [link for state in states if "links" in state for link in state["links"]]
+    return tuple(
+        Relationship(UUID(link["source"]), UUID(link["target"]), LinkType(link["type"]))
+        for link in told
+    )
+
+
+def _settlement_from_json(state: Mapping[str, Any]) -> ReviewDecision:
+    return ReviewDecision(
+        UUID(state["review_id"]),
+        ReviewStatus(state["before"]),
+        ReviewStatus(state["after"]),
+        state["note"],
+    )
+
+
+_WORDS = {
+    "kind": Kind,
+    "tier": Tier,
+    "lifespan": Lifespan,
+    "valid_from": _time_from_json,
+    "valid_until": _time_from_json,
+}
+_LISTS = ("tags", "entities", "sources")
+
+
+def fact_from_json(stored: Mapping[str, Any]) -> Fact:
+    """A fact as the log or a review keeps it."""
+    given = {name: value for name, value in stored.items() if name in _FACT_FIELDS}
+    given |= {name: read(given[name]) for name, read in _WORDS.items() if name in given}
+    given |= {name: tuple(given[name]) for name in _LISTS if name in given}
+    return Fact(**given)
+
+
+_FACT_FIELDS = {f.name for f in fields(Fact)} - {"derived", "merged_from"}

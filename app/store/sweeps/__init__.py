@@ -1,0 +1,1 @@
+"""Sweeps: their rows, their work and their queue."""

@@ -1,0 +1,64 @@
+"""The values that a slot or a chain had, one after the other: what hints are made from, without texts."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.agent import AgentId
+from app.planning.hints import PlacedStep, ValueStep
+from app.store.engine import fetch_rows
+
+# Versions not withdrawn in the belief held at `known_at`: the row's own where it was known by then, else the one kept for that time.
+_LINES = """
+    SELECT m.id, m.chain_id, m.created_at, m.value_hash, m.folded_hash, m.erased_at, b.valid_from, b.asserted_at,
+           CASE WHEN m.slot_key IS NOT NULL AND m.kind <> 'constraint' AND m.single_valued IS NOT false THEN m.slot_hash END AS slot
+    FROM memories m JOIN LATERAL (
+        SELECT m.void, m.valid_from, m.asserted_at WHERE m.known_from <= :known_at
+        UNION ALL
+        SELECT x.void, x.valid_from, x.asserted_at FROM memory_beliefs x
+        WHERE m.known_from > :known_at AND x.agent_id = m.agent_id AND x.memory_id = m.id
+          AND x.known_from <= :known_at AND x.known_until > :known_at
+    ) AS b ON NOT b.void
+    WHERE m.agent_id = :agent AND m.id IN (
+        SELECT id FROM memories WHERE agent_id = :agent AND chain_id IN (
+            SELECT chain_id FROM memories WHERE agent_id = :agent AND chain_id = ANY(:chains) GROUP BY chain_id HAVING count(*) >= :at_least
+        )
+        UNION
+        SELECT id FROM memories WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash IN (
+            SELECT slot_hash FROM memories WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+            GROUP BY slot_hash HAVING count(*) >= :at_least
+        )
+    )
+"""
+
+
+async def list_value_lines(
+    connection: AsyncConnection,
+    agent: AgentId,
+    *,
+    chains: Collection[UUID],
+    slots: Collection[bytes],
+    known_at: datetime,
+    at_least: int,
+) -> list[PlacedStep]:
+    """The versions of these chains and slots (by their digests) as known at `known_at`; shorter ones than `at_least` are left out."""
+    given = {
+        "agent": agent,
+        "chains": list(chains),
+        "slots": list(slots),
+        "known_at": known_at,
+        "at_least": at_least,
+    }
+    return [_placed_from_row(row) for row in await fetch_rows(connection, _LINES, given)]
+
+
+def _placed_from_row(row: Mapping[str, Any]) -> PlacedStep:
+    value = row["id"].bytes if row["erased_at"] else row["value_hash"] or row["folded_hash"]
+    return PlacedStep(
+        ValueStep(row["id"], row["valid_from"], row["asserted_at"], row["created_at"], value),
+        row["chain_id"],
+        row["slot"],
+    )
