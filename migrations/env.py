@@ -1,4 +1,4 @@
-"""Runs the migrations over the connection that `app.store.schema` hands in."""
+"""Run the migrations over the connection that `app.store.schema` hands in."""
 
 from alembic import context
 

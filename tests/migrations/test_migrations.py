@@ -1,4 +1,5 @@
 import warnings
+from collections import defaultdict
 from pathlib import Path
 
 import psycopg
@@ -13,31 +14,38 @@ from app.store import schema
 from app.store.engine import sqlalchemy_url
 from app.store.tables import metadata
 
+COLUMNS = """
+    SELECT table_name, concat_ws(' ', column_name, data_type, is_nullable, generation_expression)
+    FROM information_schema.columns
+    WHERE table_schema = 'public' AND table_name <> 'alembic_version'
+"""
 
-def tables(url: str) -> dict[str, list[str]]:
-    """What a database holds, in words that can be compared."""
+CONSTRAINTS = """
+    SELECT conrelid::regclass::text, conname || ' ' || pg_get_constraintdef(oid)
+    FROM pg_constraint
+    WHERE connamespace = 'public'::regnamespace AND conrelid::regclass::text <> 'alembic_version'
+"""
+
+INDEXES = """
+    SELECT tablename, indexdef FROM pg_indexes
+    WHERE schemaname = 'public' AND tablename <> 'alembic_version'
+"""
+
+
+def describe_tables(url: str) -> dict[str, list[str]]:
+    """Return a sorted line of text per column, constraint and index of each table."""
+    lines: dict[str, list[str]] = defaultdict(list)
     with psycopg.connect(url) as connection:
-        columns = connection.execute(
-            "SELECT table_name, column_name || ' ' || data_type || ' ' || is_nullable || ' ' || coalesce(generation_expression, '') "
-            "FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'alembic_version'"
-        ).fetchall()
-        rules = connection.execute(
-            "SELECT conrelid::regclass::text, conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint "
-            "WHERE connamespace = 'public'::regnamespace AND conrelid::regclass::text <> 'alembic_version'"
-        ).fetchall()
-        indexes = connection.execute(
-            "SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
-        ).fetchall()
-    found: dict[str, list[str]] = {}
-    for table, line in [*columns, *rules, *indexes]:
-        found.setdefault(table, []).append(line)
-    return {table: sorted(lines) for table, lines in found.items()}
+        for query in (COLUMNS, CONSTRAINTS, INDEXES):
+            for table, line in connection.execute(query).fetchall():
+                lines[table].append(line)
+    return {table: sorted(lines[table]) for table in lines}
 
 
 def test_up_down_up_gives_the_same_tables(server_url: str) -> None:
     with fresh_database(server_url) as url:
         schema.migrate_database(url)
-        first = tables(url)
+        first = describe_tables(url)
         assert set(first) >= {
             "agents",
             "memories",
@@ -46,9 +54,9 @@ def test_up_down_up_gives_the_same_tables(server_url: str) -> None:
             "consolidation_log",
         }
         schema.migrate_down(url)
-        assert tables(url) == {}
+        assert describe_tables(url) == {}
         schema.migrate_database(url)
-        assert tables(url) == first
+        assert describe_tables(url) == first
 
 
 def test_the_tables_in_code_are_those_of_the_migrations(database_url: str) -> None:
@@ -61,25 +69,35 @@ def test_the_tables_in_code_are_those_of_the_migrations(database_url: str) -> No
         assert compare_metadata(context, metadata) == []
 
 
+FIRST_COLUMNS_OF_KEYS = """
+    SELECT conname, attname FROM pg_constraint
+    JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
+    WHERE connamespace = 'public'::regnamespace AND contype IN ('p', 'u', 'f')
+        AND conrelid::regclass::text NOT IN ('encoder', 'alembic_version')
+"""
+
+TRIGGERS = """
+    SELECT count(*) FROM pg_trigger
+    JOIN pg_class table_of ON table_of.oid = tgrelid
+    WHERE NOT tgisinternal AND table_of.relnamespace <> 'jobs'::regnamespace
+"""
+
+
 def test_agent_id_comes_first_in_every_key(database_url: str) -> None:
-    """Sharding by agent is then configuration (DESIGN §5); `encoder` describes the database as a whole."""
+    """Sharding by agent is then configuration (DESIGN §5).
+
+    `encoder` describes the database as a whole.
+    """
     with psycopg.connect(database_url) as connection:
-        keys = connection.execute(
-            "SELECT conname, (SELECT attname FROM pg_attribute WHERE attrelid = conrelid AND attnum = conkey[1]) FROM pg_constraint "
-            "WHERE connamespace = 'public'::regnamespace AND contype IN ('p', 'u', 'f') "
-            "AND conrelid::regclass::text NOT IN ('encoder', 'alembic_version')"
-        ).fetchall()
-        triggers = connection.execute(
-            "SELECT count(*) FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid "
-            "WHERE NOT tgisinternal AND c.relnamespace <> 'jobs'::regnamespace"
-        ).fetchone()
+        keys = connection.execute(FIRST_COLUMNS_OF_KEYS).fetchall()
+        triggers = connection.execute(TRIGGERS).fetchone()
     assert keys
     assert {name for _, name in keys} == {"agent_id"}
     assert triggers == (0,)
 
 
 def test_the_job_library_finds_the_tables_that_it_expects() -> None:
-    """Another version of it may come with other tables: then it is time for a migration, and for a copy of its schema of then."""
+    """A version of the library with other tables calls for a migration and a new copy of them."""
     copied = Path(__file__).parents[2] / "migrations" / "job_library.sql"
     assert copied.read_text() == SchemaManager.get_schema()
 
