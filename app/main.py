@@ -16,27 +16,29 @@ from app.api import (
     agents,
     context,
     doctor,
-    documented,
     erasures,
+    export,
     health,
     idempotency,
+    import_history,
     insights,
     lifespans,
     log,
     memories,
+    openapi,
     problems,
     relationships,
+    reverts,
     reviews,
     search,
     stats,
     sweeps,
-    transfer,
     why,
 )
 from app.api.admission import Admission
 from app.api.deps import Parts, require_key
 from app.api.middleware import BoundedBody, RequestId
-from app.api.observed import RequestMonitor
+from app.api.request_monitor import RequestMonitor
 from app.classification.cascade import Cascade
 from app.domain.strength import HalfLives
 from app.embedding import Embedder
@@ -99,28 +101,30 @@ def create_app(
     app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
     guarded = APIRouter(
         dependencies=[Depends(require_key)],
-        responses=documented.document_problems(401, 422, 500, 503),
+        responses=openapi.document_problems(401, 422, 500, 503),
     )
-    for part in (
-        memories,
-        relationships,
-        why,
-        search,
-        context,
-        transfer,
-        log,
-        reviews,
-        erasures,
-        stats,  # before agents, whose ids may hold slashes
-        agents,
-        sweeps,
-        doctor,
-        lifespans,
-        insights,
+    for router in (
+        memories.router,
+        relationships.router,
+        why.router,
+        search.router,
+        context.router,
+        export.router,
+        import_history.router,
+        log.router,
+        reverts.log_router,
+        reviews.router,
+        erasures.router,
+        stats.router,  # before agents, whose ids may hold slashes
+        agents.router,
+        sweeps.router,
+        doctor.router,
+        lifespans.router,
+        insights.router,
+        reverts.router,
+        reviews.shadow_router,
     ):
-        guarded.include_router(part.router)
-    guarded.include_router(log.reverts)
-    guarded.include_router(reviews.shadow)
+        guarded.include_router(router)
     app.include_router(guarded)
     app.include_router(health.router)
     problems.install_error_handlers(app)

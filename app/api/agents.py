@@ -1,60 +1,24 @@
 """Who has memories here."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers import AnswerBase
+from app.api.answers.agents import AgentOut, AgentsAnswer
 from app.api.deps import AgentDep, PartsDep
-from app.api.documented import BODY, document_problems
 from app.api.idempotency import KeyedDep
-from app.api.reply import respond_with_answer
-from app.api.schemas import MAX_LIMIT
-from app.api.times import Time
-from app.domain.agent import AgentId, Mode
+from app.api.openapi import BODY, document_problems
+from app.api.responses import respond_with_answer
+from app.api.schemas.agents import AGENT_ID, AgentPatch, AgentsQuery
+from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent
 from app.store import agents, chains
 from app.store import memories as memory_store
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
-
-AGENT_ID = r"^[\x21-\x7e]{1,128}$"
-
-
-class AgentsQuery(BaseModel):
-    """A page of agents."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
-    cursor: str | None = Field(
-        None, pattern=AGENT_ID, description="`next_cursor` of the page before."
-    )
-
-
-class AgentOut(AnswerBase):
-    """An agent, and how much it knows."""
-
-    agent_id: str
-    created_at: Time = Field(description="When it was first written to.")
-    last_known_at: Time | None = Field(description="The known time of its last write.")
-    mode: Mode | None = Field(description="What becomes of changes; null: as the settings say.")
-    memories: int = Field(description="Versions stored, those that no longer hold included.")
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls.model_construct(**row)
-
-
-class AgentsAnswer(AnswerBase):
-    """Agents in order of their ids."""
-
-    items: list[AgentOut]
-    next_cursor: str | None
 
 
 @router.get("", responses={200: {"model": AgentsAnswer}}, response_model=None)
@@ -88,14 +52,6 @@ async def get_agent(
     if row is None:
         raise UnknownAgent(agent_id)
     return respond_with_answer(AgentOut.from_row(row))
-
-
-class AgentPatch(BaseModel):
-    """What an agent is told."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    mode: Mode | None = Field(description="live, shadow or frozen; null: as the settings say.")
 
 
 @router.patch(

@@ -1,26 +1,17 @@
 """What routes are handed: the parts built at start, the agent, the key check, points in time."""
 
-import base64
-import json
 import secrets
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Header, HTTPException, Path
 from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.api import examples
-from app.api.schemas import MAX_LIMIT, Content, FilterFields, Sort
-from app.api.times import Time, format_time, parse_time
 from app.domain.agent import AgentId
-from app.domain.errors import InvalidFact
 from app.domain.strength import HalfLives
-from app.domain.version import Moment
 from app.services.context import ContextComposer
 from app.services.doctor import Doctor
 from app.services.erasures import Eraser
@@ -37,7 +28,6 @@ from app.services.search import Searcher
 from app.services.sweep_wakeups import SweepWaker
 from app.services.usage import UsageCounter
 from app.settings import Settings
-from app.store.memories import After, Filters, Point
 from app.store.rows import CallInfo
 from app.store.transfer.exports import Exports
 
@@ -144,106 +134,3 @@ async def get_expected(
 
 
 ExpectedDep = Annotated[int | None, Depends(get_expected)]
-
-
-class PointQuery(BaseModel):
-    """Where a read asks on both axes."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    as_of: Time | None = Field(None, description="What was true at that time. Default: now.")
-    known_at: Time | None = Field(
-        None, description="As far as was known at that time. Default: all that is known."
-    )
-    asOf: Time | None = Field(None, description="Another name for as_of.")
-    knownAt: Time | None = Field(None, description="Another name for known_at.")
-
-    @model_validator(mode="after")
-    def _one_name(self) -> Self:
-        for one, other, name in (
-            (self.as_of, self.asOf, "as_of"),
-            (self.known_at, self.knownAt, "known_at"),
-        ):
-            if one is not None and other is not None and one != other:
-                raise ValueError(f"{name} is given twice, with different times; give it once")
-        return self
-
-    def to_point(self, *, include_superseded: bool = False) -> Point:
-        return Point(self.as_of or self.asOf, self.known_at or self.knownAt, include_superseded)
-
-
-class FilterQuery(PointQuery, FilterFields):
-    """What a list or a search by GET asks."""
-
-    include_superseded: bool = Field(
-        default=False, description="Every version, not only what holds."
-    )
-    includeSuperseded: bool = Field(
-        default=False, description="Another name for include_superseded."
-    )
-
-    def to_requested_point(self) -> Point:
-        return self.to_point(include_superseded=self.include_superseded or self.includeSuperseded)
-
-
-class ListQuery(FilterQuery):
-    """A page of a list."""
-
-    sort: Literal["created", "strength"] = Field(
-        "created", description="Newest known first, or strongest first."
-    )
-    stale: bool | None = Field(
-        None,
-        description="true: only what rests on a memory that has ended (`stale_because`); false: the others.",
-    )
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
-    cursor: str | None = Field(
-        None, description="`next_cursor` of the page before; filters and `sort` must stay the same."
-    )
-
-    def to_filters(self) -> Filters:
-        return replace(super().to_filters(), stale=self.stale)
-
-
-class SearchQuery(FilterQuery):
-    """A search by GET."""
-
-    q: Annotated[
-        Content, Field(description="What to search for.", json_schema_extra=examples.QUESTION)
-    ]
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 10
-    mode: Literal["hybrid", "vector", "text"] = "hybrid"
-    min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
-    sort: Sort = "score"
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """Where a page ended and which picture the list shows, so that all its pages show the same one."""
-
-    after: After
-    moment: Moment | None
-
-    def encode(self) -> str:
-        times = [
-            self.after.created_at,
-            *([self.moment.as_of, self.moment.known_at] if self.moment else []),
-        ]
-        raw = json.dumps([str(self.after.memory_id), self.after.strength, *map(format_time, times)])
-        return base64.urlsafe_b64encode(raw.encode()).decode()
-
-    @classmethod
-    def decode(cls, text: str) -> "Cursor":
-        try:
-            parts: list[Any] = json.loads(base64.urlsafe_b64decode(text.encode()))
-            memory_id, strength = UUID(parts[0]), None if parts[1] is None else float(parts[1])
-            created_at, *moment = map(_cursor_time, parts[2:])
-            return cls(After(created_at, memory_id, strength), Moment(*moment) if moment else None)
-        except (ValueError, TypeError, IndexError, KeyError, AttributeError, RecursionError):
-            raise InvalidFact(
-                "cursor: use next_cursor of the page before as it is, or leave it out to start again."
-            ) from None
-
-
-def _cursor_time(value: Any) -> datetime:
-    return parse_time(value)

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Body
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers import ErasureAnswer
+from app.api.answers.erasures import ErasureAnswer
 from app.api.deps import AgentDep, OriginDep, PartsDep
-from app.api.documented import BODY, WRITE, document_problems
 from app.api.idempotency import KeyedDep
-from app.api.reply import respond_with_answer
-from app.api.schemas import ErasureRequest
+from app.api.openapi import BODY, WRITE, document_problems
+from app.api.responses import respond_with_answer
+from app.api.schemas.erasures import ErasureRequest
 from app.domain.errors import InvalidFact
 from app.services.erasures import ErasureScope, Receipt
 

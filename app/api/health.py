@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app import __version__
 from app.api.deps import PartsDep
-from app.api.documented import document_problems
+from app.api.openapi import document_problems
 from app.api.problems import respond_draining
 from app.services.metrics import render_metrics, update_pool_gauges
 from app.store import memories, search

@@ -2,15 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.responses import Response
 
-from app.api.deps import AgentDep, PartsDep
-from app.api.insight_answers import (
+from app.api.answers.insights import (
     ChainLengthsOut,
     ChurnOut,
     FlipFlopOut,
@@ -20,49 +18,16 @@ from app.api.insight_answers import (
     SignalRecordOut,
     StaleConstraintOut,
 )
-from app.api.reply import respond_with_answer
-from app.api.schemas import MAX_LIMIT
-from app.api.times import Time
-from app.domain.agent import AgentId
+from app.api.deps import AgentDep, PartsDep
+from app.api.responses import respond_with_answer
+from app.api.schemas.insights import InsightsQuery
 from app.domain.insights import Section
 from app.store import insights, memories
 from app.store.insights import InsightsScope
 from app.store.log import archived as archived_log
 
 router = APIRouter(prefix="/v1", tags=["insights"])
-
-_LONGEST_DAYS = 36_500
 _EVER = datetime.min.replace(tzinfo=UTC)
-
-
-class InsightsQuery(BaseModel):
-    """Which sections, and what they count."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    section: list[Section] = Field([], description="Only these; may be repeated. Without it, all.")
-    since: Time | None = Field(None, description="Count what became known at that time or later.")
-    until: Time | None = Field(None, description="Count what became known before that time.")
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Entries per section.")] = 20
-    stale_days: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=_LONGEST_DAYS,
-            description="After how many days without a word a constraint counts as stale.",
-        ),
-    ] = 180
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.since and self.until and self.since >= self.until:
-            raise ValueError(
-                "since must lie before until: what became known from since on and before until is counted"
-            )
-        return self
-
-    def to_store_query(self, agent: AgentId, as_of: datetime) -> InsightsScope:
-        return InsightsScope(agent, as_of, self.since, self.until, self.limit, self.stale_days)
 
 
 Rows = list[dict[str, Any]]

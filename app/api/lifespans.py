@@ -1,20 +1,18 @@
 """Ending a session or a project."""
 
-from typing import Annotated, Any, Self
-from uuid import UUID
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers import AnswerBase
+from app.api.answers.lifespans import EndAnswer
 from app.api.deps import AgentDep, OriginDep, Parts, PartsDep
-from app.api.documented import BODY, WRITE, document_problems
 from app.api.idempotency import IdempotentCall, KeyedDep
-from app.api.reply import respond_with_answer
-from app.api.schemas import Content, Word
-from app.api.times import Time
+from app.api.openapi import BODY, WRITE, document_problems
+from app.api.responses import respond_with_answer
+from app.api.schemas.fields import Word
+from app.api.schemas.lifespans import EndRequest
 from app.domain.agent import AgentId
 from app.domain.fact import Lifespan
 from app.planning.lifespans import NamedLifespan
@@ -22,44 +20,6 @@ from app.services.lifespans import EndedLifespan
 from app.store.rows import CallInfo
 
 router = APIRouter(prefix="/v1", tags=["lifespans"])
-
-
-class EndRequest(BaseModel):
-    """When it ended, and why."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    at: Time | None = Field(
-        default=None,
-        description="When it ended. Default: now; what has not begun by now is then withdrawn.",
-    )
-    reason: Content | None = Field(default=None, description="Why, for the log.")
-
-
-class EndAnswer(AnswerBase):
-    """What ended."""
-
-    ended: list[UUID] = Field(
-        description="The memories that ended. None: there was nothing to end, or it ended before."
-    )
-    kept: int = Field(
-        description="How many others of it hold at that moment or later: those that live longer, or begin after `at`."
-    )
-    known_at: Time | None = Field(
-        description="The known time of the last of its operations; null where nothing ended."
-    )
-    log_ids: list[UUID] = Field(
-        description="The operation of each memory that ended, in their order."
-    )
-
-    @classmethod
-    def from_result(cls, ended: EndedLifespan) -> Self:
-        return cls.model_construct(
-            ended=list(ended.ids),
-            kept=ended.remaining,
-            known_at=ended.known_at,
-            log_ids=list(ended.log_ids),
-        )
 
 
 _RESPONSES: dict[int | str, dict[str, Any]] = {

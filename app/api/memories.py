@@ -9,34 +9,19 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers import (
-    BatchAnswer,
-    ErasureAnswer,
-    HistoryAnswer,
-    ListAnswer,
-    MemoryOut,
-    OperationOut,
-    Problem,
-    WriteAnswer,
-    etag_of,
-)
-from app.api.deps import (
-    AgentDep,
-    Cursor,
-    ExpectedDep,
-    ListQuery,
-    MemoryPath,
-    OriginDep,
-    Parts,
-    PartsDep,
-    PointQuery,
-)
-from app.api.documented import BODY, WRITE, document_links, document_problems
+from app.api.answers.erasures import ErasureAnswer
+from app.api.answers.log import OperationOut
+from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut, etag_of
+from app.api.answers.problem import Problem
+from app.api.answers.writes import BatchAnswer, WriteAnswer
+from app.api.cursors import Cursor
+from app.api.deps import AgentDep, ExpectedDep, MemoryPath, OriginDep, Parts, PartsDep
 from app.api.erasures import render_erasure, render_erasure_retry
 from app.api.idempotency import KeyedDep
+from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.problems import invalid_input, problem_of
-from app.api.reply import respond_with_answer
-from app.api.schemas import (
+from app.api.responses import respond_with_answer
+from app.api.schemas.memories import (
     BatchRequest,
     DeleteQuery,
     PatchRequest,
@@ -44,6 +29,7 @@ from app.api.schemas import (
     StoreRequest,
     SupersedeRequest,
 )
+from app.api.schemas.reads import ListQuery, PointQuery
 from app.domain.agent import AgentId
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
 from app.domain.strength import HalfLives

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from app.api.answers import Problem
+from app.api.answers.problem import Problem
 from app.api.times import format_time
 from app.domain import errors
 from app.services.remember import BatchRefused
@@ -134,7 +134,7 @@ def respond_with_problem(problem: Problem, headers: Mapping[str, str] | None = N
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Every error leaves as a problem; what is not listed here, `observed.Observed` answers."""
+    """Every error leaves as a problem; what is not listed here, `request_monitor.RequestMonitor` answers."""
     app.add_exception_handler(errors.PalimpsestError, _answer_domain_error)
     app.add_exception_handler(RequestValidationError, _answer_validation_error)
     app.add_exception_handler(ValidationError, _answer_validation_error)

@@ -1,36 +1,48 @@
 """Reviews: see what waits for a person, and decide. And what shadow mode would have done."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers import AnswerBase, MemoryOut, Problem, SignalOut, WriteAnswer
-from app.api.deps import AgentDep, Cursor, OriginDep, PartsDep
-from app.api.documented import BODY, WRITE, document_links, document_problems
+from app.api.answers.problem import Problem
+from app.api.answers.reviews import (
+    BandOut,
+    DecideAnswer,
+    DecidedOut,
+    ReviewDetailOut,
+    ReviewOut,
+    ReviewsAnswer,
+    ShadowReport,
+    build_preview_values,
+)
+from app.api.answers.writes import WriteAnswer
+from app.api.cursors import Cursor
+from app.api.deps import AgentDep, OriginDep, PartsDep
 from app.api.idempotency import KeyedDep
+from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.problems import build_problem, problem_of, respond_with_problem
-from app.api.reply import respond_with_answer
-from app.api.schemas import MAX_LIMIT, Content
-from app.api.times import Time
+from app.api.responses import respond_with_answer
+from app.api.schemas.reviews import (
+    DecideRequest,
+    DecisionRequest,
+    ReportQuery,
+    ReviewFilterFields,
+    ReviewsQuery,
+)
 from app.domain.errors import PalimpsestError, UnknownReview
-from app.domain.relation import Judgment, Relation
 from app.domain.strength import HalfLives
-from app.planning.plan import ReviewSource, ReviewStatus
 from app.services.remember import Outcome
-from app.services.reviews import Decided, OutdatedReview, Preview
+from app.services.reviews import Decided, OutdatedReview
 from app.store import memories as memory_store
 from app.store.memories import After
 from app.store.reviews import reviews
-from app.store.reviews.reviews import ReviewFilters, proposal_from_row
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
-shadow = APIRouter(prefix="/v1/shadow", tags=["reviews"])
+shadow_router = APIRouter(prefix="/v1/shadow", tags=["reviews"])
 
 ReviewPath = Annotated[
     UUID,
@@ -38,111 +50,6 @@ ReviewPath = Annotated[
         description="`id` of a review: paste `review_id` from the answer to a store, or an `id` from the list."
     ),
 ]
-
-
-class JudgmentOut(AnswerBase):
-    """What was said of one stored memory."""
-
-    memory_id: UUID
-    relation: Relation
-    confidence: float
-    reasoning: str
-    decided_by: str
-    signals: list[SignalOut]
-
-    @classmethod
-    def from_judgment(cls, judgment: Judgment) -> Self:
-        signals = [SignalOut.from_finding(finding) for finding in judgment.findings]
-        names = ("memory_id", "relation", "confidence", "reasoning", "decided_by")
-        return cls.model_construct(
-            **{name: getattr(judgment, name) for name in names}, signals=signals
-        )
-
-
-class ReviewOut(AnswerBase):
-    """A change that waits for a person, or waited."""
-
-    id: UUID
-    status: ReviewStatus
-    source: ReviewSource
-    relation: Relation
-    sentence: str = Field(description="What accepting will do.")
-    judgments: list[JudgmentOut]
-    memory_id: UUID | None = Field(description="The fact that was stored beside, for now.")
-    held: dict[str, Any] | None = Field(description="The store that a frozen agent keeps back.")
-    log_id: UUID | None
-    decision_log_id: UUID | None
-    note: str | None
-    created_at: Time
-    decided_at: Time | None
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls.model_construct(**cls._values_from_row(row))
-
-    @classmethod
-    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        judgments = [JudgmentOut.from_judgment(j) for j in proposal_from_row(row).judgments]
-        computed = {"judgments": judgments, "held": row["incoming"]}
-        return {
-            name: computed[name] if name in computed else row[name]
-            for name in ReviewOut.model_fields
-        }
-
-
-class ReviewDetailOut(ReviewOut):
-    """A review with what accepting it now would do."""
-
-    before: list[MemoryOut]
-    after: list[MemoryOut]
-    obstacle: str | None = Field(description="Why it cannot be accepted as things are.")
-
-    @classmethod
-    def from_preview(cls, row: Mapping[str, Any], preview: Preview, half_lives: HalfLives) -> Self:
-        return cls.model_construct(
-            **cls._values_from_row(row), **_values_from_preview(preview, half_lives)
-        )
-
-
-def _values_from_preview(preview: Preview, half_lives: HalfLives) -> dict[str, Any]:
-    before, after = (
-        [MemoryOut.from_memory(m, preview.at, half_lives) for m in memories]
-        for memories in (preview.before, preview.after)
-    )
-    return {"before": before, "after": after, "obstacle": preview.obstacle}
-
-
-class ReviewsAnswer(AnswerBase):
-    """Reviews, newest first."""
-
-    items: list[ReviewOut]
-    next_cursor: str | None
-
-
-class ReviewFilterFields(BaseModel):
-    """What reviews are narrowed to."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    source: ReviewSource | None = None
-    relation: Relation | None = None
-    memory_id: UUID | None = Field(
-        default=None, description="The fact stored beside, or a memory that the proposal is about."
-    )
-    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
-
-    def to_review_filters(self, status: str | None) -> ReviewFilters:
-        return ReviewFilters(
-            status, self.source, self.relation, self.memory_id, self.min_confidence
-        )
-
-
-class ReviewsQuery(ReviewFilterFields):
-    """A page of reviews."""
-
-    status: ReviewStatus | None = None
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
-    cursor: str | None = None
 
 
 _LEADS_TO = document_links("items/0/id", "review_id", "get_review", "accept", "reject")
@@ -197,14 +104,6 @@ async def get_review(parts: PartsDep, agent: AgentDep, review_id: ReviewPath) ->
     return respond_with_answer(ReviewDetailOut.from_preview(row, preview, parts.half_lives))
 
 
-class DecisionRequest(BaseModel):
-    """A decision, with what the person wants to say about it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    note: Content | None = None
-
-
 def _result_from_decision(
     outcome: Outcome | OutdatedReview | PalimpsestError, half_lives: HalfLives
 ) -> WriteAnswer | Problem:
@@ -218,7 +117,7 @@ def _result_from_decision(
 
 
 def _problem_from_moved(moved: OutdatedReview, half_lives: HalfLives) -> Problem:
-    shown = _values_from_preview(moved.preview, half_lives)
+    shown = build_preview_values(moved.preview, half_lives)
     memories = {
         name: [m.model_dump(mode="json") for m in shown[name]] for name in ("before", "after")
     }
@@ -280,43 +179,6 @@ async def reject(decider: DeciderDep) -> Response:
     return await decider.decide_review(accept=False)
 
 
-class DecideRequest(BaseModel):
-    """Several decisions at once: these reviews, or the newest pending ones that match, `limit` at most."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    decision: Literal["accept", "reject"]
-    ids: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIMIT)] | None = None
-    filter: ReviewFilterFields | None = None
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] | None = Field(
-        None, description="With filter: how many at most."
-    )
-    note: Content | None = None
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
-        if (self.ids is None) == (self.filter is None):
-            raise ValueError("give either ids, or a filter with a limit")
-        if (self.filter is None) != (self.limit is None):
-            raise ValueError(
-                "give limit together with filter: how many reviews may be decided at most"
-            )
-        return self
-
-
-class DecidedOut(AnswerBase):
-    """What became of one review."""
-
-    review_id: UUID
-    result: WriteAnswer | Problem
-
-
-class DecideAnswer(AnswerBase):
-    """One result per review, in order: what a single decision answers, or a problem."""
-
-    results: list[DecidedOut]
-
-
 @router.post(
     "/decide",
     responses={200: {"model": DecideAnswer}, **document_problems(*BODY, *WRITE)},
@@ -351,46 +213,7 @@ async def decide(
     )
 
 
-# --- shadow ------------------------------------------------------------------------------------------------------------
-
-
-class BandOut(AnswerBase):
-    """Proposals of one relation, judge and confidence band."""
-
-    relation: Relation
-    decided_by: str
-    confidence_from: float = Field(description="The band is a tenth wide.")
-    proposed: int
-    accepted: int
-    rejected: int
-    pending: int
-    expired: int
-    precision: float | None = Field(description="Accepted among the accepted and rejected.")
-    examples: list[UUID] = Field(description="The latest reviews of the band.")
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        decided = row["accepted"] + row["rejected"]
-        precision = round(row["accepted"] / decided, 4) if decided else None
-        same = {name: row[name] for name in cls.model_fields if name in row}
-        return cls.model_construct(**same, confidence_from=float(row["band"]), precision=precision)
-
-
-class ShadowReport(AnswerBase):
-    """What shadow mode would have changed, so that thresholds can be chosen before going live."""
-
-    bands: list[BandOut]
-
-
-class ReportQuery(BaseModel):
-    """Since when."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    since: Time | None = None
-
-
-@shadow.get("/report", responses={200: {"model": ShadowReport}}, response_model=None)
+@shadow_router.get("/report", responses={200: {"model": ShadowReport}}, response_model=None)
 async def report(
     parts: PartsDep, agent: AgentDep, query: Annotated[ReportQuery, Query()]
 ) -> Response:

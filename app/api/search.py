@@ -6,11 +6,13 @@ from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers import MemoryOut, ResultOut, SearchAnswer, etag_of
-from app.api.deps import AgentDep, Parts, PartsDep, PointQuery, SearchQuery
-from app.api.documented import BODY, document_problems
-from app.api.reply import respond_with_answer
-from app.api.schemas import SearchRequest, Sort, Word
+from app.api.answers.memories import MemoryOut, etag_of
+from app.api.answers.search import ResultOut, SearchAnswer
+from app.api.deps import AgentDep, Parts, PartsDep
+from app.api.openapi import BODY, document_problems
+from app.api.responses import respond_with_answer
+from app.api.schemas.fields import Word
+from app.api.schemas.reads import PreferenceQuery, SearchQuery, SearchRequest, Sort
 from app.domain.agent import AgentId
 from app.domain.errors import NoPreference
 from app.domain.fact import Kind, Slot
@@ -69,12 +71,6 @@ def _render_hits(parts: Parts, agent: AgentId, hits: Hits, sort: Sort) -> Respon
     return respond_with_answer(
         SearchAnswer.model_construct(results=results, as_of=moment.as_of, known_at=moment.known_at)
     )
-
-
-class PreferenceQuery(PointQuery):
-    """Whose preference, and when."""
-
-    entity: Word = "user"
 
 
 PreferenceDep = Annotated[PreferenceQuery, Query()]

@@ -1,112 +1,21 @@
 """An agent in numbers."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Path
-from pydantic import Field
 from starlette.responses import Response
 
-from app.api.agents import AGENT_ID
-from app.api.answers import AnswerBase
+from app.api.answers.stats import StatsOut
 from app.api.deps import PartsDep
-from app.api.documented import document_problems
-from app.api.reply import respond_with_answer
-from app.api.times import Time
+from app.api.openapi import document_problems
+from app.api.responses import respond_with_answer
+from app.api.schemas.agents import AGENT_ID
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent
-from app.domain.fact import Kind, Lifespan, Tier
-from app.domain.relation import Judge, Operation
-from app.domain.version import Status
-from app.planning.plan import ReviewStatus
 from app.store import agents, stats
 from app.store import memories as memory_store
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
-
-
-class StrengthsOut(AnswerBase):
-    """How strong what holds is: the mean, and the three values that cut it into quarters. Nulls where nothing holds."""
-
-    mean: float | None
-    lower_quartile: float | None
-    median: float | None
-    upper_quartile: float | None
-
-    @classmethod
-    def from_figures(cls, mean: float | None, quartiles: list[float] | None) -> Self:
-        lower, median, upper = map(_round_strength, quartiles or (None, None, None))
-        return cls.model_construct(
-            mean=_round_strength(mean), lower_quartile=lower, median=median, upper_quartile=upper
-        )
-
-
-def _round_strength(strength: float | None) -> float | None:
-    return None if strength is None else round(strength, 6)
-
-
-class HoldingOut(AnswerBase):
-    """What holds now."""
-
-    memories: int
-    by_kind: dict[Kind, int]
-    by_tier: dict[Tier, int]
-    by_lifespan: dict[Lifespan, int]
-    strength: StrengthsOut
-
-
-class StatsOut(AnswerBase):
-    """An agent in numbers, of one moment."""
-
-    agent_id: str
-    as_of: Time
-    first_known_at: Time | None = Field(
-        description="The known time of the oldest operation in the log."
-    )
-    last_known_at: Time | None = Field(description="The known time of the last write.")
-    memories: int = Field(description="Versions stored, those that no longer hold included.")
-    by_status: dict[Status, int]
-    holding: HoldingOut
-    chains: int = Field(description="Facts with all their versions.")
-    crowded_slots: int = Field(
-        description="Slots that hold one value at a time, where several memories hold: unclassified or kept apart."
-    )
-    beliefs: int = Field(description="Earlier beliefs kept for reads at an earlier `known_at`.")
-    relationships: int
-    look_again: int = Field(
-        description="Memories whose judges gave no answer, or whose candidates moved meanwhile."
-    )
-    text_bytes: int = Field(description="Bytes of the contents in UTF-8.")
-    operations: int
-    by_operation: dict[Operation, int]
-    by_judge: dict[Judge, int] = Field(description="Who decided them.")
-    reviews: dict[ReviewStatus, int]
-
-    @classmethod
-    def from_row(cls, agent: str, row: Mapping[str, Any]) -> Self:
-        by_status = _fill_counts(Status, row["by_status"])
-        holding = HoldingOut.model_construct(
-            memories=by_status[Status.CURRENT],
-            by_kind=_fill_counts(Kind, row["by_kind"]),
-            by_tier=_fill_counts(Tier, row["by_tier"]),
-            by_lifespan=_fill_counts(Lifespan, row["by_lifespan"]),
-            strength=StrengthsOut.from_figures(row["mean_strength"], row["quartiles"]),
-        )
-        computed = {
-            "agent_id": agent,
-            "by_status": by_status,
-            "holding": holding,
-            "by_operation": _fill_counts(Operation, row["by_operation"]),
-            "by_judge": _fill_counts(Judge, row["by_judge"]),
-            "reviews": _fill_counts(ReviewStatus, row["by_review_status"]),
-        }
-        values = {**row, **computed}
-        return cls.model_construct(**{name: values[name] for name in cls.model_fields})
-
-
-def _fill_counts(named: Any, counts: Mapping[str, int]) -> dict[str, int]:
-    """Every word there is, with 0 where nothing was counted."""
-    return {word.value: counts.get(word.value, 0) for word in named}
 
 
 @router.get(

@@ -1,28 +1,30 @@
 """Sweeps: stored memories looked at again by a worker, on call."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Path, Query
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
 from starlette.responses import Response
 from uuid_utils.compat import uuid7
 
 from app.api import examples
-from app.api.answers import AnswerBase
-from app.api.deps import AgentDep, Cursor, PartsDep
-from app.api.documented import BODY, WRITE, document_links, document_problems
+from app.api.answers.sweeps import (
+    SweepOut,
+    SweepsAnswer,
+    SweepSummary,
+)
+from app.api.cursors import Cursor
+from app.api.deps import AgentDep, PartsDep
 from app.api.idempotency import KeyedDep
-from app.api.reply import respond_with_answer
-from app.api.schemas import MAX_LIMIT, Word
-from app.api.times import Time
+from app.api.openapi import BODY, WRITE, document_links, document_problems
+from app.api.responses import respond_with_answer
+from app.api.schemas.sweeps import SweepRequest, SweepsQuery
 from app.domain.errors import InvalidFact, SweepsOff, UnknownSweep
-from app.domain.relation import Operation, Relation
 from app.store import chains, memories
 from app.store.memories import After
 from app.store.sweeps import runs as sweep_runs
-from app.store.sweeps.runs import Origin, SweepScope, SweepStatus, SweptSlot
+from app.store.sweeps.runs import Origin
 
 router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
 
@@ -30,136 +32,6 @@ SweepPath = Annotated[
     UUID,
     Path(description="`id` of a sweep: paste one from the answer to a POST, or from the list."),
 ]
-
-
-class SlotRequest(BaseModel):
-    """One slot, in the words of its memories."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    entity: Word | None = Field(None, description="Default: user.")
-    category: Word | None = None
-    key: Word
-
-
-class SweepRequest(BaseModel):
-    """What to look at again: by default everything of the agent."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    agent_id: Word | None = Field(None, description="The agent of this call, to make sure.")
-    slot: SlotRequest | None = Field(None, description="This slot alone.")
-    since: Time | None = Field(
-        None, description="What became known since then, and what is marked to be looked at again."
-    )
-    dry_run: StrictBool = Field(
-        False, description="true: `findings` tell what would be done, and nothing is."
-    )
-
-    def to_scope(self) -> SweepScope:
-        slot = SweptSlot(self.slot.entity, self.slot.category, self.slot.key) if self.slot else None
-        return SweepScope(slot, self.since, self.dry_run)
-
-
-class SlotOut(AnswerBase):
-    """The slot of a sweep, in the words of whoever asked."""
-
-    entity: str | None
-    category: str | None
-    key: str
-
-
-class CountsOut(AnswerBase):
-    """What a sweep came to, so far."""
-
-    superseded: int = Field(0, description="Memories ended in favour of another.")
-    duplicates: int = Field(0, description="Memories withdrawn because another says the same.")
-    retracted: int = Field(0, description="Memories ended because another tells of their end.")
-    merged: int = Field(0, description="Pairs of memories made into one.")
-    reviews: int = Field(0, description="Questions to a person.")
-    postponed: int = Field(
-        0,
-        description="Memories to be looked at again: their judges failed, or something moved meanwhile.",
-    )
-
-
-class FindingOut(AnswerBase):
-    """One thing that a sweep did or asks. The log tells the whole of it: its request_id is the sweep's id."""
-
-    operation: Operation
-    relation: Relation
-    memory_id: UUID | None = Field(description="The memory in whose favour.")
-    others: list[UUID] = Field(description="The memories that end, or would.")
-    confidence: float
-    signals: list[str]
-    review: bool = Field(description="Whether a person is asked.")
-
-
-class SweepSummary(AnswerBase):
-    """A sweep and how far it is."""
-
-    id: UUID
-    status: SweepStatus
-    origin: Origin
-    slot: SlotOut | None = Field(
-        description="The slot it is about; null: all of them, or one whose words were erased."
-    )
-    since: Time | None
-    dry_run: bool
-    total: int | None = Field(description="Memories to examine; null before it is counted.")
-    examined: int
-    progress: float | None = Field(description="Of 1; null before the memories are counted.")
-    counts: CountsOut
-    error: str | None
-    created_at: Time
-    started_at: Time | None
-    finished_at: Time | None
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls.model_construct(**cls._values_from_row(row))
-
-    @classmethod
-    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        values = {name: row[name] for name in cls.model_fields if name in row}
-        values["progress"] = _compute_progress(row)
-        values["slot"] = SlotOut(**row["slot"]) if row["slot"] else None
-        values["counts"] = CountsOut(**row["counts"])
-        return values
-
-
-class SweepOut(SweepSummary):
-    """A sweep, how far it is, and what it found."""
-
-    findings: list[FindingOut] = Field(description="In the order found, 1,000 at most.")
-
-    @classmethod
-    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        return super()._values_from_row(row) | {
-            "findings": [FindingOut(**finding) for finding in row["findings"]]
-        }
-
-
-def _compute_progress(row: Mapping[str, Any]) -> float | None:
-    if row["status"] == SweepStatus.DONE:
-        return 1.0
-    return min(1.0, row["examined"] / max(row["total"], 1)) if row["total"] is not None else None
-
-
-class SweepsAnswer(AnswerBase):
-    """Sweeps, newest first; what each found stands in the sweep itself."""
-
-    items: list[SweepSummary]
-    next_cursor: str | None
-
-
-class SweepsQuery(BaseModel):
-    """A page of sweeps."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
-    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
 
 
 _FOLLOW = document_links("id", "sweep_id", "get_sweep", "cancel_sweep")

@@ -1,81 +1,18 @@
 """Why a memory stands as it does."""
 
-from typing import Annotated, Self
-from uuid import UUID
+from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from app.api.answers import MemoryOut, SignalOut
-from app.api.deps import AgentDep, MemoryPath, PartsDep, PointQuery
-from app.api.documented import document_problems
-from app.api.reply import respond_with_answer
-from app.api.times import Time
-from app.domain.relation import Relation
-from app.domain.strength import HalfLives
-from app.planning.why.story import Event, EventKind
-from app.services.why import Why, explain_why
+from app.api.answers.why import WhyAnswer
+from app.api.deps import AgentDep, MemoryPath, PartsDep
+from app.api.openapi import document_problems
+from app.api.responses import respond_with_answer
+from app.api.schemas.reads import PointQuery
+from app.services.why import explain_why
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
-
-
-class EventOut(BaseModel):
-    """One thing that happened to the memory's chain: an operation, a review, or a fact that was kept apart from it."""
-
-    model_config = ConfigDict(use_enum_values=True)
-
-    kind: EventKind
-    at: Time = Field(description="When it became known.")
-    valid: Time | None = Field(
-        description="The moment in valid time that it is about: a start, or an end that moved."
-    )
-    sentence: str
-    log_id: UUID | None
-    review_id: UUID | None
-    decided_by: str | None
-    relation: Relation
-    confidence: float | None
-    signals: list[SignalOut]
-    memory_ids: list[UUID]
-
-    @classmethod
-    def from_event(cls, event: Event) -> Self:
-        plain = {
-            name: getattr(event, name)
-            for name in cls.model_fields
-            if name not in ("signals", "memory_ids")
-        }
-        return cls.model_construct(
-            **plain,
-            signals=[SignalOut.from_finding(f) for f in event.signals],
-            memory_ids=list(event.memory_ids),
-        )
-
-
-class WhyAnswer(BaseModel):
-    """The memory as it stands, why in a sentence or two, and all that led to it, in the order in which it became known."""
-
-    memory: MemoryOut
-    summary: str
-    events: list[EventOut]
-    log_archived_until: Time | None = Field(
-        description="Where operations were archived since the chain began: the known time of the last. Up to then, some may be missing."
-    )
-    as_of: Time
-    known_at: Time
-
-    @classmethod
-    def from_why(cls, result: Why, half_lives: HalfLives) -> Self:
-        moment = result.moment
-        return cls.model_construct(
-            memory=MemoryOut.from_memory(result.memory, moment.as_of, half_lives),
-            summary=result.story.summary,
-            events=[EventOut.from_event(event) for event in result.story.events],
-            log_archived_until=result.archived_until,
-            as_of=moment.as_of,
-            known_at=moment.known_at,
-        )
 
 
 @router.get(

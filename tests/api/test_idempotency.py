@@ -27,7 +27,7 @@ from judges.scripted import Answer, Request, ScriptedModel, every
 from served import await_ready, free_port
 from store.test_connections import Waiting
 
-from app.api import transfer
+from app.api import import_history
 from app.services import idempotency
 from app.settings import load_settings
 
@@ -257,7 +257,7 @@ def test_an_import_that_arrives_in_pieces_is_recognised(client: httpx.Client) ->
 def test_an_import_whose_answer_is_too_large_says_that_it_was_executed(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer, "MAX_KEPT_BYTES", 200)
+    monkeypatch.setattr(import_history, "MAX_KEPT_BYTES", 200)
     key = uuid4().hex
     first = IMPORT.send(client, "", key)
     assert len(first.text.splitlines()) == 2, "the first answer is whole"

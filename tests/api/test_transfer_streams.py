@@ -13,7 +13,7 @@ from conftest import running
 from store.test_connections import busy_connections
 from transfers import brought_back, exported, holds_nothing, joined, lines_of, other
 
-from app.api import transfer
+from app.api import export
 from app.settings import load_settings
 
 
@@ -102,7 +102,7 @@ def test_a_reader_that_stops_reading_gives_the_connection_back(
     large: tuple[httpx.Client, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, url = large
-    monkeypatch.setattr(transfer, "PATIENCE", 0.3)
+    monkeypatch.setattr(export, "PATIENCE", 0.3)
     with other(client, "default") as reader, half_read(reader) as rest:
         eventually(lambda: busy_connections(url) == 0)
         with pytest.raises(httpx.RemoteProtocolError):

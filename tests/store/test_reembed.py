@@ -19,7 +19,7 @@ from conftest import fresh_database, running
 from embedding.scripted_vectors import embeds, vector_of
 from judges.scripted import Answer, Request, ScriptedModel, fails
 
-from app.api.schemas import MAX_LIMIT
+from app.api.schemas.fields import MAX_LIMIT
 from app.services import reembed as service
 from app.services.reembed import Reembedder, ReembedStopped
 from app.settings import Settings, load_settings

@@ -14,7 +14,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from app.api.doctor import HealthProblem
+from app.api.answers.doctor import HealthProblem
 from app.commands.client.printing import print_json
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent

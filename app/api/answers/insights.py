@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.api.answers import AnswerBase
+from app.api.answers.base import AnswerBase
 from app.api.times import Time
 from app.classification.signals.lexicon import CONFIDENCE
 from app.domain.fact import Kind

@@ -1,0 +1,40 @@
+"""Faults that the doctor reports, in an answer."""
+
+from typing import Self
+
+from pydantic import BaseModel, Field
+
+from app.domain.agent import AgentId
+from app.planning.audit.checks import Fault
+
+
+class HealthProblem(BaseModel):
+    """A rule that something breaks."""
+
+    agent_id: str
+    check: str = Field(
+        description="Which rule: chains, beliefs, log, links, hashes, vectors, ...; docs/doctor.md lists them."
+    )
+    ids: list[str] = Field(description="The memories, operations, reviews or keys that break it.")
+    problem: str = Field(description="What is wrong, in plain words.")
+    repairable: bool = Field(description="Whether `palimpsest doctor --repair` can put it right.")
+
+    @classmethod
+    def from_fault(cls, agent: AgentId, fault: Fault) -> Self:
+        return cls.model_construct(
+            agent_id=agent,
+            check=fault.check,
+            ids=list(fault.ids),
+            problem=fault.sentence,
+            repairable=fault.remedy is not None,
+        )
+
+
+MOST = 1_000
+
+
+class DoctorAnswer(BaseModel):
+    """What does not hold; nothing where all is well."""
+
+    problems: list[HealthProblem]
+    left_out: int = Field(description=f"How many more there are than the {MOST:,} told.")

@@ -1,0 +1,50 @@
+"""Answers to erasures."""
+
+from typing import Self
+from uuid import UUID
+
+from pydantic import Field
+
+from app.api.answers.base import AnswerBase
+from app.api.times import Time
+from app.domain.relation import Operation
+from app.services.erasures import Receipt
+
+
+class ReceiptOut(AnswerBase):
+    """Proof of what was erased, for whoever kept the text: HMAC-SHA256 of it (UTF-8) under `key`, in hexadecimal."""
+
+    algorithm: str
+    key: str | None = Field(
+        description="Told once and kept nowhere: null where a retry gets this answer again."
+    )
+    digests: dict[UUID, str]
+
+
+class ErasureAnswer(AnswerBase):
+    """What was erased, with a receipt."""
+
+    operation: Operation
+    erased: list[UUID]
+    receipt: ReceiptOut
+    known_at: Time
+    log_id: UUID
+    archives_pending: list[str] = Field(
+        description="Archive files that still hold what was erased, because they could not be removed; retention tries again."
+    )
+
+    @classmethod
+    def from_receipt(cls, receipt: Receipt, *, tell_key: bool = True) -> Self:
+        proof = ReceiptOut.model_construct(
+            algorithm="HMAC-SHA256",
+            key=receipt.key.hex() if tell_key else None,
+            digests=dict(receipt.digests),
+        )
+        return cls.model_construct(
+            operation=Operation.ERASE,
+            erased=list(receipt.digests),
+            receipt=proof,
+            known_at=receipt.known_at,
+            log_id=receipt.log_id,
+            archives_pending=list(receipt.archives_pending),
+        )

@@ -1,0 +1,56 @@
+"""Operations of the log in answers."""
+
+from typing import Any, Self
+from uuid import UUID
+
+from pydantic import Field
+from sqlalchemy.engine import RowMapping
+
+from app.api.answers.base import AnswerBase
+from app.api.times import Time
+from app.domain.relation import Operation, Relation
+
+
+class OperationOut(AnswerBase):
+    """One operation, in short."""
+
+    id: UUID
+    operation: Operation
+    source_memory_ids: list[UUID]
+    target_memory_id: UUID | None
+    relation: Relation
+    confidence: float
+    reasoning: str
+    decided_by: str
+    created_at: Time
+
+    @classmethod
+    def from_row(cls, row: RowMapping) -> Self:
+        return cls.model_construct(**{name: row[name] for name in cls.model_fields})
+
+
+class LogEntryOut(OperationOut):
+    """One operation, with everything it read and wrote."""
+
+    signals: list[Any]
+    incoming: dict[str, Any] | None
+    before_state: list[dict[str, Any]]
+    after_state: list[dict[str, Any]]
+    model: str | None
+    prompt_version: str | None
+    usage: dict[str, Any] | None
+    duration_ms: float | None
+    session_id: str | None
+    request_id: str | None
+    reverts: UUID | None = Field(description="The operation that this one undid.")
+    reverted_by: UUID | None = Field(description="The operation that undid this one.")
+    vetoed: list[dict[str, Any]] = Field(
+        description="What the fact was kept apart from though it is alike, and why; ten at most."
+    )
+
+
+class LogAnswer(AnswerBase):
+    """Operations, newest first."""
+
+    items: list[LogEntryOut]
+    next_cursor: str | None

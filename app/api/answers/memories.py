@@ -1,0 +1,184 @@
+"""Memories in answers."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.api.answers.base import AnswerBase
+from app.api.answers.log import OperationOut
+from app.api.times import Time
+from app.domain.fact import Kind, Lifespan, Tier
+from app.domain.relationship import LinkType
+from app.domain.strength import HalfLives, compute_strength
+from app.domain.timeline import compute_memory_status
+from app.domain.version import Belief, Memory, StalenessCause, Status
+from app.planning.staleness import StaleMemory
+
+_BELIEF = tuple(f.name for f in fields(Belief))
+
+
+class DerivedSlotOut(AnswerBase):
+    """What a text was read to be about. It finds candidates and decides nothing; a key that the caller gives wins."""
+
+    entity: str
+    key: str
+    value: str
+
+
+class EndedOut(BaseModel):
+    """A memory that another is tied to, and that has ended since the tie was made."""
+
+    model_config = ConfigDict(use_enum_values=True)
+
+    memory_id: UUID
+    type: LinkType = Field(description="How the two are tied; the link may go either way.")
+    status: Status
+    ended_at: Time = Field(
+        description="When it stopped being true; of one `reverted` or `erased`, when that became known."
+    )
+
+    @classmethod
+    def from_ended_memory(cls, ended: StalenessCause) -> Self:
+        return cls.model_construct(
+            memory_id=ended.memory_id, type=ended.type, status=ended.status, ended_at=ended.ended_at
+        )
+
+
+class StaleOut(BaseModel):
+    """A memory that holds, though what it rests on has ended: look whether it is still right."""
+
+    memory_id: UUID
+    stale_because: list[EndedOut]
+
+    @classmethod
+    def from_stale_memory(cls, stale: StaleMemory) -> Self:
+        return cls.model_construct(
+            memory_id=stale.memory_id,
+            stale_because=[EndedOut.from_ended_memory(ended) for ended in stale.because],
+        )
+
+
+class MemoryOut(AnswerBase):
+    """One version, with its status at the (as_of, known_at) of the read."""
+
+    id: UUID
+    chain_id: UUID
+    content: str | None = Field(description="Null where it was erased.")
+    kind: Kind
+    status: Status
+    entity: str
+    category: str
+    key: str | None
+    value: str | None
+    single_valued: bool | None
+    valid_from: Time
+    valid_until: Time | None
+    said_until: Time | None
+    retracted_at: Time | None
+    created_at: Time
+    erased_at: Time | None
+    supersedes_id: UUID | None
+    superseded_by: UUID | None
+    superseded_at: Time | None
+    contradicted_by: UUID | None
+    merged_from: list[UUID]
+    derived: DerivedSlotOut | None = Field(
+        description="What the text was read to be about, where that is safe."
+    )
+    tier: Tier
+    importance: float
+    strength: float = Field(
+        description="0 to 1 at `as_of`: importance, halved once per half-life since it was last said; core keeps 0.60. It never hides."
+    )
+    access_count: int = Field(
+        description="How often it was said again. A counter of now, no part of the ETag."
+    )
+    last_reinforced_at: Time | None = Field(
+        description="When it was last said again, if that was known at `known_at`."
+    )
+    use_count: int = Field(
+        description="In how many minutes it was answered to a search, a context or by its id. A counter of now."
+    )
+    last_accessed_at: Time | None = Field(
+        description="When it was last used so, if no later than `known_at`."
+    )
+    stale_because: list[EndedOut] = Field(
+        description="What it rests on and what has ended since: empty, or a reason to look whether it is still right. No part of the ETag."
+    )
+    confidence: float
+    trust: int
+    lifespan: Lifespan
+    tags: list[str]
+    entities: list[str]
+    sources: list[str]
+    source: str | None
+    session_id: str | None
+    project: str | None
+    details: dict[str, Any]
+    etag: str = Field(description="For If-Match.")
+
+    @classmethod
+    def from_memory(cls, memory: Memory, as_of: datetime, half_lives: HalfLives) -> Self:
+        fact, belief = memory.fact, memory.belief
+        believed = {name: getattr(belief, name) for name in _BELIEF}
+        computed = {
+            "id": memory.id,
+            "chain_id": memory.chain_id,
+            "status": compute_memory_status(memory, as_of),
+            "strength": round(compute_strength(memory, as_of, half_lives), 6),
+            "access_count": memory.usage.access_count,
+            "last_reinforced_at": memory.usage.last_reinforced_at,
+            "use_count": memory.usage.use_count,
+            "last_accessed_at": memory.usage.last_accessed_at,
+            "erased_at": memory.erased_at,
+            "created_at": memory.created_at,
+            "supersedes_id": memory.supersedes_id,
+            "tags": list(fact.tags),
+            "entities": list(fact.entities),
+            "sources": list(fact.sources),
+            "merged_from": list(fact.merged_from),
+            "derived": DerivedSlotOut.model_construct(**asdict(fact.derived))
+            if fact.derived
+            else None,
+            "stale_because": [EndedOut.from_ended_memory(ended) for ended in memory.stale_because],
+            "etag": etag_of(memory.revision),
+        }
+        return cls._from_values(
+            vars(fact) | believed | computed | ({"content": None} if memory.erased_at else {})
+        )
+
+    @classmethod
+    def _from_values(cls, values: Mapping[str, Any]) -> Self:
+        """Built without validation: the values come from the database."""
+        return cls.model_construct(**{name: values[name] for name in cls.model_fields})
+
+
+def etag_of(revision: int) -> str:
+    return f'"{revision}"'
+
+
+class ListAnswer(AnswerBase):
+    """Memories, newest known first or strongest first. All pages of one list show the same picture."""
+
+    items: list[MemoryOut]
+    next_cursor: str | None
+    as_of: Time
+    known_at: Time
+
+
+class HistoryAnswer(AnswerBase):
+    """The whole chain of a memory, oldest first."""
+
+    chain_id: UUID
+    current: UUID | None = Field(description="The version that holds at as_of.")
+    versions: list[MemoryOut]
+    operations: list[OperationOut]
+    log_archived_until: Time | None = Field(
+        description="Where operations were archived since the chain began: the known time of the last. Up to then, some may be missing."
+    )
+    as_of: Time
+    known_at: Time

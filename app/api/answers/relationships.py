@@ -1,0 +1,61 @@
+"""Links between memories in answers."""
+
+from typing import Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.api.times import Time
+from app.domain.relationship import LinkType
+from app.services.relationships import RelationshipOutcome
+from app.store.relationships import StoredRelationship
+
+
+class RelationshipOut(BaseModel):
+    """A link from one memory to another."""
+
+    model_config = ConfigDict(use_enum_values=True)
+
+    source_id: UUID
+    target_id: UUID
+    type: LinkType
+    created_at: Time = Field(description="The known time of the write that made it.")
+    log_id: UUID | None = Field(
+        description="The operation that made it; reverting that one removes it."
+    )
+
+    @classmethod
+    def from_relationship(cls, relationship: StoredRelationship) -> Self:
+        link = relationship.link
+        return cls.model_construct(
+            source_id=link.source,
+            target_id=link.target,
+            type=link.type,
+            created_at=relationship.created_at,
+            log_id=relationship.log_id,
+        )
+
+
+class LinkAnswer(BaseModel):
+    """The link, and the write that made it: this call, or the one that had made it before."""
+
+    relationship: RelationshipOut
+    log_id: UUID | None
+    known_at: Time
+
+    @classmethod
+    def from_result(cls, linked: RelationshipOutcome) -> Self:
+        tied = linked.relationship
+        return cls.model_construct(
+            relationship=RelationshipOut.from_relationship(tied),
+            log_id=tied.log_id,
+            known_at=tied.created_at,
+        )
+
+
+class RelationshipsAnswer(BaseModel):
+    """The links of a memory in both directions, latest first. All pages of one list show the same picture."""
+
+    items: list[RelationshipOut]
+    next_cursor: str | None
+    known_at: Time

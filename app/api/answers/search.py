@@ -1,0 +1,49 @@
+"""Answers to searches."""
+
+from datetime import datetime
+from typing import Self
+
+from pydantic import Field
+
+from app.api.answers.base import AnswerBase
+from app.api.answers.memories import MemoryOut
+from app.api.times import Time
+from app.domain.strength import HalfLives
+from app.domain.version import Memory, Status
+from app.store.search import Hit
+
+
+class ResultOut(AnswerBase):
+    """A memory found, how well it matches and why it holds."""
+
+    memory: MemoryOut
+    score: float
+    scores: dict[str, float] = Field(description="`vector`: cosine; `text`: rank of the words.")
+    why: str
+
+    @classmethod
+    def from_hit(cls, hit: Hit, as_of: datetime, half_lives: HalfLives) -> Self:
+        memory = MemoryOut.from_memory(hit.memory, as_of, half_lives)
+        return cls.model_construct(
+            memory=memory,
+            score=hit.score,
+            scores=hit.scores,
+            why=_explain_hit(hit.memory, memory.status),
+        )
+
+
+def _explain_hit(memory: Memory, standing: Status) -> str:
+    """Since when it holds, until when, and what it replaced, in a sentence."""
+    belief = memory.belief
+    until = f" until {belief.valid_until:%Y-%m-%d %H:%M} UTC" if belief.valid_until else ""
+    replaced = f"; replaced {memory.supersedes_id}" if memory.supersedes_id else ""
+    successor = f"; replaced by {belief.superseded_by}" if belief.superseded_by else ""
+    return f"{standing.value}: valid from {belief.valid_from:%Y-%m-%d %H:%M} UTC{until}{replaced}{successor}"
+
+
+class SearchAnswer(AnswerBase):
+    """Best first."""
+
+    results: list[ResultOut]
+    as_of: Time
+    known_at: Time

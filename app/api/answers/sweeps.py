@@ -1,0 +1,104 @@
+"""Sweeps in answers."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+from uuid import UUID
+
+from pydantic import Field
+
+from app.api.answers.base import AnswerBase
+from app.api.times import Time
+from app.domain.relation import Operation, Relation
+from app.store.sweeps.runs import Origin, SweepStatus
+
+
+class SweptSlotOut(AnswerBase):
+    """The slot of a sweep, in the words of whoever asked."""
+
+    entity: str | None
+    category: str | None
+    key: str
+
+
+class CountsOut(AnswerBase):
+    """What a sweep came to, so far."""
+
+    superseded: int = Field(0, description="Memories ended in favour of another.")
+    duplicates: int = Field(0, description="Memories withdrawn because another says the same.")
+    retracted: int = Field(0, description="Memories ended because another tells of their end.")
+    merged: int = Field(0, description="Pairs of memories made into one.")
+    reviews: int = Field(0, description="Questions to a person.")
+    postponed: int = Field(
+        0,
+        description="Memories to be looked at again: their judges failed, or something moved meanwhile.",
+    )
+
+
+class FindingOut(AnswerBase):
+    """One thing that a sweep did or asks. The log tells the whole of it: its request_id is the sweep's id."""
+
+    operation: Operation
+    relation: Relation
+    memory_id: UUID | None = Field(description="The memory in whose favour.")
+    others: list[UUID] = Field(description="The memories that end, or would.")
+    confidence: float
+    signals: list[str]
+    review: bool = Field(description="Whether a person is asked.")
+
+
+class SweepSummary(AnswerBase):
+    """A sweep and how far it is."""
+
+    id: UUID
+    status: SweepStatus
+    origin: Origin
+    slot: SweptSlotOut | None = Field(
+        description="The slot it is about; null: all of them, or one whose words were erased."
+    )
+    since: Time | None
+    dry_run: bool
+    total: int | None = Field(description="Memories to examine; null before it is counted.")
+    examined: int
+    progress: float | None = Field(description="Of 1; null before the memories are counted.")
+    counts: CountsOut
+    error: str | None
+    created_at: Time
+    started_at: Time | None
+    finished_at: Time | None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls.model_construct(**cls._values_from_row(row))
+
+    @classmethod
+    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        values = {name: row[name] for name in cls.model_fields if name in row}
+        values["progress"] = _compute_progress(row)
+        values["slot"] = SweptSlotOut(**row["slot"]) if row["slot"] else None
+        values["counts"] = CountsOut(**row["counts"])
+        return values
+
+
+class SweepOut(SweepSummary):
+    """A sweep, how far it is, and what it found."""
+
+    findings: list[FindingOut] = Field(description="In the order found, 1,000 at most.")
+
+    @classmethod
+    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        return super()._values_from_row(row) | {
+            "findings": [FindingOut(**finding) for finding in row["findings"]]
+        }
+
+
+def _compute_progress(row: Mapping[str, Any]) -> float | None:
+    if row["status"] == SweepStatus.DONE:
+        return 1.0
+    return min(1.0, row["examined"] / max(row["total"], 1)) if row["total"] is not None else None
+
+
+class SweepsAnswer(AnswerBase):
+    """Sweeps, newest first; what each found stands in the sweep itself."""
+
+    items: list[SweepSummary]
+    next_cursor: str | None

@@ -1,0 +1,72 @@
+"""The story of a memory in an answer."""
+
+from typing import Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.api.answers.memories import MemoryOut
+from app.api.answers.writes import SignalOut
+from app.api.times import Time
+from app.domain.relation import Relation
+from app.domain.strength import HalfLives
+from app.planning.why.story import Event, EventKind
+from app.services.why import Why
+
+
+class EventOut(BaseModel):
+    """One thing that happened to the memory's chain: an operation, a review, or a fact that was kept apart from it."""
+
+    model_config = ConfigDict(use_enum_values=True)
+
+    kind: EventKind
+    at: Time = Field(description="When it became known.")
+    valid: Time | None = Field(
+        description="The moment in valid time that it is about: a start, or an end that moved."
+    )
+    sentence: str
+    log_id: UUID | None
+    review_id: UUID | None
+    decided_by: str | None
+    relation: Relation
+    confidence: float | None
+    signals: list[SignalOut]
+    memory_ids: list[UUID]
+
+    @classmethod
+    def from_event(cls, event: Event) -> Self:
+        plain = {
+            name: getattr(event, name)
+            for name in cls.model_fields
+            if name not in ("signals", "memory_ids")
+        }
+        return cls.model_construct(
+            **plain,
+            signals=[SignalOut.from_finding(f) for f in event.signals],
+            memory_ids=list(event.memory_ids),
+        )
+
+
+class WhyAnswer(BaseModel):
+    """The memory as it stands, why in a sentence or two, and all that led to it, in the order in which it became known."""
+
+    memory: MemoryOut
+    summary: str
+    events: list[EventOut]
+    log_archived_until: Time | None = Field(
+        description="Where operations were archived since the chain began: the known time of the last. Up to then, some may be missing."
+    )
+    as_of: Time
+    known_at: Time
+
+    @classmethod
+    def from_why(cls, result: Why, half_lives: HalfLives) -> Self:
+        moment = result.moment
+        return cls.model_construct(
+            memory=MemoryOut.from_memory(result.memory, moment.as_of, half_lives),
+            summary=result.story.summary,
+            events=[EventOut.from_event(event) for event in result.story.events],
+            log_archived_until=result.archived_until,
+            as_of=moment.as_of,
+            known_at=moment.known_at,
+        )

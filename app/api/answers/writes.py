@@ -1,0 +1,158 @@
+"""Answers to writes."""
+
+from typing import Self
+from uuid import UUID
+
+from pydantic import Field
+
+from app.api.answers.base import AnswerBase
+from app.api.answers.memories import MemoryOut, StaleOut
+from app.api.answers.problem import Problem
+from app.api.times import Time
+from app.domain.relation import Decision, Finding, ModelCost, Operation, Relation
+from app.domain.strength import HalfLives
+from app.planning.hints import Hint, HintName
+from app.services.remember import ComparedMemory, Outcome
+
+
+class SignalOut(AnswerBase):
+    """A named reason, with its measured reliability."""
+
+    name: str
+    relation: Relation
+    confidence: float
+    explanation: str
+
+    @classmethod
+    def from_finding(cls, finding: Finding) -> Self:
+        return cls.model_construct(**{name: getattr(finding, name) for name in cls.model_fields})
+
+
+class DecisionOut(AnswerBase):
+    """Why the operation was chosen."""
+
+    relation: Relation
+    confidence: float
+    decided_by: str
+    reasoning: str
+    signals: list[SignalOut]
+
+    @classmethod
+    def from_decision(cls, decision: Decision) -> Self:
+        return cls.model_construct(
+            relation=decision.relation,
+            confidence=decision.confidence,
+            decided_by=decision.decided_by,
+            reasoning=decision.reasoning,
+            signals=[SignalOut.from_finding(finding) for finding in decision.findings],
+        )
+
+
+class UsageOut(AnswerBase):
+    """What asking a model took; zeros where none was asked."""
+
+    llm_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    ms: float
+    trouble: str | None = Field(
+        description="Why the model's answer was not used, or what of it was ignored."
+    )
+
+    @classmethod
+    def from_model_cost(cls, cost: ModelCost | None) -> Self:
+        cost = cost or ModelCost("", "")
+        return cls.model_construct(**{name: getattr(cost, name) for name in cls.model_fields})
+
+
+class CandidateOut(AnswerBase):
+    """A stored memory the fact was compared with; `relation` is null where nothing certain can be said."""
+
+    id: UUID
+    content: str
+    similarity: float | None = Field(description="Cosine of the two texts, -1 to 1.")
+    relation: Relation | None
+    confidence: float | None
+    reasoning: str | None
+    signals: list[SignalOut]
+    vetoes: list[str] = Field(description="Why the two cannot be about the same thing.")
+
+    @classmethod
+    def from_candidate(cls, candidate: ComparedMemory) -> Self:
+        judgment = candidate.judgment
+        return cls.model_construct(
+            id=candidate.memory.id,
+            content=candidate.memory.fact.content,
+            similarity=candidate.similarity,
+            relation=judgment.relation if judgment else None,
+            confidence=judgment.confidence if judgment else None,
+            reasoning=judgment.reasoning if judgment else None,
+            signals=[SignalOut.from_finding(finding) for finding in judgment.findings]
+            if judgment
+            else [],
+            vetoes=list(judgment.vetoes) if judgment else [],
+        )
+
+
+class HintOut(AnswerBase):
+    """What should be known before acting on a fact."""
+
+    name: HintName
+    sentence: str
+    memory_ids: list[UUID]
+
+    @classmethod
+    def from_hint(cls, hint: Hint) -> Self:
+        return cls.model_construct(
+            name=hint.name, sentence=hint.sentence, memory_ids=list(hint.memory_ids)
+        )
+
+
+class WriteAnswer(AnswerBase):
+    """What a write did. On NOOP `memory` is the stored one that says it already; on DELETE it is null."""
+
+    operation: Operation | None = Field(
+        description="Null where the agent is frozen and the fact waits as a review."
+    )
+    memory: MemoryOut | None
+    superseded: list[UUID] = Field(description="What it ended.")
+    decision: DecisionOut
+    candidates: list[CandidateOut]
+    adjusted: list[UUID] = Field(description="Others whose interval moved.")
+    known_at: Time = Field(description="The known time of this write.")
+    log_id: UUID | None = Field(description="Null on a dry run.")
+    review_id: UUID | None = Field(
+        description="The review that waits for a person, if this write left one."
+    )
+    usage: UsageOut
+    dry_run: bool
+    hints: list[HintOut] = Field([], description="What should be known before acting on it.")
+    stale: list[StaleOut] = Field(
+        [],
+        description="What rests on a memory that it ended, and holds on: look whether it is still right.",
+    )
+
+    @classmethod
+    def from_outcome(cls, outcome: Outcome, half_lives: HalfLives) -> Self:
+        plan, memory = outcome.plan, outcome.memory
+        return cls.model_construct(
+            operation=None if outcome.frozen else plan.operation,
+            memory=MemoryOut.from_memory(memory, plan.now, half_lives) if memory else None,
+            superseded=[] if outcome.frozen else list(plan.superseded),
+            decision=DecisionOut.from_decision(plan.decision),
+            candidates=[CandidateOut.from_candidate(c) for c in outcome.candidates],
+            adjusted=[] if outcome.frozen else list(plan.adjusted),
+            known_at=plan.now,
+            log_id=outcome.written.log_id if outcome.written else None,
+            review_id=outcome.written.review_id if outcome.written else outcome.waiting_review_id,
+            usage=UsageOut.from_model_cost(plan.model_cost),
+            dry_run=outcome.written is None and outcome.waiting_review_id is None,
+            hints=[HintOut.from_hint(hint) for hint in outcome.hints],
+            stale=[StaleOut.from_stale_memory(stale) for stale in outcome.stale],
+        )
+
+
+class BatchAnswer(AnswerBase):
+    """One result per item, in order: what a single store answers, or a problem."""
+
+    results: list[WriteAnswer | Problem]

@@ -1,0 +1,47 @@
+"""Lines of JSON in a request body."""
+
+import codecs
+from collections.abc import AsyncIterator
+
+from app.domain.errors import BadImportLine
+
+NDJSON = "application/x-ndjson"
+MAX_LINE_BYTES = 2**20
+
+
+class NumberedLines:
+    """The lines of a stream that are not blank, with their numbers. Raises BadImportLine for one of more than `longest` bytes."""
+
+    def __init__(self, stream: AsyncIterator[bytes]) -> None:
+        self.longest = MAX_LINE_BYTES
+        self._lines = self._number_lines(stream)
+
+    def __aiter__(self) -> AsyncIterator[tuple[int, bytes]]:
+        return self._lines
+
+    async def __anext__(self) -> tuple[int, bytes]:
+        return await anext(self._lines)
+
+    async def _number_lines(self, stream: AsyncIterator[bytes]) -> AsyncIterator[tuple[int, bytes]]:
+        number = 0
+        async for line in self._split_lines(stream):
+            number += 1
+            raw = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if len(raw) > self.longest:
+                raise BadImportLine(number, f"It is longer than {self.longest} bytes.")
+            if raw.strip():
+                yield number, raw
+
+    async def _split_lines(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Lines as they end; one that grows too long is handed on as it is, to be refused."""
+        rest = bytearray()
+        async for chunk in stream:
+            first, *others = chunk.split(b"\n")
+            rest += first
+            for line in others:
+                yield bytes(rest)
+                rest = bytearray(line)
+            if len(rest) > self.longest:
+                yield bytes(rest)
+        if rest:
+            yield bytes(rest)

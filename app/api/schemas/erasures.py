@@ -1,0 +1,41 @@
+"""Requests that erase."""
+
+from typing import Self
+from uuid import UUID
+
+from pydantic import ConfigDict, Field, StrictBool, model_validator
+
+from app.api.schemas.fields import (
+    StrictRequest,
+    Word,
+    build_schema_requirement,
+)
+
+
+class ErasureRequest(StrictRequest):
+    """What to erase: exactly one of a chain, a session, the agent."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                build_schema_requirement("chain_id"),
+                build_schema_requirement("session_id"),
+                build_schema_requirement("agent_id"),
+            ]
+        }
+    )
+
+    chain_id: UUID | None = Field(
+        None, description="A fact with all its versions: the id of its chain, or of any version."
+    )
+    session_id: Word | None = Field(None, description="All that was said in a session.")
+    agent_id: Word | None = Field(
+        None, description="Everything of this agent: repeat its id to confirm."
+    )
+    cascade: StrictBool = Field(False, description="Erase also what the texts were merged into.")
+
+    @model_validator(mode="after")
+    def _one_scope(self) -> Self:
+        if sum(scope is not None for scope in (self.chain_id, self.session_id, self.agent_id)) != 1:
+            raise ValueError("name exactly one of chain_id, session_id, agent_id")
+        return self

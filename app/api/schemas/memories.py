@@ -1,0 +1,297 @@
+"""Requests that store, correct and end memories."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+from pydantic import ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
+
+from app.api.schemas.fields import (
+    DETAILS,
+    MAX_ITEMS,
+    MAX_LIST,
+    Content,
+    Details,
+    Fraction,
+    Number,
+    OptionalWord,
+    StrictRequest,
+    Word,
+    Words,
+    build_schema_requirement,
+)
+from app.api.times import Time
+from app.domain.fact import Fact, Kind, Lifespan, Tier
+from app.domain.relation import Classify
+from app.store.memories import Filters
+
+
+def _no_null_but_in(*nullable: str) -> Callable[[dict[str, Any]], None]:
+    """In the document: at least one field is needed, and only these may be null."""
+
+    def restrict_nulls(schema: dict[str, Any]) -> None:
+        schema["minProperties"] = 1
+        for name, field in schema["properties"].items():
+            if name not in nullable:
+                field["anyOf"].remove({"type": "null"})
+
+    return restrict_nulls
+
+
+class FactFields(StrictRequest):
+    """What can be said of a fact; left out = not said."""
+
+    content: Content
+    kind: Kind | None = Field(None, description="Default `fact`.")
+    entity: Word | None = Field(None, description="Who or what it is about. Default `user`.")
+    category: OptionalWord | None = None
+    key: Word | None = Field(
+        None,
+        description="Which attribute. A key holds one value at a time unless `single_valued` is false.",
+    )
+    value: Content | None = None
+    single_valued: StrictBool | None = None
+    details: Details = Field(
+        default_factory=dict,
+        description=f"{DETAILS} Of a decision: rationale, alternatives, related_files.",
+    )
+    tier: Tier | None = None
+    importance: Annotated[Fraction, Number] | None = Field(None, description="0 to 1. Default 0.5.")
+    confidence: Annotated[Fraction, Number] | None = Field(None, description="0 to 1. Default 1.")
+    tags: Words = Field(default_factory=list)
+    entities: Words = Field(default_factory=list)
+    sources: Words = Field(default_factory=list)
+    source: Word | None = None
+    session_id: Word | None = None
+    project: Word | None = Field(None, description="The project it belongs to, by name.")
+    trust: Annotated[int, Field(ge=0, le=100), Number] | None = Field(
+        None, description="0 to 100. Default 50."
+    )
+    lifespan: Lifespan | None = Field(
+        None,
+        description="Whether it ends with its session or with its project. Default `permanent`: with neither.",
+    )
+    valid_from: Time | None = Field(
+        None, description="When it became true in the world. Default: now."
+    )
+    source_date: Time | None = Field(None, description="Another name for `valid_from`.")
+    valid_until: Time | None = Field(None, description="A stated end.")
+
+    @model_validator(mode="after")
+    def _check_times(self) -> Self:
+        if (
+            self.valid_from is not None
+            and self.source_date is not None
+            and self.valid_from != self.source_date
+        ):
+            raise ValueError("valid_from and source_date say the same thing; give one of them")
+        start = self.valid_from or self.source_date
+        if start is not None and self.valid_until is not None and self.valid_until <= start:
+            raise ValueError("valid_until must lie after valid_from")
+        return self
+
+    def to_fact(self) -> Fact:
+        return Fact(
+            content=self.content,
+            kind=self.kind,
+            entity=self.entity,
+            category=self.category,
+            key=self.key,
+            value=self.value,
+            single_valued=self.single_valued,
+            details=self.details,
+            tier=self.tier,
+            importance=self.importance,
+            confidence=self.confidence,
+            tags=tuple(dict.fromkeys(self.tags)),
+            entities=tuple(dict.fromkeys(self.entities)),
+            sources=tuple(dict.fromkeys(self.sources)),
+            source=self.source,
+            session_id=self.session_id,
+            project=self.project,
+            trust=self.trust,
+            lifespan=self.lifespan,
+            valid_from=self.valid_from or self.source_date,
+            valid_until=self.valid_until,
+        )
+
+
+class StoreRequest(FactFields):
+    """A fact to store."""
+
+    supersedes: UUID | Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIST)] | None = (
+        Field(None, description="The memory, or memories, that it replaces.")
+    )
+    classify: StrictBool | Classify | None = Field(
+        None,
+        description="Which judges are asked; false: none but exact-duplicate detection; true or left out: as configured.",
+    )
+    dry_run: StrictBool = Field(
+        False, description="true: answer with what would be done and write nothing."
+    )
+
+    @property
+    def judges(self) -> Classify | None:
+        if isinstance(self.classify, bool):
+            return None if self.classify else Classify.OFF
+        return self.classify
+
+    @property
+    def superseded_ids(self) -> tuple[UUID, ...]:
+        if self.supersedes is None:
+            return ()
+        return tuple(self.supersedes) if isinstance(self.supersedes, list) else (self.supersedes,)
+
+
+class BatchRequest(StrictRequest):
+    """Facts to store in order. Each item is a store request; one that cannot be stored fails alone unless `atomic`."""
+
+    items: Annotated[
+        list[
+            Annotated[
+                Any,
+                WithJsonSchema(
+                    {
+                        "$ref": "#/components/schemas/StoreRequest",
+                        "properties": {"dry_run": {"const": False}},
+                    }
+                ),
+            ]
+        ],
+        Field(min_length=1, max_length=MAX_ITEMS),
+    ]
+    atomic: StrictBool = False
+
+
+class SupersedeRequest(FactFields):
+    """What takes a memory's place: new `content`, or `by` the id of a stored memory."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                build_schema_requirement("content"),
+                build_schema_requirement("by") | {"maxProperties": 1},
+            ]
+        }
+    )
+
+    content: Content | None = None  # type: ignore[assignment]  # here it may be left out, for `by`
+    by: UUID | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.content is None) == (self.by is None):
+            raise ValueError("give either content, or by with the id of a stored memory")
+        if self.by is not None and self.model_fields_set - {"by"}:
+            raise ValueError("with by, nothing else is taken: a stored memory stays as it is")
+        return self
+
+
+class PatchRequest(StrictRequest):
+    """Corrections. What is left out stays; `valid_until: null` opens the stated end. Content is never changed: supersede it."""
+
+    model_config = ConfigDict(
+        json_schema_extra=_no_null_but_in("valid_until", "source", "session_id", "project")
+    )
+
+    valid_from: Time | None = None
+    valid_until: Time | None = None
+    tier: Tier | None = None
+    importance: Annotated[Fraction, Number] | None = None
+    confidence: Annotated[Fraction, Number] | None = None
+    tags: Words | None = None
+    entities: Words | None = None
+    sources: Words | None = None
+    source: Word | None = None
+    session_id: Word | None = None
+    project: Word | None = None
+    trust: Annotated[int, Field(ge=0, le=100), Number] | None = None
+    lifespan: Lifespan | None = None
+    details: Details | None = Field(None, description=DETAILS)
+
+    @model_validator(mode="after")
+    def _require_correction(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("name at least one field to correct")
+        nullable = {"valid_until", "source", "session_id", "project"}
+        if empty := [
+            name for name in self.model_fields_set - nullable if getattr(self, name) is None
+        ]:
+            raise ValueError(f"{empty[0]} cannot be null")
+        return self
+
+    def to_corrections(self) -> dict[str, Any]:
+        """What it corrects of the belief."""
+        names = {"valid_from": "valid_from", "valid_until": "said_until", "tier": "tier"}
+        return {names[name]: getattr(self, name) for name in names.keys() & self.model_fields_set}
+
+    def to_metadata(self) -> dict[str, Any]:
+        """What it corrects beside the belief."""
+        return {
+            name: getattr(self, name)
+            for name in self.model_fields_set - {"valid_from", "valid_until", "tier"}
+        }
+
+
+class FilterFields(StrictRequest):
+    """What a list or a search is narrowed to. Words of the slot compare trimmed and case folded."""
+
+    kind: Kind | None = None
+    entity: Word | None = None
+    category: OptionalWord | None = None
+    key: Word | None = None
+    session_id: Word | None = None
+    project: Word | None = None
+    tags_any: Words = Field(default_factory=list)
+    tags_all: Words = Field(default_factory=list)
+    min_importance: Fraction | None = None
+
+    def to_filters(self) -> Filters:
+        return Filters(
+            kind=self.kind,
+            entity=self.entity,
+            category=self.category,
+            key=self.key,
+            session_id=self.session_id,
+            project=self.project,
+            tags_any=tuple(self.tags_any),
+            tags_all=tuple(self.tags_all),
+            min_importance=self.min_importance,
+        )
+
+
+class RetractRequest(StrictRequest):
+    """How a memory ends without a successor."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"at": {"type": "null"}}},
+                {"properties": {"never_true": {"const": False}}},
+            ]
+        }
+    )
+
+    at: Time | None = Field(default=None, description="When it stopped being true. Default: now.")
+    reason: Content | None = None
+    never_true: StrictBool = Field(
+        default=False, description="true: it was never true; what it replaced holds again."
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.at is not None and self.never_true:
+            raise ValueError("what was never true has no end: give at or never_true, not both")
+        return self
+
+
+class DeleteQuery(StrictRequest):
+    """How DELETE ends a memory."""
+
+    erase: bool = Field(
+        default=False,
+        description="true: erase its text, vector and hashes everywhere. This cannot be undone.",
+    )
+    cascade: bool = Field(
+        default=False, description="With erase: erase also what its text was merged into."
+    )

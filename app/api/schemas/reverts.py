@@ -1,0 +1,69 @@
+"""Requests that undo operations."""
+
+from typing import Self
+from uuid import UUID
+
+from pydantic import ConfigDict, Field, StrictBool, model_validator
+
+from app.api.schemas.fields import StrictRequest, Word, build_schema_requirement
+from app.api.times import Time
+from app.domain.relation import Judge, Operation
+from app.store.log.reverts import Selection
+
+
+class RevertRequest(StrictRequest):
+    """How an operation is undone."""
+
+    cascade: StrictBool = Field(
+        default=False, description="Undo first what was built on it; without this, 409 lists that."
+    )
+    store: StrictBool = Field(
+        default=False,
+        description="Of a NOOP or DELETE: store what was said as a memory of its own too.",
+    )
+
+
+class RevertsRequest(StrictRequest):
+    """Which operations to undo, all criteria together; those that were undone before are left out."""
+
+    model_config = ConfigDict(
+        json_schema_extra=lambda schema: schema.update(
+            anyOf=[
+                build_schema_requirement(name)
+                for name in (*Selection.__dataclass_fields__, "sweep_id")
+            ]
+        )
+    )
+
+    operation: Operation | None = None
+    sweep_id: UUID | None = Field(None, description="What a sweep did.")
+    request_id: Word | None = Field(
+        None, description="X-Request-Id of the call that did them: a batch, an import."
+    )
+    session_id: Word | None = None
+    source: Word | None = Field(None, description="`source` of the facts that were sent.")
+    decided_by: Judge | None = Field(None, description="Which judge decided.")
+    since: Time | None = None
+    until: Time | None = None
+    cascade: StrictBool = Field(
+        False, description="Undo also what was built on them; without this, 409 lists that."
+    )
+    dry_run: StrictBool = Field(
+        False, description="true: answer with what would be undone and write nothing."
+    )
+
+    @model_validator(mode="after")
+    def _require_criterion(self) -> Self:
+        if all(
+            getattr(self, name) is None for name in (*Selection.__dataclass_fields__, "sweep_id")
+        ):  # null says nothing
+            raise ValueError("name at least one criterion, such as request_id or since")
+        if self.sweep_id and self.request_id:
+            raise ValueError(
+                "give request_id or sweep_id: operations of a sweep carry its id as their request_id"
+            )
+        return self
+
+    def to_selection(self) -> Selection:
+        given = {name: getattr(self, name) for name in Selection.__dataclass_fields__}
+        return Selection(**given | ({"request_id": str(self.sweep_id)} if self.sweep_id else {}))
