@@ -11,7 +11,7 @@ from app.classification.signals.endings import find_ending
 from app.classification.signals.reading import parse_text
 from app.domain.agent import AgentId
 from app.domain.decide import decide_operation
-from app.domain.fact import Fact, Kind, Tier
+from app.domain.fact import BaseFact, Fact, Kind, Tier
 from app.domain.policy import Policy
 from app.domain.relation import Classify, Judge, Judgment, ModelCost, Operation, Relation
 from app.domain.version import Memory
@@ -93,7 +93,7 @@ def should_consider(
     memory: Memory, similarity: float | None, *, min_importance: float, similarity_floor: float
 ) -> bool:
     """Whether a candidate is looked at (reference 002): important enough, or core; and near enough, where a floor is set."""
-    important = memory.belief.tier is Tier.CORE or (memory.fact.importance or 0.0) >= min_importance
+    important = memory.belief.tier is Tier.CORE or memory.fact.importance >= min_importance
     return important and (similarity is None or similarity >= similarity_floor)
 
 
@@ -108,7 +108,7 @@ def _judge_by_signals(fact: Fact, candidates: Sequence[Memory]) -> tuple[Judgmen
     return tuple(_judgment_from_signal(found, short[found.candidate]) for found in judged)
 
 
-def _statement_from_fact(fact: Fact) -> signals.Statement:
+def _statement_from_fact(fact: BaseFact) -> signals.Statement:
     kind = fact.kind or Kind.FACT
     entity = None if fact.entity == "user" else fact.entity  # nobody said it: it is the default
     return signals.Statement(

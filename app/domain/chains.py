@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from app.domain.errors import UnknownMemory
-from app.domain.fact import Fact, Slot
+from app.domain.fact import BaseFact, Slot
 from app.domain.version import Version
 
 
@@ -56,7 +56,7 @@ class Chains:
     def find_in_slot(self, slot: Slot) -> list[Version]:
         return [self._versions[i] for i in self._slots.get(slot, ())]
 
-    def find_same_text(self, fact: Fact, *, fuzzy: bool) -> list[Version]:
+    def find_same_text(self, fact: BaseFact, *, fuzzy: bool) -> list[Version]:
         """Versions with the same text, or the same loosely folded text, oldest first."""
         alike = (self._versions[i] for i in self._fuzzy.get(fact.fuzzy_hash, ()))
         found = (v for v in alike if fuzzy or v.content_hash == fact.content_hash)

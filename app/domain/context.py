@@ -33,7 +33,7 @@ class ContextItem:
 
     @property
     def kind(self) -> Kind:
-        return self.memory.fact.kind or Kind.FACT
+        return self.memory.fact.kind
 
     @property
     def line(self) -> str:
@@ -102,7 +102,7 @@ def _render_heading(kind: Kind) -> str:
 def render_memory_text(memory: Memory) -> str:
     """The memory's content on one line, after whom it is about where that is not the user and the content does not say it."""
     content = to_safe_line(memory.fact.content)
-    if memory.fact.entity in (None, "", "user"):
+    if memory.fact.entity in ("", "user"):
         return content
     entity = to_safe_line(memory.fact.entity)
     return (

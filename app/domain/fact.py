@@ -1,7 +1,7 @@
 """A fact, and the words it is told in (DESIGN §1)."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
@@ -76,9 +76,62 @@ class DerivedSlot:
         return hash_text(json.dumps([fold(self.entity), fold(self.key)]))
 
 
-@dataclass(frozen=True)  # without slots, so that what is folded and hashed is so once
-class Fact:
-    """An incoming fact, validated. None = not said. Times are aware, in UTC; `valid_until` is a stated end."""
+def holds_one_value(kind: Kind | None, key: str | None, single_valued: bool | None) -> bool:
+    """Return True if a slot with these words holds one value at a time.
+
+    The caller must have given a key. Neither the caller nor the kind may object: constraints keep
+    chains of their own.
+    """
+    return key is not None and kind is not Kind.CONSTRAINT and single_valued is not False
+
+
+class BaseFact:
+    """The slot and the hashes by which facts are compared, whether incoming or stored.
+
+    The subclasses have no slots, so that a hash is computed once and then cached.
+    """
+
+    content: str
+    kind: Kind | None
+    entity: str | None
+    category: str | None
+    key: str | None
+    value: str | None
+    single_valued: bool | None
+    valid_from: datetime | None
+    derived: DerivedSlot | None
+
+    @cached_property
+    def slot(self) -> Slot:
+        return Slot.from_words(self.entity, self.category, self.key)
+
+    @cached_property
+    def one_value(self) -> bool:
+        return holds_one_value(self.kind, self.key, self.single_valued)
+
+    @cached_property
+    def content_hash(self) -> bytes:
+        return hash_text(self.content)
+
+    @cached_property
+    def fuzzy_hash(self) -> bytes:
+        return hash_text_loosely(self.content)
+
+    @cached_property
+    def folded_hash(self) -> bytes:
+        return hash_text(fold(self.content))
+
+    @cached_property
+    def value_hash(self) -> bytes | None:
+        return None if self.value is None else hash_text(fold(self.value))
+
+
+@dataclass(frozen=True)
+class Fact(BaseFact):
+    """An incoming fact, validated; None means that the caller did not say it.
+
+    Times are aware and in UTC. `valid_until` is a stated end.
+    """
 
     content: str
     kind: Kind | None = None
@@ -102,82 +155,91 @@ class Fact:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     merged_from: tuple[UUID, ...] = ()
-    derived: "DerivedSlot | None" = None
+    derived: DerivedSlot | None = None
 
-    @cached_property
-    def slot(self) -> Slot:
-        return Slot.from_words(self.entity, self.category, self.key)
 
-    @cached_property
-    def one_value(self) -> bool:
-        """Whether its slot holds one value at a time: a key was given, and neither the caller nor the kind objects."""
-        return (
-            self.key is not None
-            and self.kind is not Kind.CONSTRAINT
-            and self.single_valued is not False
-        )
+DEFAULT_TRUST = 50
 
-    @cached_property
-    def content_hash(self) -> bytes:
-        return hash_text(self.content)
 
-    @cached_property
-    def fuzzy_hash(self) -> bytes:
-        return hash_text_loosely(self.content)
+@dataclass(frozen=True)
+class StoredFact(BaseFact):
+    """A fact as it is stored: the fields of `Fact`, with a default for everything that has one."""
 
-    @cached_property
-    def folded_hash(self) -> bytes:
-        return hash_text(fold(self.content))
+    content: str
+    kind: Kind = Kind.FACT
+    entity: str = "user"
+    category: str = ""
+    key: str | None = None
+    value: str | None = None
+    single_valued: bool | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+    tier: Tier = Tier.SEMANTIC
+    importance: float = 0.5
+    confidence: float = 1.0
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    source: str | None = None
+    session_id: str | None = None
+    project: str | None = None
+    trust: int = DEFAULT_TRUST
+    lifespan: Lifespan = Lifespan.PERMANENT
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    merged_from: tuple[UUID, ...] = ()
+    derived: DerivedSlot | None = None
 
-    @cached_property
-    def value_hash(self) -> bytes | None:
-        return None if self.value is None else hash_text(fold(self.value))
+    @classmethod
+    def from_fact(cls, fact: Fact) -> "StoredFact":
+        """Return the fact as it is stored, with defaults for what the caller did not say."""
+        values = {name: getattr(fact, name) for name in FACT_FIELDS}
+        stated = {name: value for name, value in values.items() if value is not None}
+        if not fact.entity:
+            stated.pop("entity", None)
+        return cls(**stated)
 
-    def merge_with(self, other: "Fact", text: str) -> "Fact":
-        """Both facts as one with this text: importance the maximum, tags, entities, sources and details united (reference 003).
+    def to_incoming_fact(self) -> Fact:
+        """Return the fact as a caller would send it now; words at their default count as unsaid."""
+        values = {name: getattr(self, name) for name in FACT_FIELDS}
+        if self.kind is Kind.FACT:
+            values["kind"] = None
+        if self.entity == "user":
+            values["entity"] = None
+        if not self.category:
+            values["category"] = None
+        return Fact(**values)
 
-        It lives as long as the longer-lived of both, with the session and project of that one.
-        """
-        one, two = self.fill_defaults(), other.fill_defaults()
-        assert one.lifespan is not None
-        assert two.lifespan is not None
-        longer = two if two.lifespan.outlasts(one.lifespan) else one
-        tags = dict.fromkeys(tag.strip().casefold() for tag in (*one.tags, *two.tags))
-        entities = {fold(entity): entity for entity in (*two.entities, *one.entities)}
-        said = (one.source, two.source)
-        return replace(
-            one,
-            content=text,
-            value=one.value or two.value,
-            details=two.details | one.details,
-            tier=Tier.CORE if Tier.CORE in (one.tier, two.tier) else Tier.SEMANTIC,
-            importance=max(one.importance or 0.0, two.importance or 0.0),
-            confidence=min(one.confidence or 0.0, two.confidence or 0.0),
-            tags=tuple(tags),
-            entities=tuple(entities.values()),
-            sources=tuple(dict.fromkeys([*one.sources, *two.sources, *(s for s in said if s)])),
-            session_id=longer.session_id,
-            project=longer.project,
-            trust=min(one.trust or 0, two.trust or 0),
-            lifespan=longer.lifespan,
-            valid_from=None,
-            valid_until=None,
-        )
 
-    def fill_defaults(self) -> "Fact":
-        """The fact as it is stored: everything not said at its default."""
-        settled = replace(
-            self,
-            kind=self.kind or Kind.FACT,
-            entity=self.entity or "user",
-            category=self.category or "",
-            tier=self.tier or Tier.SEMANTIC,
-            importance=0.5 if self.importance is None else self.importance,
-            confidence=1.0 if self.confidence is None else self.confidence,
-            trust=50 if self.trust is None else self.trust,
-            lifespan=self.lifespan or Lifespan.PERMANENT,
-        )
-        # No default changes the slot or a hash, so those made already are kept.
-        made = vars(self).keys() - self.__dataclass_fields__.keys()
-        vars(settled).update({name: vars(self)[name] for name in made})
-        return settled
+FACT_FIELDS = tuple(f.name for f in fields(StoredFact))
+"""The fields of a fact, incoming or stored, in the order in which the log writes them."""
+
+
+def merge_facts(one: StoredFact, other: StoredFact, text: str) -> StoredFact:
+    """Return both facts as one with this text (reference 003).
+
+    Importance is the maximum; tags, entities, sources and details are united. The merged fact has
+    the lifespan of the longer-lived fact, with the session and project of that fact.
+    """
+    longer = other if other.lifespan.outlasts(one.lifespan) else one
+    tags = dict.fromkeys(tag.strip().casefold() for tag in (*one.tags, *other.tags))
+    entities = {fold(entity): entity for entity in (*other.entities, *one.entities)}
+    origins = [origin for origin in (one.source, other.source) if origin]
+    sources = dict.fromkeys([*one.sources, *other.sources, *origins])
+    return replace(
+        one,
+        content=text,
+        value=one.value or other.value,
+        details=other.details | one.details,
+        tier=Tier.CORE if Tier.CORE in (one.tier, other.tier) else Tier.SEMANTIC,
+        importance=max(one.importance, other.importance),
+        confidence=min(one.confidence, other.confidence),
+        tags=tuple(tags),
+        entities=tuple(entities.values()),
+        sources=tuple(sources),
+        session_id=longer.session_id,
+        project=longer.project,
+        trust=min(one.trust, other.trust),
+        lifespan=longer.lifespan,
+        valid_from=None,
+        valid_until=None,
+    )

@@ -44,8 +44,6 @@ def compute_strength(memory: Memory, as_of: datetime, half_lives: HalfLives) -> 
     said = max(time for time in told if time is not None)
     used = max(said, usage.last_accessed_at or said)
     age = ((as_of - said).total_seconds() - (used - said).total_seconds() / 2) / _DAY
-    assert fact.importance is not None
-    assert fact.kind is not None
     half_life = half_lives.get_days(memory.belief.tier, fact.kind)
     repetitions = usage.access_count + usage.use_count / USES_PER_REPETITION
     return fade_importance(

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from app.domain.fact import Fact, Kind, Lifespan, Slot, Tier
+from app.domain.fact import BaseFact, Kind, Lifespan, Slot, StoredFact, Tier, holds_one_value
 from app.domain.relationship import LinkType
 
 
@@ -87,13 +87,9 @@ class Version:
 
     @property
     def one_value(self) -> bool:
-        return (
-            self.key is not None
-            and self.kind is not Kind.CONSTRAINT
-            and self.single_valued is not False
-        )
+        return holds_one_value(self.kind, self.key, self.single_valued)
 
-    def has_same_value(self, fact: Fact) -> bool:
+    def has_same_value(self, fact: BaseFact) -> bool:
         """Whether it holds the same value: values where both have one, else the folded contents (DESIGN §2)."""
         if self.value_hash is not None and fact.value is not None:
             return self.value_hash == fact.value_hash
@@ -137,7 +133,7 @@ class Memory:
 
     id: UUID
     chain_id: UUID
-    fact: Fact
+    fact: StoredFact
     belief: Belief
     created_at: datetime
     revision: int

@@ -9,7 +9,7 @@ from uuid import UUID
 from app.classification.signals.correction import is_correction
 from app.domain.chains import Chains
 from app.domain.errors import InvalidFact
-from app.domain.fact import Fact, Kind, Lifespan, Tier
+from app.domain.fact import Fact, Kind, StoredFact, Tier
 from app.domain.policy import Policy
 from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.timeline import settle_chain
@@ -63,7 +63,7 @@ def plan_addition(
         decision = Decision(
             Relation.NONE, 1.0, Judge.RULE, "Nothing stored says the same or holds in its place."
         )
-    stored = fact.fill_defaults()
+    stored = StoredFact.from_fact(fact)
     version = build_version(stored, new_id=new_id, chain_id=chain_id, start=start, now=now)
     inserted, changed = rewrite_chains(picture, now, [version], stored)
     return Plan(Operation.ADD, now, decision, target=new_id, inserted=inserted, changed=changed)
@@ -83,7 +83,7 @@ def plan_replacement(
     new_id: UUID,
 ) -> Plan:
     """The fact as the successor of `ended`: it inherits what DESIGN §3 says; each of them is contradicted by it and leaves core."""
-    stored = _inherit_from_ended(fact.fill_defaults(), ended, policy, decision.relation)
+    stored = _inherit_from_ended(StoredFact.from_fact(fact), ended, policy, decision.relation)
     version = build_version(stored, new_id=new_id, chain_id=chain_id, start=start, now=now)
     claimed = {v.id: v for v in [*ended, *claims]}
     demoted = [
@@ -103,14 +103,14 @@ def plan_replacement(
 
 
 def _inherit_from_ended(
-    fact: Fact, ended: Sequence[Version], policy: Policy, relation: Relation
-) -> Fact:
+    fact: StoredFact, ended: Sequence[Version], policy: Policy, relation: Relation
+) -> StoredFact:
     """Importance is the maximum of both; a core predecessor makes its successor core where the policy says so (reference 002)."""
     inherits = policy.core_inheritance == "any" or relation is Relation.CONTRADICTION
     core = inherits and any(v.belief.tier is Tier.CORE for v in ended)
-    importance = max([fact.importance or 0.0, *(v.importance for v in ended)])
+    importance = max([fact.importance, *(v.importance for v in ended)])
     boost = CORRECTION_BOOST if is_correction(fact.content) else 0.0
-    confidence = min(1.0, (fact.confidence or 0.0) + boost)
+    confidence = min(1.0, fact.confidence + boost)
     return replace(
         fact, importance=importance, confidence=confidence, tier=Tier.CORE if core else fact.tier
     )
@@ -124,7 +124,7 @@ def plan_claim_change(claim: Version, picture: Chains, now: datetime, decision: 
 def extend_lifespan(plan: Plan, version: Version, fact: Fact) -> Plan:
     """The plan of a fact that repeats the version; where the fact lives longer, or in another session or project, the version does from
     now on: else it would end with the first one, while the second goes on."""
-    lifespan = fact.lifespan or Lifespan.PERMANENT
+    lifespan = StoredFact.from_fact(fact).lifespan
     if not lifespan.outlasts(version.lifespan) and not _lives_elsewhere(fact, version):
         return plan
     metadata: dict[str, Any] = {"lifespan": lifespan}
@@ -148,23 +148,17 @@ def _lives_elsewhere(fact: Fact, version: Version) -> bool:
 
 
 def build_version(
-    fact: Fact, *, new_id: UUID, chain_id: UUID, start: datetime, now: datetime
+    fact: StoredFact, *, new_id: UUID, chain_id: UUID, start: datetime, now: datetime
 ) -> Version:
-    """The version that a fact with its defaults filled in becomes."""
-    assert fact.kind is not None
+    """Return the first revision of the version that a fact becomes."""
     if fact.kind is Kind.DECISION:
         check_decision(fact.details)
-    assert fact.entity is not None
-    assert fact.tier is not None
-    assert fact.importance is not None
-    assert fact.trust is not None
-    assert fact.lifespan is not None
     return Version(
         id=new_id,
         chain_id=chain_id,
         kind=fact.kind,
         entity=fact.entity,
-        category=fact.category or "",
+        category=fact.category,
         key=fact.key,
         single_valued=fact.single_valued,
         slot=fact.slot,
@@ -190,7 +184,7 @@ def build_version(
 
 
 def rewrite_chains(
-    picture: Chains, now: datetime, asserted: Iterable[Version], fact: Fact | None = None
+    picture: Chains, now: datetime, asserted: Iterable[Version], fact: StoredFact | None = None
 ) -> tuple[tuple[Insertion, ...], tuple[VersionChange, ...]]:
     """Recomputes every chain that `asserted` touches: what is new there, and what is believed otherwise from `now` on."""
     claims = {v.id: v for v in asserted}

@@ -9,7 +9,7 @@ from uuid import UUID
 from app.domain.chains import Chains
 from app.domain.decide import Choice, decide_operation, operation_of
 from app.domain.errors import InvalidFact
-from app.domain.fact import Fact, Kind
+from app.domain.fact import Fact, Kind, StoredFact
 from app.domain.policy import Policy
 from app.domain.relation import Decision, Judge, Judgment, Operation, Relation
 from app.domain.relationship import LinkType, Relationship
@@ -34,7 +34,7 @@ class PreparedMerge:
     """A merge prepared before the lock: the stored memory, the united fact, and the ids of the merged one and of the incoming one."""
 
     stored_id: UUID
-    fact: Fact
+    fact: StoredFact
     new_id: UUID
 
 
@@ -175,7 +175,7 @@ def _list_unsure_ends(case: _Case, choice: Choice[Judgment]) -> list[tuple[Revie
 
 
 def _resolve_trust(fact: Fact) -> int:
-    return fact.fill_defaults().trust or 0
+    return StoredFact.from_fact(fact).trust
 
 
 def _begins_later(case: _Case, judgment: Judgment) -> bool:
@@ -278,7 +278,7 @@ def _plan_merge(case: _Case, judgment: Judgment, merged: PreparedMerge | None) -
     ):
         return None
     check_end(case.start, case.fact.valid_until)
-    source = case.fact.fill_defaults()
+    source = StoredFact.from_fact(case.fact)
     kept = build_version(
         source, new_id=case.new_id, chain_id=case.new_id, start=case.start, now=case.now
     )
@@ -304,7 +304,7 @@ def _plan_merge(case: _Case, judgment: Judgment, merged: PreparedMerge | None) -
     )
 
 
-def _is_sound(united: Fact) -> bool:
+def _is_sound(united: StoredFact) -> bool:
     """Whether the details of both make sense in the kind of one: a decision wants its own to be of certain types."""
     try:
         if united.kind is Kind.DECISION:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.chains import Chains
-from app.domain.fact import Fact
+from app.domain.fact import Fact, StoredFact
 from app.domain.relation import Decision, Judgment, ModelCost, Operation, Relation
 from app.domain.relationship import Relationship
 from app.domain.version import Memory, Version
@@ -18,7 +18,7 @@ from app.domain.version import Memory, Version
 class Insertion:
     """A row to insert: the fact with every default filled in, and its version."""
 
-    fact: Fact
+    fact: StoredFact
     version: Version
 
 
@@ -169,7 +169,7 @@ def list_inserted_memories(plans: Iterable[Plan], picture: Chains) -> dict[UUID,
     }
 
 
-def _build_memory(fact: Fact, version: Version, supersedes_id: UUID | None) -> Memory:
+def _build_memory(fact: StoredFact, version: Version, supersedes_id: UUID | None) -> Memory:
     belief = version.belief
     life = {name: getattr(version, name) for name in _LIFE}
     fact = replace(

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.chains import Chains
-from app.domain.fact import Fact, Kind
+from app.domain.fact import Fact, Kind, StoredFact
 from app.domain.policy import Policy
 from app.domain.relation import Decision, Judge, Judgment, Operation, Relation
 from app.domain.relationship import LinkType, Relationship
@@ -171,7 +171,7 @@ def _find_protection(version: Version, fact: Fact) -> ReviewSource | None:
     """Why the fact may not shorten the version: constraints end by explicit calls only, and lower trust never ends higher."""
     if version.kind is Kind.CONSTRAINT:
         return ReviewSource.CONSTRAINT
-    return ReviewSource.TRUST if version.trust > (fact.fill_defaults().trust or 0) else None
+    return ReviewSource.TRUST if version.trust > StoredFact.from_fact(fact).trust else None
 
 
 def _is_separated(stored: Version, fact: Fact, picture: Chains, start: datetime) -> bool:

@@ -14,7 +14,7 @@ from app.domain.fact import Fact, Kind
 from app.domain.policy import Policy
 from app.domain.relation import Decision, Judge, Judgment, Operation, Relation
 from app.domain.timeline import begins_before
-from app.domain.version import Memory, Version
+from app.domain.version import Version
 from app.planning.building_blocks import rewrite_chains
 from app.planning.classified import PreparedMerge
 from app.planning.plan import Plan, Review, ReviewSource
@@ -30,17 +30,6 @@ class SweptMemory:
     fact: Fact
     judgments: tuple[Judgment, ...] = ()
     merged: PreparedMerge | None = None
-
-
-def to_incoming_fact(memory: Memory) -> Fact:
-    """The fact of a stored memory, as a caller would tell it now. What is stored as the default counts as not said."""
-    fact = memory.fact
-    return replace(
-        fact,
-        kind=None if fact.kind is Kind.FACT else fact.kind,
-        entity=None if fact.entity == "user" else fact.entity,
-        category=fact.category or None,
-    )
 
 
 def select_comparison_chains(

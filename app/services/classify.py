@@ -19,7 +19,7 @@ from app.classification.merge_text import find_merge_loss, join_texts
 from app.classification.signals import derive_fact_slot, prepare_text
 from app.domain.agent import AgentId
 from app.domain.decide import decide_operation
-from app.domain.fact import Fact
+from app.domain.fact import Fact, StoredFact, merge_facts
 from app.domain.policy import Policy
 from app.domain.relation import Classify, Operation, Relation
 from app.domain.version import Belief, Memory
@@ -265,7 +265,7 @@ class Classifier:
         if len(text) > MAX_MERGED:
             return item
         united = replace(
-            stored.fact.merge_with(item.fact, text),
+            merge_facts(stored.fact, StoredFact.from_fact(item.fact), text),
             merged_from=(stored.id, item.new_id),
             derived=None,
         )
@@ -292,7 +292,7 @@ def _split_chunks(sequence: Sequence[Item], size: int) -> Iterator[Sequence[Item
 
 def _memory_from_item(item: ClassifiedItem) -> Memory:
     """A fact of the batch as the memory that it will be, if it is inserted; its dates are made under the lock."""
-    fact = item.fact.fill_defaults()
+    fact = StoredFact.from_fact(item.fact)
     start = fact.valid_from or _SOME_TIME
     return Memory(item.new_id, item.new_id, fact, Belief(start, start), start, 1, None)
 

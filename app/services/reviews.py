@@ -21,6 +21,7 @@ from app.domain.errors import (
     UnknownLogEntry,
     UnknownReview,
 )
+from app.domain.fact import merge_facts
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Relation
 from app.domain.version import Memory
@@ -360,7 +361,7 @@ class ReviewDecider:
             return _PreparedMerge()
         text = join_texts(old.fact.content, new.fact.content)
         united = replace(
-            old.fact.merge_with(new.fact, text), merged_from=(old.id, new.id), derived=None
+            merge_facts(old.fact, new.fact, text), merged_from=(old.id, new.id), derived=None
         )
         merged = PreparedMerge(old.id, united, uuid7())
         [vector] = await self._embedder.encode([text])

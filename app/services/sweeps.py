@@ -29,7 +29,6 @@ from app.planning.sweeps import (
     can_act,
     plan_sweep,
     select_comparison_chains,
-    to_incoming_fact,
 )
 from app.services import metrics
 from app.services.classify import (
@@ -221,7 +220,7 @@ class Sweeper:
         return items
 
     def _item_from_memory(self, memory: Memory, vector: NDArray[np.float32]) -> ClassifiedItem:
-        fact = to_incoming_fact(memory)
+        fact = memory.fact.to_incoming_fact()
         return ClassifiedItem(StoreCommand(fact), fact, self._tier, memory.id, vector)
 
     async def _find_nearest(

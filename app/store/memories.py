@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.errors import EmbeddingsChanged
-from app.domain.fact import DerivedSlot, Fact, Kind, Lifespan, Slot
+from app.domain.fact import FACT_FIELDS, DerivedSlot, Kind, Lifespan, Slot, StoredFact
 from app.domain.strength import HalfLives
 from app.domain.text import fold
 from app.domain.version import Memory, Moment, Usage
@@ -67,7 +67,7 @@ _USAGE = ", ".join(
 )
 
 _FACT_COLUMNS = tuple(
-    f.name for f in fields(Fact) if f.name not in ("tier", "valid_from", "valid_until", "derived")
+    name for name in FACT_FIELDS if name not in ("tier", "valid_from", "valid_until", "derived")
 )
 MEMORY = (
     "m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key, m.derived_value, "
@@ -218,7 +218,7 @@ def memory_from_row(row: Mapping[str, Any]) -> Memory:
         else None
     )
     said |= {"kind": Kind(row["kind"]), "lifespan": Lifespan(row["lifespan"])}
-    fact = Fact(
+    fact = StoredFact(
         **said, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until
     )
     repeated = (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
 from app.domain.agent import AgentId
-from app.domain.fact import Fact, Tier
+from app.domain.fact import FACT_FIELDS, BaseFact, StoredFact, Tier
 from app.domain.relationship import Relationship
 from app.domain.version import Belief, Version
 from app.planning.plan import Insertion, Plan, Review
@@ -200,7 +200,7 @@ def memory_row(
     )
 
 
-def _derived_slot_values(fact: Fact) -> tuple[object, ...]:
+def _derived_slot_values(fact: StoredFact) -> tuple[object, ...]:
     slot = fact.derived
     return (slot.entity, slot.key, slot.value, slot.digest) if slot else (None, None, None, None)
 
@@ -308,10 +308,10 @@ def _field_names(of: type) -> tuple[str, ...]:
     return tuple(f.name for f in fields(of))
 
 
-_INCOMING = tuple(name for name in _field_names(Fact) if name != "derived")
+_INCOMING = tuple(name for name in FACT_FIELDS if name != "derived")
 
 
-def _fact_to_state(fact: Fact, plan: Plan) -> dict[str, Any]:
+def _fact_to_state(fact: StoredFact, plan: Plan) -> dict[str, Any]:
     """A fact as it was stored; its text only where `incoming` does not carry it already."""
     stored = fact_to_json(fact) | ({"look_again": plan.look_again} if plan.look_again else {})
     if plan.incoming is not None and plan.incoming.content == fact.content:
@@ -319,11 +319,11 @@ def _fact_to_state(fact: Fact, plan: Plan) -> dict[str, Any]:
     return stored
 
 
-def fact_to_json(fact: Fact, names: Iterable[str] | None = None) -> dict[str, Any]:
+def fact_to_json(fact: BaseFact, names: Iterable[str] | None = None) -> dict[str, Any]:
     """A fact as JSON, without what was not said; of these names only."""
     return {
         name: value
-        for name in names or _field_names(Fact)
+        for name in names or FACT_FIELDS
         if (value := getattr(fact, name)) not in (None, (), {})
     }
 

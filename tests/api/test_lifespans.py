@@ -373,11 +373,13 @@ def test_endings_and_projects_travel_with_an_export(client: httpx.Client) -> Non
 
 
 def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
-    from app.domain.fact import Fact, Lifespan
+    from app.domain.fact import Lifespan, StoredFact, merge_facts
 
-    short = Fact("Has a dog", session_id="monday", lifespan=Lifespan.SESSION)
-    long = Fact("Has a cat", session_id="tuesday", project="almanac", lifespan=Lifespan.PROJECT)
-    for merged in (short.merge_with(long, "Has both"), long.merge_with(short, "Has both")):
+    short = StoredFact("Has a dog", session_id="monday", lifespan=Lifespan.SESSION)
+    long = StoredFact(
+        "Has a cat", session_id="tuesday", project="almanac", lifespan=Lifespan.PROJECT
+    )
+    for merged in (merge_facts(short, long, "Has both"), merge_facts(long, short, "Has both")):
         assert (merged.lifespan, merged.session_id, merged.project) == (
             Lifespan.PROJECT,
             "tuesday",

@@ -17,7 +17,7 @@ from app.domain.context import (
     score_usefulness,
     to_safe_line,
 )
-from app.domain.fact import Fact, Kind
+from app.domain.fact import Kind, StoredFact
 from app.domain.relationship import LinkType
 from app.domain.tokens import estimate_tokens
 from app.domain.version import Belief, Memory, StalenessCause, Status
@@ -29,7 +29,7 @@ def memory(content: str = "Has a dog", kind: Kind = Kind.FACT, **more: str) -> M
     return Memory(
         uuid4(),
         uuid4(),
-        Fact(content, kind=kind, **more).fill_defaults(),
+        StoredFact(content, kind=kind, **more),
         Belief(SINCE, SINCE),
         SINCE,
         1,
@@ -182,9 +182,7 @@ def test_whom_it_is_about_is_told_where_the_text_does_not(entity: str, text: str
 
 def test_an_end_that_is_known_is_told() -> None:
     belief = Belief(SINCE, SINCE, valid_until=datetime(2027, 1, 1, tzinfo=UTC))
-    stored = Memory(
-        uuid4(), uuid4(), Fact("Lives in Porto").fill_defaults(), belief, SINCE, 1, None
-    )
+    stored = Memory(uuid4(), uuid4(), StoredFact("Lives in Porto"), belief, SINCE, 1, None)
     assert (
         ContextItem(stored, render_memory_text(stored), 0.5).line
         == "- Lives in Porto (since 2026-01-05, until 2027-01-01)\n"

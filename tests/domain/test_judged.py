@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.domain.chains import Chains
 from app.domain.decide import TIE, decide_operation, operation_of
-from app.domain.fact import Fact, Kind, Tier
+from app.domain.fact import Fact, Kind, StoredFact, Tier
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, Relation
 from app.domain.timeline import order_versions
@@ -69,7 +69,7 @@ def test_each_relation_leads_to_its_operation() -> None:
 
 def test_a_complement_becomes_a_merge_of_both() -> None:
     picture, [one] = remembered(Fact("one"))
-    merged = PreparedMerge(one, Fact("one. something new").fill_defaults(), uuid4())
+    merged = PreparedMerge(one, StoredFact("one. something new"), uuid4())
     plan = planned(picture, said(one, Relation.COMPLEMENT), merged=merged)
     assert plan.operation is Operation.MERGE
     assert plan.target == merged.new_id
@@ -186,9 +186,7 @@ def test_any_judgments_keep_the_invariants(
     judgments = [
         j for j in judgments if j.decided_by is not Judge.RULE or picture.has_version(j.memory_id)
     ]
-    merged = (
-        PreparedMerge(known[0], Fact("both").fill_defaults(), uuid4()) if merge and known else None
-    )
+    merged = PreparedMerge(known[0], StoredFact("both"), uuid4()) if merge and known else None
     before = {v.id: v for v in picture.list_versions()}
     policy = Policy()
     plan = plan_store(

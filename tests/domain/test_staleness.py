@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.chains import Chains
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory, Withdrawn
-from app.domain.fact import Fact
+from app.domain.fact import StoredFact
 from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.relationship import BINDING, LinkType, Relationship
 from app.domain.version import Belief, StalenessCause, Status
@@ -31,9 +31,7 @@ def belief(**claims: Any) -> Belief:
 
 
 def plan(before: Belief, after: Belief) -> Plan:
-    version = build_version(
-        Fact("One").fill_defaults(), new_id=ONE, chain_id=ONE, start=START, now=START
-    )
+    version = build_version(StoredFact("One"), new_id=ONE, chain_id=ONE, start=START, now=START)
     change = VersionChange(
         version.replace_claims(**fields(before)), version.replace_claims(**fields(after))
     )
@@ -80,12 +78,8 @@ def test_a_memory_is_stale_because_of_some_or_all_that_ended() -> None:
 
 
 def picture(**claims: Any) -> Chains:
-    one = build_version(
-        Fact("One").fill_defaults(), new_id=ONE, chain_id=ONE, start=START, now=START
-    )
-    two = build_version(
-        Fact("Two").fill_defaults(), new_id=TWO, chain_id=TWO, start=START, now=START
-    )
+    one = build_version(StoredFact("One"), new_id=ONE, chain_id=ONE, start=START, now=START)
+    two = build_version(StoredFact("Two"), new_id=TWO, chain_id=TWO, start=START, now=START)
     return Chains([one.replace_claims(**claims), two])
 
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.fact import Fact, Kind, Tier
+from app.domain.fact import Kind, StoredFact, Tier
 from app.domain.strength import CORE_FLOOR, HalfLives, compute_strength, fade_importance
 from app.domain.version import Belief, Memory, Usage
 
@@ -106,7 +106,7 @@ def told(*, valid_from: datetime = TOLD, usage: Usage = NEVER_REPEATED) -> Memor
     return Memory(
         uuid4(),
         uuid4(),
-        Fact("Has a dog", importance=0.8).fill_defaults(),
+        StoredFact("Has a dog", importance=0.8),
         Belief(valid_from, TOLD),
         TOLD,
         1,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.fact import Fact
+from app.domain.fact import StoredFact
 from app.domain.relation import Finding, Operation, Relation
 from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Belief, Memory
@@ -50,7 +50,7 @@ def story(
     as_of: datetime = KNOWN,
     **more: Any,
 ) -> Story:
-    memory = Memory(about, ONE, Fact("One").fill_defaults(), now or belief(), KNOWN, 1, None)
+    memory = Memory(about, ONE, StoredFact("One"), now or belief(), KNOWN, 1, None)
     material = StoryMaterial(
         memory, frozenset({ONE, TWO}), entries, (), (), TEXTS if texts is None else texts
     )

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from app.domain.fact import Fact
+from app.domain.fact import StoredFact
 from app.domain.version import Belief, Memory
 from app.services.mates import NEAR_IN_BATCH, BatchNeighbours
 
@@ -13,9 +13,7 @@ NOW = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 def some_memory(number: int) -> Memory:
-    return Memory(
-        uuid4(), uuid4(), Fact(f"Fact {number}").fill_defaults(), Belief(NOW, NOW), NOW, 1, None
-    )
+    return Memory(uuid4(), uuid4(), StoredFact(f"Fact {number}"), Belief(NOW, NOW), NOW, 1, None)
 
 
 def test_each_meets_the_nearest_of_those_before_it_however_the_batch_is_cut() -> None:

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from app.domain.fact import Fact, Kind, Tier
+from app.domain.fact import Kind, StoredFact, Tier
 from app.domain.strength import MAX_REINFORCEMENTS, HalfLives, compute_strength
 from app.domain.version import Belief, Memory, Usage
 from app.store.engine import Patience, create_engine, fetch_rows
@@ -53,11 +53,11 @@ def anything(chance: random.Random) -> Memory:
     counts = [chance.choice([0, 0, 1, 7, MAX_REINFORCEMENTS, 10**12]) for _ in range(2)]
     repetitions, uses = ((count, some_time() if count else None) for count in counts)
     usage = Usage(*repetitions, *uses)
-    fact = Fact(
+    fact = StoredFact(
         "x",
         kind=chance.choice(list(Kind)),
         importance=chance.choice([0.0, 5e-324, 1.0, chance.random()]),
-    ).fill_defaults()
+    )
     belief = Belief(some_time(), NOW, tier=chance.choice(list(Tier)))
     return Memory(uuid4(), uuid4(), fact, belief, some_time(), 1, None, usage)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.fact import Fact
+from app.domain.fact import BaseFact
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class PromptStatement:
     value: str | None = None
 
     @classmethod
-    def from_fact(cls, fact: Fact) -> "PromptStatement":
+    def from_fact(cls, fact: BaseFact) -> "PromptStatement":
         return cls(fact.content, fact.valid_from, fact.entity, fact.category, fact.key, fact.value)
 
 

@@ -3,12 +3,12 @@
 from app.classification.signals.frames import find_frames
 from app.classification.signals.reading import parse_text
 from app.classification.signals.relation import StatedSlot
-from app.domain.fact import DerivedSlot, Fact
+from app.domain.fact import BaseFact, DerivedSlot
 
 _SPEAKER = frozenset(("i", "user"))
 
 
-def derive_fact_slot(fact: Fact) -> DerivedSlot | None:
+def derive_fact_slot(fact: BaseFact) -> DerivedSlot | None:
     """The slot to be read from a fact's text; None where the caller gave a key, which always wins."""
     found = derive_slot(fact.content) if fact.key is None else None
     return DerivedSlot(found.entity, found.key, found.value) if found else None
