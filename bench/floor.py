@@ -25,7 +25,7 @@ from uuid_utils.compat import uuid7
 from app.embedding.local import LocalEmbedder
 from app.main import create_app as create_service
 from app.settings import load_settings
-from app.store import memories, search
+from app.store import columns, memories, search
 from bench.vectors import KnownVectors, Vectors
 from bench.world import known_texts
 
@@ -140,7 +140,7 @@ def _contents(body: bytes) -> list[str]:
 
 def _search_sql(mode: str) -> str:
     """The service's own statement, as the driver gets it."""
-    statement, _ = search.build_search_statement(mode, memories.Filters(), memories.Point())
+    statement, _ = search.build_search_statement(mode, columns.Filters(), memories.Point())
     return str(sa.text(statement).compile(dialect=PGDialect_psycopg()))  # type: ignore[no-untyped-call]
 
 

@@ -22,7 +22,8 @@ from app.planning import hints
 from app.planning.hints import Hint
 from app.services.search import Searcher
 from app.store import memories as memory_store
-from app.store.memories import Filters, Point
+from app.store.columns import Filters
+from app.store.memories import Point
 from app.store.value_lines import list_value_lines
 
 NEAREST = 100

@@ -5,7 +5,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.domain.agent import AgentId
 from app.embedding import Embedder
 from app.store import memories, search
-from app.store.memories import Filters, Point
+from app.store.columns import Filters
+from app.store.memories import Point
 from app.store.search import Hits, Query
 
 

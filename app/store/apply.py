@@ -16,6 +16,7 @@ from uuid_utils.compat import uuid7
 from app.domain.agent import AgentId
 from app.domain.version import Version
 from app.planning.plan import Insertion, Plan, ReviewStatus
+from app.store.columns import BELIEF_COLUMNS
 from app.store.engine import driver_connection
 from app.store.rows import (
     BELIEF_TYPES,
@@ -24,6 +25,7 @@ from app.store.rows import (
     MEMORY_TYPES,
     REVIEW_TYPES,
     CallInfo,
+    Row,
     belief_row,
     belief_values,
     log_row,
@@ -31,7 +33,7 @@ from app.store.rows import (
     relationship_row,
     review_row,
 )
-from app.store.tables import BELIEF_COLUMNS, memories
+from app.store.tables import memories
 
 # --- applying ----------------------------------------------------------------------------------------------------------
 
@@ -97,12 +99,12 @@ class _Rows:
     Memories and log are made as they are sent, while the server takes in the ones before.
     """
 
-    memories: Iterable[Sequence[object]]
+    memories: Iterable[Row]
     updated: Sequence[Version]
-    beliefs: Sequence[Sequence[object]]
-    links: Sequence[Sequence[object]]
-    reviews: Sequence[Sequence[object]]
-    log: Iterable[Sequence[object]]
+    beliefs: Sequence[Row]
+    links: Sequence[Row]
+    reviews: Sequence[Row]
+    log: Iterable[Row]
 
 
 def _build_rows(
@@ -172,16 +174,14 @@ _Part = tuple[str, Sequence[object]]
 _NOTHING: _Part = ("", ())
 
 
-def _build_insert_sql(
-    table: str, types: Mapping[str, str | int], made: Iterable[Sequence[object]]
-) -> _Part:
+def _build_insert_sql(table: str, types: Mapping[str, str], made: Iterable[Row]) -> _Part:
     """An INSERT of these rows and its values."""
     rows = list(made)
     if not rows:
         return _NOTHING
     one = f"({', '.join(['%s'] * len(types))})"
     statement = f"INSERT INTO {table} ({', '.join(types)}) VALUES {', '.join([one] * len(rows))}"
-    return statement, [value for row in rows for value in row]
+    return statement, [row[name] for row in rows for name in types]
 
 
 async def _write_many(
@@ -211,7 +211,7 @@ _UPDATE_BELIEF = f"""
 
 
 def _belief_parameters(agent: AgentId, version: Version) -> tuple[object, ...]:
-    return (*belief_values(version.belief), version.revision, agent, version.id)
+    return (*belief_values(version.belief).values(), version.revision, agent, version.id)
 
 
 # A duplicate confirms what is stored; counters live apart so that they touch neither ETags nor beliefs.
@@ -227,8 +227,8 @@ _KNOW = "UPDATE agents SET last_known_at = %s WHERE agent_id = %s"
 async def _copy_rows(
     connection: AsyncConnection,
     table: str,
-    types: Mapping[str, str | int],
-    rows: Iterable[Sequence[object]],
+    types: Mapping[str, str],
+    rows: Iterable[Row],
 ) -> None:
     """COPY: the fastest way in for a thousand rows, and as fast as an INSERT for one."""
     rows = iter(rows)
@@ -239,7 +239,7 @@ async def _copy_rows(
     async with driver.cursor() as cursor, cursor.copy(statement.encode()) as copy:
         copy.set_types(list(types.values()))
         for row in chain([first], rows):
-            await copy.write_row(row)
+            await copy.write_row([row[name] for name in types])
 
 
 async def _read_metadata_before(

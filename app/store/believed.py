@@ -1,6 +1,6 @@
 """Memories with the belief that a read is about, as the FROM of a statement that has a `moment`."""
 
-from app.store.tables import BELIEF_COLUMNS
+from app.store.columns import BELIEF_COLUMNS
 
 
 def build_belief_from_sql(memory: str, belief: str, *, past: bool) -> str:

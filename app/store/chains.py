@@ -15,11 +15,11 @@ from app.domain.errors import AgentFrozen, EmbeddingsChanged
 from app.domain.fact import Fact, Kind, Lifespan, Slot
 from app.domain.policy import Policy
 from app.domain.version import Version
+from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES
 from app.store.engine import fetch_rows
 from app.store.rows import (
     belief_from_row,
 )
-from app.store.tables import BELIEF_COLUMNS
 
 _TICK = timedelta(microseconds=1)
 
@@ -39,10 +39,12 @@ _CREATE_AGENT = sa.text(
 )
 
 
-VERSION_COLUMNS = (
-    "id, chain_id, kind, entity, category, key, single_valued, slot_entity, slot_category, slot_key, "
-    "content_hash, fuzzy_hash, folded_hash, value_hash, importance, trust, lifespan, session_id, project, created_at, revision, erased_at, "
-    + ", ".join(BELIEF_COLUMNS)
+_VERSION_FIELDS = {field.name for field in fields(Version)}
+_SLOT_COLUMNS = ("slot_entity", "slot_category", "slot_key")
+VERSION_COLUMNS = ", ".join(
+    name
+    for name in COLUMN_NAMES
+    if name in _VERSION_FIELDS or name in _SLOT_COLUMNS or name in BELIEF_COLUMNS
 )
 
 

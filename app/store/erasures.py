@@ -13,28 +13,19 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.fact import Slot
+from app.store.columns import (
+    ERASED_LOG_KEYS,
+    ERASED_LOG_KEYS_OF_CHAIN,
+    ERASED_WITH_CHAIN,
+    ERASED_WITH_MEMORY,
+    set_erased_sql,
+)
 from app.store.engine import driver_connection, fetch_rows
 from app.store.sweeps.runs import FORGET_SLOTS_OF_SWEEPS
 
 CHUNK = 5_000
 
 NOWHERE = Slot("", "", None)
-
-# What a state in the log says of a memory beside its place in time. The slot's words belong to the chain and go with its last version.
-TEXTS = [
-    "content",
-    "value",
-    "details",
-    "tags",
-    "entities",
-    "sources",
-    "source",
-    "session_id",
-    "project",
-    "derived",
-    "look_again",
-]
-SLOT_WORDS = ["entity", "category", "key", "single_valued"]
 
 
 async def list_ids_in_chain(
@@ -109,12 +100,8 @@ async def stream_unerased_texts(
 
 
 # The row stays, with its intervals and links, so that chains keep their shape.
-_ERASE = """
-    UPDATE memories SET content = '', value = NULL, details = '{}', tags = '{}', entities = '{}', sources = '{}', source = NULL,
-        session_id = NULL, project = NULL,
-        content_hash = '', fuzzy_hash = '', folded_hash = '', value_hash = NULL, embedding = NULL, embedding_next = NULL,
-        derived_entity = NULL, derived_key = NULL, derived_value = NULL, derived_hash = NULL, look_again = NULL,
-        erased_at = :now, revision = revision + 1
+_ERASE = f"""
+    UPDATE memories SET {set_erased_sql(ERASED_WITH_MEMORY)}, erased_at = :now, revision = revision + 1
     WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
 """
 
@@ -122,9 +109,8 @@ _CHAINS = "SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND er
 
 _STANDING = "SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND chain_id = ANY(:chains) AND erased_at IS NULL"
 
-_FORGET_SLOTS = """
-    UPDATE memories SET entity = '', category = '', key = NULL, single_valued = NULL,
-        slot_entity = '', slot_category = '', slot_key = NULL, slot_hash = :nowhere
+_FORGET_SLOTS = f"""
+    UPDATE memories SET {set_erased_sql(ERASED_WITH_CHAIN)}
     WHERE agent_id = :agent AND chain_id = ANY(:chains)
     RETURNING id
 """
@@ -157,12 +143,15 @@ _TOLD_OF = f"""
 """
 
 
+_WITHOUT_CORRECTED_TEXTS = " ".join(f"#- '{{said,{key}}}'" for key in ERASED_LOG_KEYS)
+
+
 def _redacted_states_sql(states: str) -> str:
     """The states of a log row without what they say of erased memories and without the judgments of reviews."""
     return f"""
         (SELECT coalesce(jsonb_agg(CASE
             WHEN s ? 'review'
-            THEN jsonb_set(s, '{{review}}', ((s -> 'review') - 'judgments' - 'incoming') #- '{{said,session_id}}' #- '{{said,project}}')
+            THEN jsonb_set(s, '{{review}}', ((s -> 'review') - 'judgments' - 'incoming') {_WITHOUT_CORRECTED_TEXTS})
             WHEN s ? 'settled' THEN jsonb_set(s, '{{settled,note}}', 'null')
             WHEN NOT s ? 'id' OR m.erased_at IS NULL THEN s
             ELSE (CASE WHEN s ? 'metadata' THEN jsonb_set(s, '{{metadata}}', (s -> 'metadata') - CAST(:texts AS text[])) ELSE s END)
@@ -230,7 +219,7 @@ _TELLING_REVIEWS = """
 """
 _REDACT_REVIEWS = f"""
     UPDATE reviews SET status = CASE WHEN status = 'pending' AND NOT ({_STANDS}) THEN 'expired' ELSE status END, note = NULL,
-        said = said - 'session_id' - 'project',
+        said = said - CAST(:texts AS text[]),
         incoming = CASE WHEN NOT ({_STANDS}) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL ELSE incoming END,
         judgments = (SELECT coalesce(jsonb_agg(j || '{{"reasoning": "", "findings": [], "vetoes": []}}'), '[]')
                      FROM jsonb_array_elements(judgments) AS j)
@@ -277,8 +266,8 @@ async def erase_memories(
         "now": now,
         "ids": list(quoted),
         "nowhere": NOWHERE.digest,
-        "texts": TEXTS,
-        "slot_words": SLOT_WORDS,
+        "texts": ERASED_LOG_KEYS,
+        "slot_words": ERASED_LOG_KEYS_OF_CHAIN,
         "quotes": [] if everything else list(quoted.values()),
         "session": session_id,
         "everything": everything,

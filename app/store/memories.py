@@ -13,14 +13,13 @@ from app.domain.agent import AgentId
 from app.domain.errors import EmbeddingsChanged
 from app.domain.fact import FACT_FIELDS, DerivedSlot, Kind, Lifespan, Slot, StoredFact
 from app.domain.strength import HalfLives
-from app.domain.text import fold
 from app.domain.version import Memory, Moment, Usage
 from app.store.believed import build_belief_from_sql
+from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES, Filters, build_filter_conditions
 from app.store.engine import fetch_rows
 from app.store.rows import belief_from_row
 from app.store.staleness import ended_list_from_json, is_stale_sql, stale_because_sql
 from app.store.strength import COUNTED, STRENGTH, USAGE, half_life_values
-from app.store.tables import BELIEF_COLUMNS
 
 # The point on both axes that a read is about. The default on valid time is never behind the agent's last write, so that a
 # write is visible to the next read even when the clock went back; on known time it is the last write seen.
@@ -66,8 +65,9 @@ _USAGE = ", ".join(
     for name, counts in COUNTED.items()
 )
 
+# A fact's tier and times are read from its belief.
 _FACT_COLUMNS = tuple(
-    name for name in FACT_FIELDS if name not in ("tier", "valid_from", "valid_until", "derived")
+    name for name in FACT_FIELDS if name in COLUMN_NAMES and name not in BELIEF_COLUMNS
 )
 MEMORY = (
     "m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key, m.derived_value, "
@@ -91,22 +91,6 @@ class Point:
     def is_present(self) -> bool:
         """Whether it asks for what holds now, by all that is known."""
         return self.as_of is None and self.known_at is None and not self.include_superseded
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What a read is narrowed to; None or empty = not narrowed. Words of the slot compare folded."""
-
-    kind: str | None = None
-    entity: str | None = None
-    category: str | None = None
-    key: str | None = None
-    session_id: str | None = None
-    project: str | None = None
-    tags_any: tuple[str, ...] = ()
-    tags_all: tuple[str, ...] = ()
-    min_importance: float | None = None
-    stale: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,30 +124,8 @@ def where_memories(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]
     if filters.stale is not None:
         stale = is_stale_sql(past=point.known_at is not None, holds=HOLDS)
         conditions.append(stale if filters.stale else f"NOT {stale}")
-    parameters: dict[str, Any] = {}
-    for condition, name, value in _filter_conditions(filters):
-        if value is not None and value != ():
-            conditions.append(condition)
-            parameters[name] = list(value) if isinstance(value, tuple) else value
-    return " AND ".join(conditions), parameters
-
-
-def _filter_conditions(filters: Filters) -> list[tuple[str, str, Any]]:
-    return [
-        ("m.kind = :kind", "kind", filters.kind),
-        ("m.slot_entity = :entity", "entity", filters.entity and fold(filters.entity)),
-        (
-            "m.slot_category = :category",
-            "category",
-            None if filters.category is None else fold(filters.category),
-        ),
-        ("m.slot_key = :key", "key", filters.key and fold(filters.key)),
-        ("m.session_id = :session_id", "session_id", filters.session_id),
-        ("m.project = :project", "project", filters.project),
-        ("m.tags && CAST(:tags_any AS text[])", "tags_any", filters.tags_any),
-        ("m.tags @> CAST(:tags_all AS text[])", "tags_all", filters.tags_all),
-        ("m.importance >= :min_importance", "min_importance", filters.min_importance),
-    ]
+    narrowing, parameters = build_filter_conditions(filters)
+    return " AND ".join([*conditions, *narrowing]), parameters
 
 
 def where_searchable(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:

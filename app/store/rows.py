@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import sqlalchemy as sa
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
@@ -17,7 +18,16 @@ from app.domain.fact import FACT_FIELDS, BaseFact, StoredFact, Tier
 from app.domain.relationship import Relationship
 from app.domain.version import Belief, Version
 from app.planning.plan import Insertion, Plan, Review
-from app.store.tables import BELIEF_COLUMNS
+from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS, find_copy_type
+from app.store.tables import (
+    consolidation_log,
+    memories,
+    memory_beliefs,
+    memory_relationships,
+    reviews,
+)
+
+Row = dict[str, Any]
 
 
 def belief_from_row(row: Mapping[str, Any]) -> Belief:
@@ -35,120 +45,28 @@ class CallInfo:
     duration_ms: float | None = None
 
 
-_BELIEF_COLUMN_TYPES: dict[str, str | int] = {
-    "valid_from": "timestamptz",
-    "asserted_at": "timestamptz",
-    "said_until": "timestamptz",
-    "retracted_at": "timestamptz",
-    "void": "bool",
-    "ended_by": "uuid",
-    "contradicted_by": "uuid",
-    "merged": "bool",
-    "tier": "text",
-    "valid_until": "timestamptz",
-    "superseded_by": "uuid",
-    "superseded_at": "timestamptz",
-    "known_from": "timestamptz",
-}
+def _find_copy_types(table: sa.Table, *set_later: str) -> dict[str, str]:
+    """Return the columns that an insert writes, with their types in a COPY."""
+    written = [column for column in table.columns if column.name not in set_later]
+    return {column.name: find_copy_type(column) for column in written}
 
-MEMORY_TYPES: dict[str, str | int] = {
-    "agent_id": "text",
-    "id": "uuid",
-    "chain_id": "uuid",
-    "kind": "text",
-    "entity": "text",
-    "category": "text",
-    "key": "text",
-    "value": "text",
-    "single_valued": "bool",
-    "slot_entity": "text",
-    "slot_category": "text",
-    "slot_key": "text",
-    "slot_hash": "bytea",
-    "content": "text",
-    "details": "jsonb",
-    "importance": "float8",
-    "confidence": "float8",
-    "tags": "text[]",
-    "entities": "text[]",
-    "sources": "text[]",
-    "source": "text",
-    "session_id": "text",
-    "project": "text",
-    "trust": "int2",
-    "lifespan": "text",
-    "content_hash": "bytea",
-    "fuzzy_hash": "bytea",
-    "folded_hash": "bytea",
-    "value_hash": "bytea",
-    "embedding": "vector",
-    "language": "oid",  # regconfig travels as an oid
-    "created_at": "timestamptz",
-    "revision": "int4",
-    "merged_from": "uuid[]",
-    "derived_entity": "text",
-    "derived_key": "text",
-    "derived_value": "text",
-    "derived_hash": "bytea",
-    "look_again": "text",
-    **_BELIEF_COLUMN_TYPES,
-}
 
-BELIEF_TYPES: dict[str, str | int] = {
-    "agent_id": "text",
-    "memory_id": "uuid",
-    "known_until": "timestamptz",
-    **_BELIEF_COLUMN_TYPES,
-}
+_NOT_INSERTED = [column.name for column in MEMORY_COLUMNS if not column.inserted]
 
-LOG_TYPES: dict[str, str | int] = {
-    "agent_id": "text",
-    "id": "uuid",
-    "operation": "text",
-    "source_memory_ids": "uuid[]",
-    "target_memory_id": "uuid",
-    "relation": "text",
-    "confidence": "float8",
-    "reasoning": "text",
-    "signals": "jsonb",
-    "decided_by": "text",
-    "incoming": "jsonb",
-    "before_state": "jsonb",
-    "after_state": "jsonb",
-    "model": "text",
-    "prompt_version": "text",
-    "usage": "jsonb",
-    "duration_ms": "float8",
-    "session_id": "text",
-    "request_id": "text",
-    "created_at": "timestamptz",
-    "reverts": "uuid",
-    "vetoed": "jsonb",
-}
+MEMORY_TYPES = _find_copy_types(memories, *_NOT_INSERTED)
+BELIEF_TYPES = _find_copy_types(memory_beliefs)
+LOG_TYPES = _find_copy_types(consolidation_log, "reverted_by", "signal_names")
+LINK_TYPES = _find_copy_types(memory_relationships)
+REVIEW_TYPES = _find_copy_types(reviews, "incoming", "note", "decided_at", "decision_log_id")
 
-LINK_TYPES: dict[str, str | int] = {
-    "agent_id": "text",
-    "source_id": "uuid",
-    "target_id": "uuid",
-    "type": "text",
-    "log_id": "uuid",
-    "created_at": "timestamptz",
-}
-
-REVIEW_TYPES: dict[str, str | int] = {
-    "agent_id": "text",
-    "id": "uuid",
-    "status": "text",
-    "source": "text",
-    "relation": "text",
-    "sentence": "text",
-    "memory_id": "uuid",
-    "log_id": "uuid",
-    "judgments": "jsonb",
-    "relied_on": "jsonb",
-    "created_at": "timestamptz",
-    "said": "jsonb",
-}
+# A version decides what it states. The fact states the rest of its own fields.
+_VERSION_FIELDS = {field.name for field in fields(Version)}
+_FROM_VERSION = [name for name in MEMORY_TYPES if name in _VERSION_FIELDS]
+_FROM_FACT = [
+    name
+    for name in MEMORY_TYPES
+    if name in FACT_FIELDS and name not in _FROM_VERSION and name not in BELIEF_COLUMNS
+]
 
 
 def memory_row(
@@ -157,95 +75,84 @@ def memory_row(
     vector: NDArray[np.float32],
     language: int,
     look_again: str | None,
-) -> tuple[object, ...]:
+) -> Row:
     fact, version = inserted.fact, inserted.version
-    return (
-        agent,
-        version.id,
-        version.chain_id,
-        version.kind,
-        version.entity,
-        version.category,
-        version.key,
-        fact.value,
-        version.single_valued,
-        version.slot.entity,
-        version.slot.category,
-        version.slot.key,
-        version.slot.digest,
-        fact.content,
-        Jsonb(fact.details),
-        version.importance,
-        fact.confidence,
-        list(fact.tags),
-        list(fact.entities),
-        list(fact.sources),
-        fact.source,
-        fact.session_id,
-        fact.project,
-        fact.trust,
-        fact.lifespan,
-        version.content_hash,
-        version.fuzzy_hash,
-        version.folded_hash,
-        version.value_hash,
-        vector,
-        language,
-        version.created_at,
-        version.revision,
-        list(fact.merged_from),
-        *_derived_slot_values(fact),
-        look_again,
-        *belief_values(version.belief),
-    )
+    row = belief_values(version.belief)
+    row |= {name: getattr(version, name) for name in _FROM_VERSION}
+    row |= {name: _to_column_value(getattr(fact, name)) for name in _FROM_FACT}
+    row |= _derived_slot_values(fact)
+    row["agent_id"] = agent
+    row["slot_entity"] = version.slot.entity
+    row["slot_category"] = version.slot.category
+    row["slot_key"] = version.slot.key
+    row["slot_hash"] = version.slot.digest
+    row["embedding"] = vector
+    row["language"] = language
+    row["look_again"] = look_again
+    return row
 
 
-def _derived_slot_values(fact: StoredFact) -> tuple[object, ...]:
+def _to_column_value(value: object) -> object:
+    if isinstance(value, tuple):
+        return list(value)
+    return Jsonb(value) if isinstance(value, dict) else value
+
+
+def _derived_slot_values(fact: StoredFact) -> Row:
     slot = fact.derived
-    return (slot.entity, slot.key, slot.value, slot.digest) if slot else (None, None, None, None)
+    return {
+        "derived_entity": slot and slot.entity,
+        "derived_key": slot and slot.key,
+        "derived_value": slot and slot.value,
+        "derived_hash": slot and slot.digest,
+    }
 
 
-def belief_values(belief: Belief) -> tuple[object, ...]:
-    return tuple(getattr(belief, name) for name in BELIEF_COLUMNS)
+def belief_values(belief: Belief) -> Row:
+    return {name: getattr(belief, name) for name in BELIEF_COLUMNS}
 
 
-def belief_row(agent: AgentId, version: Version, known_until: datetime) -> tuple[object, ...]:
-    return (agent, version.id, known_until, *belief_values(version.belief))
+def belief_row(agent: AgentId, version: Version, known_until: datetime) -> Row:
+    own = {"agent_id": agent, "memory_id": version.id, "known_until": known_until}
+    return own | belief_values(version.belief)
 
 
-def relationship_row(
-    agent: AgentId, link: Relationship, log_id: UUID, now: datetime
-) -> tuple[object, ...]:
-    return (agent, link.source, link.target, link.type, log_id, now)
+def relationship_row(agent: AgentId, link: Relationship, log_id: UUID, now: datetime) -> Row:
+    return {
+        "agent_id": agent,
+        "source_id": link.source,
+        "target_id": link.target,
+        "type": link.type,
+        "log_id": log_id,
+        "created_at": now,
+    }
 
 
-def review_row(
-    agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID
-) -> tuple[object, ...]:
+def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID) -> Row:
     stored = review.successor or (plan.target if plan.inserted else None)
     written = {version.id: version.revision for version in plan.versions}
     relied_on = {str(i): written.get(i, revision) for i, revision in review.relied_on}
     if stored in written:
         relied_on[str(stored)] = written[stored]
-    return (
-        agent,
-        review_id,
-        "pending",
-        review.source,
-        review.relation,
-        review.sentence,
-        stored,
-        log_id,
-        as_json(review.judgments),
-        as_json(relied_on),
-        plan.now,
-        as_json(review.said) if review.said else None,
-    )
+    return {
+        "agent_id": agent,
+        "id": review_id,
+        "status": "pending",
+        "source": review.source,
+        "relation": review.relation,
+        "sentence": review.sentence,
+        "memory_id": stored,
+        "log_id": log_id,
+        "judgments": as_json(review.judgments),
+        "relied_on": as_json(relied_on),
+        "created_at": plan.now,
+        "said": as_json(review.said) if review.said else None,
+    }
 
 
 def log_row(
     agent: AgentId, log_id: UUID, plan: Plan, request: CallInfo, corrected: dict[str, Any] | None
-) -> tuple[object, ...]:
+) -> Row:
     """`corrected`: what the metadata that the plan corrects said before."""
     before = [_version_to_state(c.before) for c in plan.changed]
     if corrected is not None:
@@ -264,30 +171,31 @@ def log_row(
         after.append({"settled": plan.settled})
     if plan.metadata:
         after.append({"id": str(plan.target), "metadata": plan.metadata})
-    return (
-        agent,
-        log_id,
-        plan.operation,
-        list(plan.touched),
-        plan.target,
-        plan.decision.relation,
-        plan.decision.confidence,
-        plan.decision.reasoning,
-        as_json(plan.decision.findings),
-        plan.decision.decided_by,
-        as_json(fact_to_json(plan.incoming, _INCOMING)) if plan.incoming else None,
-        as_json(before),
-        as_json(after),
-        plan.model_cost.model if plan.model_cost else None,
-        plan.model_cost.prompt_version if plan.model_cost else None,
-        as_json(plan.model_cost) if plan.model_cost else None,
-        request.duration_ms,
-        (plan.incoming.session_id if plan.incoming else None) or request.session_id,
-        request.request_id,
-        plan.now,
-        plan.reverts,
-        as_json(_build_vetoes(plan)),
-    )
+    incoming, cost = plan.incoming, plan.model_cost
+    return {
+        "agent_id": agent,
+        "id": log_id,
+        "operation": plan.operation,
+        "source_memory_ids": list(plan.touched),
+        "target_memory_id": plan.target,
+        "relation": plan.decision.relation,
+        "confidence": plan.decision.confidence,
+        "reasoning": plan.decision.reasoning,
+        "signals": as_json(plan.decision.findings),
+        "decided_by": plan.decision.decided_by,
+        "incoming": as_json(fact_to_json(incoming, _INCOMING)) if incoming else None,
+        "before_state": as_json(before),
+        "after_state": as_json(after),
+        "model": cost and cost.model,
+        "prompt_version": cost and cost.prompt_version,
+        "usage": as_json(cost) if cost else None,
+        "duration_ms": request.duration_ms,
+        "session_id": (incoming and incoming.session_id) or request.session_id,
+        "request_id": request.request_id,
+        "created_at": plan.now,
+        "reverts": plan.reverts,
+        "vetoed": as_json(_build_vetoes(plan)),
+    }
 
 
 # Candidates come nearest first, so that what is left out is the least alike.

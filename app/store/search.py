@@ -13,12 +13,12 @@ from app.domain.agent import AgentId
 from app.domain.errors import EmbeddingsChanged
 from app.domain.fact import Fact
 from app.domain.version import Memory, Moment
+from app.store.columns import Filters
 from app.store.engine import VectorList, fetch_rows
 from app.store.memories import (
     LATEST,
     MEMORY,
     MOMENT,
-    Filters,
     Point,
     memories_from,
     memory_columns,

@@ -9,18 +9,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.domain.relationship import BINDING, LinkType
+from app.domain.relationship import LinkType
 from app.domain.timeline import compute_status
 from app.domain.version import StalenessCause, Status
 from app.store.believed import build_belief_from_sql
+from app.store.columns import BELIEF_COLUMNS
 from app.store.log.why import belief_from_json
-from app.store.tables import BELIEF_COLUMNS
-
-_BINDS = f"type IN ({', '.join(repr(link.value) for link in BINDING)})"
+from app.store.tables import BINDS
 
 # Whether the agent has any link that binds. An index answers it, and it is asked once in a statement.
 ANY_BINDS = (
-    f"(SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND {_BINDS}))"
+    f"(SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND {BINDS}))"
 )
 
 _AS_OF = "(SELECT as_of FROM moment)"
@@ -46,10 +45,10 @@ def broken_relationships_sql(*, past: bool) -> str:
     return f"""
         FROM (
             SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-            FROM memory_relationships WHERE agent_id = :agent AND {_BINDS}
+            FROM memory_relationships WHERE agent_id = :agent AND {BINDS}
             UNION ALL
             SELECT target_id, source_id, type, created_at
-            FROM memory_relationships WHERE agent_id = :agent AND {_BINDS}
+            FROM memory_relationships WHERE agent_id = :agent AND {BINDS}
         ) AS tie CROSS JOIN LATERAL (
             SELECT o.id, CASE WHEN o.erased_at <= {_KNOWN_AT} THEN o.erased_at END AS erased_at, b.* FROM {build_belief_from_sql("o", "b", past=past)}
             WHERE o.agent_id = :agent AND o.id = tie.other_id

@@ -1,34 +1,18 @@
-"""The tables as SQLAlchemy Core sees them; a test holds them to the migrated database. DESIGN §5 says what each is for."""
+"""The tables for SQLAlchemy Core. DESIGN §5 says what each is for.
+
+A test compares them with a migrated database.
+"""
 
 import sqlalchemy as sa
-from pgvector.sqlalchemy import Vector
-from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REGCONFIG, TIMESTAMP, TSVECTOR, UUID
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP, UUID
+
+from app.domain.relationship import BINDING
+from app.store.columns import BELIEF, MEMORY_COLUMNS
 
 metadata = sa.MetaData()
 
 _TIME = TIMESTAMP(timezone=True)
 
-
-def _belief_columns(*, known_from_key: bool = False) -> list[sa.Column[object]]:
-    """The columns of a belief: claims first, then what is computed from the chain."""
-    return [
-        sa.Column("valid_from", _TIME, nullable=False),
-        sa.Column("asserted_at", _TIME, nullable=False),
-        sa.Column("said_until", _TIME),
-        sa.Column("retracted_at", _TIME),
-        sa.Column("void", sa.Boolean, nullable=False),
-        sa.Column("ended_by", UUID),
-        sa.Column("contradicted_by", UUID),
-        sa.Column("merged", sa.Boolean, nullable=False),
-        sa.Column("tier", sa.Text, nullable=False),
-        sa.Column("valid_until", _TIME),
-        sa.Column("superseded_by", UUID),
-        sa.Column("superseded_at", _TIME),
-        sa.Column("known_from", _TIME, nullable=False, primary_key=known_from_key),
-    ]
-
-
-BELIEF_COLUMNS = tuple(column.name for column in _belief_columns())
 
 agents = sa.Table(
     "agents",
@@ -41,63 +25,17 @@ agents = sa.Table(
     sa.Column("log_folded_until", _TIME),
 )
 
-# Of a version: its slot holds one value at a time.
+# The condition that the slot of a version holds one value at a time.
 IN_SLOT = "slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false"
 
 memories = sa.Table(
     "memories",
     metadata,
-    sa.Column(
-        "agent_id",
-        sa.Text,
-        sa.ForeignKey("agents.agent_id", name="memories_agent_fkey"),
-        primary_key=True,
-    ),
-    sa.Column("id", UUID, primary_key=True),
-    sa.Column("chain_id", UUID, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("entity", sa.Text, nullable=False),
-    sa.Column("category", sa.Text, nullable=False),
-    sa.Column("key", sa.Text),
-    sa.Column("value", sa.Text),
-    sa.Column("single_valued", sa.Boolean),
-    sa.Column("slot_entity", sa.Text, nullable=False),
-    sa.Column("slot_category", sa.Text, nullable=False),
-    sa.Column("slot_key", sa.Text),
-    sa.Column("slot_hash", BYTEA, nullable=False),
-    sa.Column("content", sa.Text, nullable=False),
-    sa.Column("details", JSONB, nullable=False),
-    sa.Column("importance", sa.Double, nullable=False),
-    sa.Column("confidence", sa.Double, nullable=False),
-    sa.Column("tags", ARRAY(sa.Text), nullable=False),
-    sa.Column("entities", ARRAY(sa.Text), nullable=False),
-    sa.Column("sources", ARRAY(sa.Text), nullable=False),
-    sa.Column("source", sa.Text),
-    sa.Column("session_id", sa.Text),
-    sa.Column("project", sa.Text),
-    sa.Column("trust", sa.SmallInteger, nullable=False),
-    sa.Column("lifespan", sa.Text, nullable=False),
-    sa.Column("content_hash", BYTEA, nullable=False),
-    sa.Column("fuzzy_hash", BYTEA, nullable=False),
-    sa.Column("folded_hash", BYTEA, nullable=False),
-    sa.Column("value_hash", BYTEA),
-    sa.Column("embedding", Vector),
-    sa.Column("embedding_next", Vector),
-    sa.Column("language", REGCONFIG, nullable=False),
-    sa.Column("lexemes", TSVECTOR, sa.Computed("to_tsvector(language, content)", persisted=True)),
-    sa.Column("created_at", _TIME, nullable=False),
-    sa.Column("revision", sa.Integer, nullable=False),
-    sa.Column("merged_from", ARRAY(UUID), nullable=False),
-    sa.Column("derived_entity", sa.Text),
-    sa.Column("derived_key", sa.Text),
-    sa.Column("derived_value", sa.Text),
-    sa.Column("derived_hash", BYTEA),
-    sa.Column("look_again", sa.Text),
-    sa.Column("erased_at", _TIME),
-    # Of this database only, as a counter is: which rows are worth a visit says nothing of what is believed, so that it is neither in
-    # ETags, beliefs and the log, nor in exports.
-    sa.Column("cold", sa.Boolean, nullable=False),
-    *_belief_columns(),
+    *[
+        column.to_sqlalchemy(primary_key=column.name in ("agent_id", "id"))
+        for column in MEMORY_COLUMNS
+    ],
+    sa.ForeignKeyConstraint(["agent_id"], ["agents.agent_id"], name="memories_agent_fkey"),
     sa.ForeignKeyConstraint(
         ["agent_id", "chain_id"], ["memories.agent_id", "memories.id"], name="memories_chain_fkey"
     ),
@@ -175,7 +113,7 @@ memory_beliefs = sa.Table(
     sa.Column("agent_id", sa.Text, primary_key=True),
     sa.Column("memory_id", UUID, primary_key=True),
     sa.Column("known_until", _TIME, nullable=False),
-    *_belief_columns(known_from_key=True),
+    *[column.to_sqlalchemy(primary_key=column.name == "known_from") for column in BELIEF],
     sa.ForeignKeyConstraint(
         ["agent_id", "memory_id"],
         ["memories.agent_id", "memories.id"],
@@ -205,9 +143,11 @@ memory_usage = sa.Table(
     ),
 )
 
-# Of an operation: judges decided it; a review that expires is a NOOP by rule, and decides nothing about a fact.
+# The condition that judges decided an operation. A review that expires is a NOOP by rule, and decides
+# nothing about a fact.
 JUDGED = "decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation <> 'NONE')"
-# Its signals led to it. A reviewer's decision carries those of the review.
+# The condition that the signals of an operation led to it. A reviewer's decision repeats the signals
+# of the review, which led to the review.
 LED_TO = "relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'"
 
 consolidation_log = sa.Table(
@@ -281,9 +221,8 @@ consolidation_log = sa.Table(
     ),
 )
 
-_BINDS = sa.text(
-    "type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')"
-)
+# A relationship of a type by which one memory rests on another.
+BINDS = f"type IN ({', '.join(repr(link.value) for link in BINDING)})"
 
 memory_relationships = sa.Table(
     "memory_relationships",
@@ -305,7 +244,7 @@ memory_relationships = sa.Table(
         name="memory_relationships_target_fkey",
     ),
     sa.Index("memory_relationships_target", "agent_id", "target_id"),
-    sa.Index("memory_relationships_binding", "agent_id", postgresql_where=_BINDS),
+    sa.Index("memory_relationships_binding", "agent_id", postgresql_where=sa.text(BINDS)),
 )
 
 reviews = sa.Table(
@@ -370,7 +309,8 @@ log_archives = sa.Table(
     sa.Column("last_at", _TIME, nullable=False),
 )
 
-# One row for each operation that the checkpoints tell of. Without an archive it is still in the log, because something there needs it.
+# One row for each operation that a checkpoint covers. An operation without an archive is still in the
+# log, because something there needs it.
 folded_operations = sa.Table(
     "folded_operations",
     metadata,

@@ -20,8 +20,9 @@ from app.domain.agent import AgentId
 from app.domain.fact import Fact
 from app.settings import load_settings
 from app.store import memories, search
+from app.store.columns import Filters
 from app.store.engine import Patience, create_engine, fetch_rows
-from app.store.memories import Filters, Point
+from app.store.memories import Point
 from app.store.search import ComparisonOptions
 
 DAY = 1.0

@@ -18,8 +18,9 @@ from app.domain.fact import DerivedSlot, Fact
 from app.embedding.local import LocalEmbedder
 from app.settings import load_settings
 from app.store import memories, search
+from app.store.columns import Filters
 from app.store.engine import Patience, create_engine
-from app.store.memories import Filters, Point
+from app.store.memories import Point
 from app.store.search import MAX_ALIKE, ComparisonOptions, Hit, Hits, Query
 
 Found = TypeVar("Found")

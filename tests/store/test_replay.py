@@ -16,7 +16,7 @@ from psycopg.rows import dict_row
 
 from app.planning.audit.replay import ReplayedMemory, ReplayStep
 from app.settings import load_settings
-from app.store.tables import BELIEF_COLUMNS
+from app.store.columns import BELIEF_COLUMNS
 
 SAID = (
     "content",

@@ -23,7 +23,7 @@ from app.api.schemas.fields import (
 from app.api.times import Time
 from app.domain.fact import Fact, Kind, Lifespan, Tier
 from app.domain.relation import Classify
-from app.store.memories import Filters
+from app.store.columns import Filters
 
 
 def _no_null_but_in(*nullable: str) -> Callable[[dict[str, Any]], None]:

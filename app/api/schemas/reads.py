@@ -9,7 +9,8 @@ from app.api import examples
 from app.api.schemas.fields import MAX_LIMIT, Content, Fraction, Number, Word
 from app.api.schemas.memories import FilterFields
 from app.api.times import Time
-from app.store.memories import Filters, Point
+from app.store.columns import Filters
+from app.store.memories import Point
 
 
 class PointQuery(BaseModel):

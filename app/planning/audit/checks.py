@@ -25,33 +25,6 @@ from app.planning.audit.replay import (
 
 # Computed from the chain; what a belief holds beside is claimed.
 COMPUTED = ("valid_until", "superseded_by", "superseded_at")
-_CLAIMED = tuple(name for name in BELIEF if name not in COMPUTED)
-
-# What was said with a memory: texts that erasing removes, and what stays.
-_ABOUT = ("entity", "category", "key", "value", "derived")
-WORDS = (
-    "content",
-    *_ABOUT,
-    "details",
-    "tags",
-    "entities",
-    "sources",
-    "source",
-    "session_id",
-    "project",
-)
-_KEPT = (
-    "chain_id",
-    "created_at",
-    "revision",
-    "kind",
-    "importance",
-    "confidence",
-    "trust",
-    "lifespan",
-    "merged_from",
-)
-
 # What the hashes are made from.
 _HASHED = ("content", "value", "entity", "category", "key", "derived")
 
@@ -88,12 +61,16 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """What the tables hold of one memory: its row (None where there is none), past beliefs, counters, and its checkpoint, if any."""
+    """One memory as the tables hold it: its row, past beliefs, counters and checkpoint, if any.
+
+    `logged` are the columns whose values the log repeats. Erased columns are not among them.
+    """
 
     row: Mapping[str, Any] | None
     past: Sequence[Mapping[str, Any]]
     usage: Mapping[str, Any] | None
     checkpoint: Checkpoint | None = None
+    logged: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +117,7 @@ def check_memory(memory_id: str, stored: StoredMemory, steps: Sequence[ReplaySte
                 )
             ]
         )
-    other = _list_differing_columns(stored.row, told)
+    other = _list_differing_columns(stored.row, stored.logged, told)
     faults = [
         *_check_story(memory_id, told),
         *_check_row(memory_id, other),
@@ -170,11 +147,15 @@ def _report_orphan(memory_id: str, stored: StoredMemory, steps: Sequence[ReplayS
     )
 
 
-def _list_differing_columns(row: Mapping[str, Any], replayed: ReplayedMemory) -> list[str]:
-    """The columns, computed ones apart, in which the log tells something else. An erased memory has no words left to compare."""
-    names = [*_CLAIMED, *_KEPT, *(() if row["erased_at"] else (*WORDS, "single_valued"))]
+def _list_differing_columns(
+    row: Mapping[str, Any], logged: Sequence[str], replayed: ReplayedMemory
+) -> list[str]:
+    """Return the columns whose value is not that of the log, without those computed from chains."""
     return [
-        name for name in names if to_log_value(row[name]) != replayed.row.get(name, EMPTY.get(name))
+        name
+        for name in logged
+        if name not in COMPUTED
+        and to_log_value(row[name]) != replayed.row.get(name, EMPTY.get(name))
     ]
 
 

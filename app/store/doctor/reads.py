@@ -13,6 +13,7 @@ from app.planning.audit.checkpoint import Checkpoint
 from app.planning.audit.checks import Remedy, RemedyTable, StoredMemory
 from app.planning.audit.replay import ReplayStep
 from app.store.chains import VERSION_COLUMNS, version_from_row
+from app.store.columns import list_logged_columns
 from app.store.engine import fetch_rows, stream_rows, stream_server_cursor
 from app.store.tables import memories
 
@@ -158,11 +159,14 @@ async def stream_stored_memories(
             memory_id: str = min(heads)
             row, past, usage, steps, kept = [await group.take_rows(memory_id) for group in groups]
             checkpoint = Checkpoint(kept[0]["told"], kept[0]["sealed"]) if kept else None
-            yield (
-                memory_id,
-                StoredMemory(next(iter(row), None), past, next(iter(usage), None), checkpoint),
-                [_step_from_row(told) for told in steps],
+            stored = StoredMemory(
+                row=row[0] if row else None,
+                past=past,
+                usage=usage[0] if usage else None,
+                checkpoint=checkpoint,
+                logged=list_logged_columns(erased=bool(row and row[0]["erased_at"])),
             )
+            yield memory_id, stored, [_step_from_row(told) for told in steps]
 
 
 def _step_from_row(row: Row) -> ReplayStep:

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import Vector
 from sqlalchemy.dialects.postgresql import REGCONFIG
 
+from app.store.other_columns import NOT_EXPORTED
 from app.store.tables import (
     agents,
     consolidation_log,
@@ -39,17 +40,12 @@ class TableSection:
         return list_exported_columns(self.table)
 
 
-# A vector of the next model is made again, and a memory found to be cold again, wherever it goes. Archives stay in their folder: what
-# travels says that there was one.
-_STAYING = ("agent_id", "embedding_next", "cold", "file", "sha256")
-
-
 def list_exported_columns(table: sa.Table) -> dict[str, sa.Column[object]]:
     """The columns of a table that travel, by their names on the line."""
     return {
         _WIRE_NAMES.get(c.name, c.name): c
         for c in table.columns
-        if c.name not in _STAYING and c.computed is None
+        if c.name not in NOT_EXPORTED[table.name]
     }
 
 

@@ -12,19 +12,18 @@ from uuid import UUID
 import psycopg
 import sqlalchemy as sa
 from psycopg.rows import dict_row
-from sqlalchemy.dialects.postgresql import dialect
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.errors import BadImportLine, DamagedImport
 from app.domain.version import Version
 from app.store.chains import VERSION_COLUMNS, version_from_row
+from app.store.columns import find_copy_type
 from app.store.engine import driver_connection, fetch_rows
-from app.store.transfer.format import SECTIONS, is_language
+from app.store.transfer.format import SECTIONS
 
 _BREATH = 50  # rows between two chances for other requests
 _FETCH = 500
-_DIALECT = dialect()  # type: ignore[no-untyped-call]
 _SECTIONS = {section.type: section for section in SECTIONS}
 
 
@@ -82,17 +81,13 @@ async def copy_rows(
     statement = f"COPY {section.table.name} (agent_id, {names}) FROM STDIN (FORMAT BINARY)"
     with _translate_errors(first_line):
         async with driver.cursor() as cursor, cursor.copy(statement.encode()) as copy:
-            copy.set_types(["text", *map(_copy_type, section.columns.values())])
+            copy.set_types(["text", *map(find_copy_type, section.columns.values())])
             for number, row in enumerate(rows):
                 await copy.write_row([agent, *(row[name] for name in section.columns)])
                 if number % _BREATH == 0:
                     await asyncio.sleep(
                         0
                     )  # COPY does not wait for the event loop while the server keeps up
-
-
-def _copy_type(column: sa.Column[object]) -> str:
-    return "oid" if is_language(column) else column.type.compile(dialect=_DIALECT).lower()
 
 
 @contextmanager

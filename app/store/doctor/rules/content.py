@@ -1,5 +1,14 @@
 """Rules of vectors, and of what erasing must have left."""
 
+from pgvector.sqlalchemy import Vector
+from sqlalchemy.dialects.postgresql import BYTEA
+
+from app.store.columns import (
+    ERASED_WITH_CHAIN,
+    ERASED_WITH_MEMORY,
+    Wording,
+    not_erased_sql,
+)
 from app.store.doctor.rules.rule import Rule
 
 VECTORS = (
@@ -24,6 +33,10 @@ VECTORS = (
     ),
 )
 
+_WORDS = [column for column in ERASED_WITH_MEMORY if column.wording is Wording.TEXT]
+_VECTORS = [column for column in ERASED_WITH_MEMORY if isinstance(column.type, Vector)]
+_HASHES = [column for column in ERASED_WITH_MEMORY if isinstance(column.type, BYTEA)]
+
 _WHOLE_CHAIN_ERASED = """
     NOT EXISTS (SELECT FROM memories o WHERE o.agent_id = m.agent_id AND o.chain_id = m.chain_id AND o.erased_at IS NULL)
 """
@@ -35,14 +48,11 @@ ERASED = (
         f"""
         SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what FROM memories m CROSS JOIN LATERAL (
             SELECT concat_ws(', ',
-                CASE WHEN m.content <> '' OR m.value IS NOT NULL OR m.details <> '{{}}' OR m.tags <> '{{}}' OR m.entities <> '{{}}'
-                    OR m.sources <> '{{}}' OR coalesce(m.source, m.session_id, m.project, m.look_again) IS NOT NULL
-                    OR coalesce(m.derived_entity, m.derived_key, m.derived_value) IS NOT NULL
-                    OR (m.slot_hash = :nowhere AND (m.entity <> '' OR m.category <> '' OR coalesce(m.key, m.slot_key) IS NOT NULL))
+                CASE WHEN {not_erased_sql(_WORDS)}
+                    OR (m.slot_hash = :nowhere AND ({not_erased_sql(ERASED_WITH_CHAIN)}))
                     OR (m.slot_hash <> :nowhere AND {_WHOLE_CHAIN_ERASED}) THEN 'words' END,
-                CASE WHEN coalesce(m.embedding, m.embedding_next) IS NOT NULL THEN 'a vector' END,
-                CASE WHEN m.content_hash <> '' OR m.fuzzy_hash <> '' OR m.folded_hash <> ''
-                    OR coalesce(m.value_hash, m.derived_hash) IS NOT NULL THEN 'hashes' END)
+                CASE WHEN {not_erased_sql(_VECTORS)} THEN 'a vector' END,
+                CASE WHEN {not_erased_sql(_HASHES)} THEN 'hashes' END)
         ) AS w (what)
         WHERE m.agent_id = :agent AND m.erased_at IS NOT NULL AND what <> ''
         """,
@@ -60,7 +70,7 @@ ERASED = (
         )
         """,
     ),
-    # What came in stays only where a memory that stands has its text from there (store/erasing.py).
+    # What came in stays only where a memory that stands has its text from there (store/erasures.py).
     Rule(
         "erased",
         "Operation {id} still holds what came in when it touched memory {memory_id}, which is erased.",

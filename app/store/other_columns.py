@@ -1,0 +1,286 @@
+"""Every column and JSON field outside `memories`, declared once: what erase does with it.
+
+`columns` declares the table `memories`. `tests/store/test_columns.py` compares both declarations
+with a live database, with the JSON in it, and with what an erasure leaves.
+"""
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+from app.domain.fact import Fact
+from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS, PATCHABLE
+
+
+class Erasure(StrEnum):
+    """What erase does with a value that is about an erased memory."""
+
+    KEPT = "kept"  # it holds no text of a caller
+    NAME = "name"  # a caller chose it as a name for a call or an agent; it stays
+    REMOVED = "removed"  # it holds a text, or a hash of one, and is removed or emptied
+    BY_FIELD = "by_field"  # JSON; each field says for itself
+
+
+@dataclass(frozen=True, slots=True)
+class JsonField:
+    """A field of a JSON column.
+
+    In its path, `[]` stands for every item of an array, `{id}` for a key that is an id, `{time}`
+    for a key that is a time, `{name}` for any other key that data chooses, and `**` for anything.
+    """
+
+    path: str
+    erasure: Erasure = Erasure.KEPT
+
+
+@dataclass(frozen=True, slots=True)
+class OtherColumn:
+    """A column of a table other than `memories`. An export contains the column if `exported`."""
+
+    name: str
+    erasure: Erasure = Erasure.KEPT
+    json: tuple[JsonField, ...] = ()
+    exported: bool = True
+
+
+def _list_plain(*names: str) -> tuple[OtherColumn, ...]:
+    return tuple(OtherColumn(name) for name in names)
+
+
+def _list_fields(prefix: str, *names: str) -> tuple[JsonField, ...]:
+    return tuple(JsonField(f"{prefix}{name}") for name in names)
+
+
+def _list_removed(prefix: str, *names: str) -> tuple[JsonField, ...]:
+    return tuple(JsonField(f"{prefix}{name}", Erasure.REMOVED) for name in names)
+
+
+_AGENT = OtherColumn("agent_id", Erasure.NAME, exported=False)
+
+# --- JSON that several columns share -------------------------------------------------------------
+
+# These arrays and objects of a fact have something inside.
+_INSIDE = {
+    "details": "details.**",
+    "tags": "tags[]",
+    "entities": "entities[]",
+    "sources": "sources[]",
+    "merged_from": "merged_from[]",
+}
+_ERASED_FACT_FIELDS = {column.name for column in MEMORY_COLUMNS if column.erased is not None}
+
+
+def _list_fact_fields(prefix: str) -> tuple[JsonField, ...]:
+    """Return the fields of a fact that a call sent in."""
+    names = [field.name for field in fields(Fact) if field.name != "derived"]
+    return tuple(
+        JsonField(prefix + _INSIDE.get(name, name), _erasure_of_fact_field(name)) for name in names
+    )
+
+
+def _erasure_of_fact_field(name: str) -> Erasure:
+    return Erasure.REMOVED if name in _ERASED_FACT_FIELDS else Erasure.KEPT
+
+
+def _list_state_fields() -> tuple[JsonField, ...]:
+    """Return the fields of a memory in `before_state` and `after_state`."""
+    states: list[JsonField] = []
+    for column in MEMORY_COLUMNS:
+        if column.log_path is None:
+            continue
+        erasure = Erasure.KEPT if column.erased is None else Erasure.REMOVED
+        path = _INSIDE.get(column.log_path, column.log_path)
+        states.append(JsonField(f"[].{path}", erasure))
+        if column.name in PATCHABLE:
+            states.append(JsonField(f"[].metadata.{path}", erasure))
+    # A fact also states the claims that its first belief was made from.
+    claims = _list_fields("[].", "valid_from", "valid_until", "tier")
+    return (*states, *claims)
+
+
+def _list_findings(prefix: str, *, removed: bool) -> tuple[JsonField, ...]:
+    if removed:
+        return _list_removed(prefix, "name", "relation", "confidence", "explanation")
+    return (
+        *_list_fields(prefix, "name", "relation", "confidence"),
+        JsonField(f"{prefix}explanation", Erasure.REMOVED),
+    )
+
+
+def _list_judgments(prefix: str) -> tuple[JsonField, ...]:
+    return (
+        *_list_fields(prefix, "memory_id", "relation", "confidence", "decided_by", "flag", "akin"),
+        JsonField(f"{prefix}reasoning", Erasure.REMOVED),
+        JsonField(f"{prefix}vetoes[]", Erasure.REMOVED),
+        *_list_findings(f"{prefix}findings[].", removed=True),
+    )
+
+
+def _list_corrections(prefix: str) -> tuple[JsonField, ...]:
+    """Return the claims that accepting a review corrects."""
+    return (
+        *_list_fields(prefix, "valid_from", "said_until", "retracted_at", "lifespan"),
+        *_list_removed(prefix, "session_id", "project"),
+    )
+
+
+_STATES = (
+    *_list_state_fields(),
+    *_list_fields("[].links[].", "source", "target", "type"),
+    *_list_fields("[].review.", "source", "relation", "sentence", "successor"),
+    JsonField("[].review.relied_on[][]"),
+    *_list_corrections("[].review.said."),
+    *(
+        JsonField(field.path, Erasure.REMOVED)
+        for field in _list_judgments("[].review.judgments[].")
+    ),
+    *_list_fields("[].settled.", "review_id", "before", "after"),
+    JsonField("[].settled.note", Erasure.REMOVED),
+    # The receipt of an erasure: a digest under a key that the service does not keep.
+    *_list_fields("[].", "erased_at", "hmac"),
+)
+
+# --- the tables ----------------------------------------------------------------------------------
+
+OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
+    "agents": (
+        _AGENT,
+        *_list_plain("created_at", "last_known_at", "last_erased_at", "mode", "log_folded_until"),
+    ),
+    "memory_beliefs": (_AGENT, *_list_plain("memory_id", "known_until", *BELIEF_COLUMNS)),
+    "memory_usage": (
+        _AGENT,
+        *_list_plain(
+            "memory_id", "access_count", "last_accessed_at", "last_reinforced_at", "use_count"
+        ),
+    ),
+    "memory_relationships": (
+        _AGENT,
+        *_list_plain("source_id", "target_id", "type", "log_id", "created_at"),
+    ),
+    "consolidation_log": (
+        _AGENT,
+        *_list_plain("id", "operation", "source_memory_ids", "target_memory_id", "relation"),
+        *_list_plain("confidence", "decided_by", "model", "prompt_version", "duration_ms"),
+        *_list_plain("created_at", "reverts", "reverted_by"),
+        OtherColumn("reasoning", Erasure.REMOVED),
+        OtherColumn("signals", Erasure.BY_FIELD, _list_findings("[].", removed=False)),
+        OtherColumn("signal_names", Erasure.BY_FIELD, _list_fields("[]", ""), exported=False),
+        OtherColumn(
+            "incoming",
+            Erasure.REMOVED,
+            tuple(JsonField(f.path, Erasure.REMOVED) for f in _list_fact_fields("")),
+        ),
+        OtherColumn("before_state", Erasure.BY_FIELD, _STATES),
+        OtherColumn("after_state", Erasure.BY_FIELD, _STATES),
+        OtherColumn(
+            "usage",
+            Erasure.BY_FIELD,
+            (
+                *_list_fields("", "model", "prompt_version", "llm_calls", "prompt_tokens"),
+                *_list_fields("", "completion_tokens", "ms"),
+                JsonField("trouble", Erasure.REMOVED),
+            ),
+        ),
+        OtherColumn("session_id", Erasure.REMOVED),
+        OtherColumn("request_id", Erasure.NAME),
+        OtherColumn("vetoed", Erasure.BY_FIELD, _list_removed("[].", "memory_id", "veto")),
+    ),
+    "reviews": (
+        _AGENT,
+        *_list_plain("id", "status", "source", "relation", "sentence", "memory_id", "log_id"),
+        *_list_plain("created_at", "decided_at", "decision_log_id"),
+        OtherColumn("judgments", Erasure.BY_FIELD, _list_judgments("[].")),
+        OtherColumn("relied_on", Erasure.BY_FIELD, _list_fields("", "{id}")),
+        OtherColumn("said", Erasure.BY_FIELD, _list_corrections("")),
+        OtherColumn(
+            "incoming",
+            Erasure.REMOVED,
+            (
+                *(JsonField(f.path, Erasure.REMOVED) for f in _list_fact_fields("fact.")),
+                *_list_removed("", "supersedes[]", "classify"),
+            ),
+        ),
+        OtherColumn("note", Erasure.REMOVED),
+    ),
+    "log_checkpoints": (
+        _AGENT,
+        *_list_plain("memory_id"),
+        OtherColumn(
+            "told",
+            Erasure.BY_FIELD,
+            (
+                *_list_fields("row.", "chain_id", "created_at", "revision", "kind", "importance"),
+                *_list_fields("row.", "confidence", "trust", "lifespan", "merged_from[]"),
+                *_list_fields("row.", *BELIEF_COLUMNS),
+                *_list_fields("", "past.{time}", "inserted_by[]", "access_count"),
+                *_list_fields("", "last_reinforced_at"),
+                *_list_fields("links[].", "source", "target", "type", "log_id"),
+            ),
+        ),
+        # A hash of a text finds the text again.
+        OtherColumn("sealed", Erasure.BY_FIELD, _list_removed("", "{name}")),
+    ),
+    # Erase writes an archive file anew without what was erased, or removes the file.
+    "log_archives": (
+        _AGENT,
+        *_list_plain("id", "operations", "first_at", "last_at"),
+        OtherColumn("file", exported=False),
+        OtherColumn("sha256", exported=False),
+    ),
+    "folded_operations": (
+        _AGENT,
+        *_list_plain("id", "archive_id", "operation", "decided_by", "memory_ids", "stands"),
+        *_list_plain("proposed", "created_at"),
+        OtherColumn("request_id", Erasure.NAME),
+    ),
+    "sweeps": (
+        _AGENT,
+        *_list_plain("id", "status", "origin", "since", "dry_run", "total", "examined"),
+        *_list_plain("place", "runner", "alive_at", "failures", "error"),
+        *_list_plain("created_at", "started_at", "finished_at"),
+        OtherColumn("slot", Erasure.REMOVED, _list_removed("", "entity", "category", "key")),
+        OtherColumn("slot_hash", Erasure.REMOVED),
+        OtherColumn(
+            "counts",
+            Erasure.BY_FIELD,
+            (
+                *_list_fields("", "superseded", "retracted", "merged", "duplicates"),
+                *_list_fields("", "reviews", "postponed"),
+            ),
+        ),
+        OtherColumn(
+            "findings",
+            Erasure.BY_FIELD,
+            (
+                *_list_fields("[].", "operation", "relation", "memory_id", "others[]"),
+                *_list_fields("[].", "confidence", "signals[]", "review"),
+            ),
+        ),
+    ),
+    "idempotency_keys": (
+        _AGENT,
+        OtherColumn("key", Erasure.NAME),
+        OtherColumn("fingerprint", Erasure.REMOVED),
+        OtherColumn("answer", Erasure.REMOVED),
+        *_list_plain("status", "mentioned_ids", "created_at"),
+        OtherColumn("headers", Erasure.BY_FIELD, _list_fields("", "{name}")),
+    ),
+    "encoder": _list_plain("the_one", "name", "dimensions", "next_name", "next_dimensions"),
+}
+
+# The job library makes and owns the tables of this schema. A job names an agent and a sweep and
+# carries nothing else, which is all that this project answers for.
+JOB_SCHEMA = "jobs"
+JOB_ARGUMENTS = (
+    JsonField("agent", Erasure.NAME),
+    JsonField("sweep_id"),
+    JsonField("timestamp"),
+)
+
+# Alembic owns this table.
+UNDECLARED_TABLES = frozenset({"alembic_version"})
+
+NOT_EXPORTED = {
+    table: frozenset(column.name for column in columns if not column.exported)
+    for table, columns in OTHER_COLUMNS.items()
+} | {"memories": frozenset(column.name for column in MEMORY_COLUMNS if not column.exported)}
