@@ -1,4 +1,4 @@
-"""What each agent may spend on the model, so that one cannot use up everybody's."""
+"""The budget of each agent for the model, so that no agent can use up everybody's."""
 
 import time
 from collections import OrderedDict, deque
@@ -21,10 +21,10 @@ class _Account:
 
 
 class Budget:
-    """Questions within any 60 seconds and tokens within a UTC day, per agent; None = no limit.
+    """Limits each agent to questions within 60 seconds and tokens within a UTC day; None = no limit.
 
-    Kept in this process only: each of several processes grants its own. At most `agents` are remembered; beyond, the one
-    that asked longest ago starts afresh. `clock` gives Unix seconds.
+    Each process grants a budget of its own. It remembers `agents` accounts at most and then drops
+    the one that asked longest ago. `clock` returns Unix seconds.
     """
 
     def __init__(
@@ -41,33 +41,27 @@ class Budget:
         self._clock = clock
         self._accounts: OrderedDict[AgentId, _Account] = OrderedDict()
 
-    def may_ask(self, agent: AgentId) -> bool:
-        """Whether the agent may ask now."""
-        return self.find_exceeded_limit(agent) is None
-
     def find_exceeded_limit(self, agent: AgentId) -> str | None:
-        """Which limit keeps the agent from asking now, as a sentence; None where it may ask."""
+        """Return a sentence about the limit that the agent has reached; None if it may ask now."""
         account = self._refresh_account(agent)
-        if (
-            self._calls_per_minute is not None
-            and len(account.question_times) >= self._calls_per_minute
-        ):
-            return f"The agent's budget of {self._calls_per_minute} questions to the model per minute is used up."
-        if self._tokens_per_day is not None and account.tokens >= self._tokens_per_day:
-            return f"The agent's budget of {self._tokens_per_day} model tokens per day is used up."
+        calls, tokens = self._calls_per_minute, self._tokens_per_day
+        if calls is not None and len(account.question_times) >= calls:
+            return f"The agent's budget of {calls} questions to the model per minute is used up."
+        if tokens is not None and account.tokens >= tokens:
+            return f"The agent's budget of {tokens} model tokens per day is used up."
         return None
 
     def count_question(self, agent: AgentId) -> None:
-        """Counts a question, before it is asked: others must not slip past the limit while it is under way."""
+        """Count a question. Call this first, so that concurrent questions see the limit reached."""
         if self._calls_per_minute is not None:
             self._refresh_account(agent).question_times.append(self._clock())
 
     def count_tokens(self, agent: AgentId, tokens: int) -> None:
-        """Counts the tokens of an answer. Questions under way when the limit is reached may go past it."""
+        """Count the tokens of an answer. Questions under way may go past the limit."""
         self._refresh_account(agent).tokens += max(0, tokens)
 
     def _refresh_account(self, agent: AgentId) -> _Account:
-        """The agent's account, with what lies outside its windows dropped."""
+        """Return the agent's account without what has left its windows of time."""
         account = self._accounts.setdefault(agent, _Account())
         self._accounts.move_to_end(agent)
         if len(self._accounts) > self._agents:

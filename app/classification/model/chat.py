@@ -1,4 +1,4 @@
-"""A client of OpenAI-compatible chat completions. Whatever the server does, the result is a value."""
+"""A client of OpenAI-compatible chat completions, whose trouble is a value."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,8 @@ from app.remote.trouble import NEVER_SENT, Reason, Trouble, find_error_message
 
 MAX_RESPONSE_BYTES = 2**20
 
-# What speaks against the server rather than the question. Only this opens the breaker: no agent's texts shall open it for the others.
+# Reasons that speak against the server and not against the question. Only these open the breaker,
+# so that no agent's texts can open it for the others.
 OUTAGES = {
     Reason.TIMEOUT,
     Reason.UNREACHABLE,
@@ -34,9 +35,9 @@ class ChatOptions(EndpointOptions):
 
 
 class ChatClient:
-    """Asks a chat model: an `Endpoint` (see there) behind a breaker. Which dialect the server understands is found out once.
+    """Asks a chat model: an `Endpoint` behind a breaker.
 
-    What else is given scripts the endpoint.
+    The client learns the server's dialect once. Other keyword arguments script the endpoint.
     """
 
     def __init__(
@@ -57,9 +58,10 @@ class ChatClient:
         return self._options.model
 
     async def complete(self, system: str, user: str, schema: dict[str, Any]) -> Reply | Trouble:
-        """The model's reply to the two messages, as JSON of the schema where the server can promise that, or why there is none.
+        """Return the model's reply to the two messages, or the trouble.
 
-        Raises nothing for what the server does; a cancelled caller stays cancelled.
+        The reply is JSON of the schema if the server can enforce one. Trouble with the server
+        raises nothing. A cancelled caller stays cancelled.
         """
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         outcome = await self._endpoint.ask(
@@ -71,9 +73,9 @@ class ChatClient:
     async def _request_completion(
         self, question: PendingQuestion, messages: list[dict[str, str]], schema: dict[str, Any]
     ) -> Reply | Trouble:
-        """One request; more only where the server does not understand the dialect.
+        """Send one request, and a plainer one as often as the server refuses the dialect.
 
-        The breaker is asked here, so that those who waited for a place see it open.
+        The breaker is asked here, so that callers who waited for a place see it open.
         """
         if not self._breaker.admit_call():
             return Trouble(
@@ -90,7 +92,8 @@ class ChatClient:
             if isinstance(answer, Trouble):
                 return answer
             if answer.status == 200:
-                self._dialect = dialect  # remembered once it worked: an error may as well be about this one question
+                # A dialect is remembered once it worked: an error may be about this question only.
+                self._dialect = dialect
                 return read_completion(answer.body)
             plainer = dialect.after_refusal(answer.status, find_error_message(answer.body))
             if plainer is None:

@@ -1,4 +1,4 @@
-"""How a chat completion is read: what the model wrote, or why it wrote nothing."""
+"""Reading a chat completion: the text of the model, or the reason why there is none."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,20 +18,18 @@ MAX_COUNT = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Reply(CallOutcome):
-    """What the model wrote: never empty."""
+    """The text of the model, which is never empty."""
 
     text: str
 
 
 def read_completion(body: bytes) -> Reply | Trouble:
-    """The text of a chat completion's first choice. Whatever the bytes are, the result is a value."""
+    """Return the text of the first choice, or the trouble. Raise nothing, whatever the bytes are."""
     completion = parse_json(body)
     message, finish = _first_choice(completion)
     if message is None:
-        return Trouble(
-            Reason.MALFORMED,
-            f"The server's answer is not a chat completion{format_detail(find_error_message(body))}.",
-        )
+        detail = format_detail(find_error_message(body))
+        return Trouble(Reason.MALFORMED, f"The server's answer is not a chat completion{detail}.")
     tokens = _parse_token_counts(completion)
     if (refusal := message.get("refusal")) or finish == "content_filter":
         words = refusal if isinstance(refusal, str) else ""
@@ -58,7 +56,8 @@ def _first_choice(completion: Any) -> tuple[dict[str, Any] | None, Any]:
 def _parse_token_counts(completion: Any) -> dict[str, Any]:
     usage = field_of(completion, "usage")
     return {
-        name: _parse_count(field_of(usage, name)) for name in ("prompt_tokens", "completion_tokens")
+        "prompt_tokens": _parse_count(field_of(usage, "prompt_tokens")),
+        "completion_tokens": _parse_count(field_of(usage, "completion_tokens")),
     }
 
 

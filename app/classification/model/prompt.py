@@ -1,4 +1,4 @@
-"""The prompt: a template with a version in its name, filled with a question's statements as data."""
+"""The prompt: a template, with a version in its name, filled with a question's statements as data."""
 
 import json
 import re
@@ -10,13 +10,13 @@ from typing import Any
 
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 
-VERSION = "relate.v1"
+VERSION = "relate.v2"
 MAX_DATA = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Two messages, and the candidates they ask about: number n of the prompt is `candidates[n - 1]`."""
+    """Two messages and their candidates: number n of the prompt is `candidates[n - 1]`."""
 
     system: str
     user: str
@@ -24,27 +24,31 @@ class Prompt:
 
 
 def render_prompt(question: Question, *, limit: int = MAX_DATA) -> Prompt:
-    """The question in the words of the template.
+    """Return the question in the words of the template.
 
-    Candidates that would take the data past `limit` characters are left out; none is shortened, since a judgment about half
-    a text could lose the other half.
+    A candidate that would take the data past `limit` characters is left out. None is shortened,
+    because a judgment about half a text could lose the other half.
     """
     data: dict[str, Any] = {"incoming": _dict_from_statement(question.incoming), "candidates": []}
     room = limit - len(as_data(data))
-    asked: list[PromptCandidate] = []
+    candidates: list[PromptCandidate] = []
     for candidate in question.candidates:
-        entry = {"candidate": len(asked) + 1, **_dict_from_statement(candidate.statement)}
-        if (size := len(as_data(entry)) + 2) <= room:
+        entry = {"candidate": len(candidates) + 1, **_dict_from_statement(candidate.statement)}
+        size = len(as_data(entry)) + len(", ")
+        if size <= room:
             room -= size
-            asked.append(candidate)
+            candidates.append(candidate)
             data["candidates"].append(entry)
     system, user = _load_template()
-    numbers = "1" if len(asked) == 1 else f"1 to {len(asked)}"
-    return Prompt(system, user.substitute(data=as_data(data), numbers=numbers), tuple(asked))
+    numbers = "1" if len(candidates) == 1 else f"1 to {len(candidates)}"
+    return Prompt(system, user.substitute(data=as_data(data), numbers=numbers), tuple(candidates))
 
 
 def as_data(value: Any) -> str:
-    """JSON on one line that nothing can break out of: tags cannot occur in it, and what cannot be seen stands as an escape."""
+    """Return JSON on one line that no text in it can break out of.
+
+    Tags cannot occur in it, and invisible characters are escaped.
+    """
     return re.sub(r"[<>&]|[^ -~]", _escape_character, json.dumps(value, ensure_ascii=False))
 
 
@@ -56,17 +60,22 @@ def _escape_character(match: re.Match[str]) -> str:
 
 
 def _dict_from_statement(statement: PromptStatement) -> dict[str, Any]:
-    """The statement's words; what it leaves open is left out."""
-    since = statement.valid_from and statement.valid_from.isoformat()
-    about = {name: getattr(statement, name) for name in ("entity", "category", "key", "value")}
-    said = {"text": statement.text, "valid_from": since, **about}
-    return {name: word for name, word in said.items() if word}
+    """Return the fields of the statement that have a value."""
+    valid_from = statement.valid_from
+    fields = {
+        "text": statement.text,
+        "valid_from": valid_from.isoformat() if valid_from else None,
+        "entity": statement.entity,
+        "category": statement.category,
+        "key": statement.key,
+        "value": statement.value,
+    }
+    return {name: value for name, value in fields.items() if value}
 
 
 @cache
 def _load_template() -> tuple[str, Template]:
-    text = (
-        files("app.classification.model").joinpath("prompts", f"{VERSION}.txt").read_text("utf-8")
-    )
+    folder = files("app.classification.model").joinpath("prompts")
+    text = folder.joinpath(f"{VERSION}.txt").read_text("utf-8")
     system, user = text.removeprefix("=== system ===\n").split("=== user ===\n")
     return system.strip(), Template(user.strip())

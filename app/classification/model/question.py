@@ -1,4 +1,4 @@
-"""What a judge is asked: one incoming fact against stored ones."""
+"""The question to a model: one incoming fact and the stored ones to compare it with."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from app.domain.fact import BaseFact
 
 @dataclass(frozen=True, slots=True)
 class PromptStatement:
-    """A text, since when it holds, and what it is about, as far as said."""
+    """A text, its start and its slot. What the caller left out is None."""
 
     text: str
     valid_from: datetime | None = None
