@@ -1,8 +1,10 @@
-"""The cascade from cheap to dear: signals first, then the model for what they leave open. Nothing is locked while it runs."""
+"""The cascade of judges: signals first, then the model for the candidates that they leave open.
+
+Nothing is locked while it runs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from uuid import UUID
 
 from app.classification import signals
 from app.classification.model.judge import ModelJudge, ModelVerdict
@@ -18,25 +20,30 @@ from app.domain.version import Memory
 
 GATE_SHARED_WORDS = 3
 GATE_RANK = 5
-MAX_READ = 2_000  # characters; a longer text is a document rather than a fact, and reading it would hold up everybody
+# Characters. A longer text is a document rather than a fact, and reading it would block others.
+MAX_READ = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the judges say of each candidate, in order; the model's merged text; what asking took; why to look again, if at all.
+    """The judgments on the candidates, in order, and the model's merged text and cost.
 
-    `retracts`: the fact says that something ended.
+    `look_again` is the reason for another look, if there is one. `retracts` is True if the fact
+    says that something ended.
     """
 
     judgments: tuple[Judgment, ...] = ()
     merged_text: str | None = None
-    asked: ModelCost | None = None
+    model_cost: ModelCost | None = None
     look_again: str | None = None
     retracts: bool = False
 
 
 class Cascade:
-    """Judges facts against candidates. The model is asked only about those that share words with the fact or rank high."""
+    """Judges facts against candidates.
+
+    The model is asked only about candidates that share words with the fact or rank high.
+    """
 
     def __init__(self, policy: Policy, model: ModelJudge | None) -> None:
         self._policy = policy
@@ -45,27 +52,24 @@ class Cascade:
     async def judge(
         self, agent: AgentId, fact: Fact, candidates: Sequence[Memory], tier: Classify
     ) -> Verdict:
-        """The judges' word on a fact that neither its slot nor an equal text decides; the likeliest candidates first."""
-        said = _judge_by_signals(fact, candidates) if tier.reads_signals else ()
-        retracts = (
-            tier.reads_signals
-            and len(fact.content) <= MAX_READ
-            and find_ending(fact.content) is not None
-        )
-        verdict = Verdict(said, retracts=retracts)
-        if (
-            not tier.asks_model
-            or not candidates
-            or self._is_decided(said)
-            or (self._model is None and tier is not Classify.MODEL)
-        ):
+        """Return the verdict on a fact that neither its slot nor an equal text decides.
+
+        The likeliest candidates come first.
+        """
+        verdict = _judge_by_signals(fact, candidates) if tier.reads_signals else Verdict()
+        if not self._may_ask_model(tier) or self._is_decided(verdict.judgments):
             return verdict
-        asked = self._find_undecided(fact, candidates, said)
-        if not asked:
+        undecided = self._find_undecided(fact, candidates, verdict.judgments)
+        if not undecided:
             return verdict
         if self._model is None:
             return replace(verdict, look_again="no model is configured")
-        return _with_model(verdict, await self._model.judge(agent, _build_question(fact, asked)))
+        answer = await self._model.judge(agent, _build_question(fact, undecided))
+        return _add_model_verdict(verdict, answer)
+
+    def _may_ask_model(self, tier: Classify) -> bool:
+        """Return True if a model is wanted. A caller who insists on one learns if there is none."""
+        return tier.asks_model and (self._model is not None or tier is Classify.MODEL)
 
     def _is_decided(self, judgments: Sequence[Judgment]) -> bool:
         choice = decide_operation(judgments, self._policy.is_sure)
@@ -74,93 +78,106 @@ class Cascade:
     def _find_undecided(
         self, fact: Fact, candidates: Sequence[Memory], judgments: Sequence[Judgment]
     ) -> list[Memory]:
-        """What the signals leave open: not vetoed, and near enough to be worth a question."""
-        vetoed = {j.memory_id for j in judgments if j.vetoes}
+        """Return the candidates that are not vetoed and near enough to be worth a question."""
+        vetoed = {judgment.memory_id for judgment in judgments if judgment.vetoes}
         words = parse_text(fact.content[:MAX_READ]).items
-        return [
-            memory
-            for rank, memory in enumerate(candidates)
-            if memory.id not in vetoed
-            and (
-                rank < GATE_RANK
-                or len(words & parse_text(memory.fact.content[:MAX_READ]).items)
-                >= GATE_SHARED_WORDS
-            )
-        ]
+        undecided = []
+        for rank, memory in enumerate(candidates):
+            shared = words & parse_text(memory.fact.content[:MAX_READ]).items
+            is_near = rank < GATE_RANK or len(shared) >= GATE_SHARED_WORDS
+            if is_near and memory.id not in vetoed:
+                undecided.append(memory)
+        return undecided
 
 
 def should_consider(
     memory: Memory, similarity: float | None, *, min_importance: float, similarity_floor: float
 ) -> bool:
-    """Whether a candidate is looked at (reference 002): important enough, or core; and near enough, where a floor is set."""
-    important = memory.belief.tier is Tier.CORE or memory.fact.importance >= min_importance
-    return important and (similarity is None or similarity >= similarity_floor)
+    """Return True if a candidate is important enough, or core, and near enough (reference 002).
+
+    A candidate without a similarity was not ranked by its vector and counts as near.
+    """
+    is_important = memory.belief.tier is Tier.CORE or memory.fact.importance >= min_importance
+    is_near = similarity is None or similarity >= similarity_floor
+    return is_important and is_near
 
 
-def _judge_by_signals(fact: Fact, candidates: Sequence[Memory]) -> tuple[Judgment, ...]:
-    """Judgments on the candidates that are short enough to be one fact; none where the fact itself is not."""
+def _judge_by_signals(fact: Fact, candidates: Sequence[Memory]) -> Verdict:
+    """Judge the candidates that are short enough to be one fact, if the fact itself is."""
     if len(fact.content) > MAX_READ:
-        return ()
+        return Verdict()
     short = [memory for memory in candidates if len(memory.fact.content) <= MAX_READ]
-    judged = signals.judge_candidates(
-        _statement_from_fact(fact), [_statement_from_fact(memory.fact) for memory in short]
-    )
-    return tuple(_judgment_from_signal(found, short[found.candidate]) for found in judged)
+    statements = [_build_statement(memory.fact) for memory in short]
+    judgments = []
+    for judgment in signals.judge_candidates(_build_statement(fact), statements):
+        judgments.append(_judgment_from_signal(judgment, short[judgment.candidate]))
+    retracts = find_ending(fact.content) is not None
+    return Verdict(judgments=tuple(judgments), retracts=retracts)
 
 
-def _statement_from_fact(fact: BaseFact) -> signals.Statement:
+def _build_statement(fact: BaseFact) -> signals.Statement:
+    # "user" is the default, so that it does not tell whether the caller named an entity.
+    entity = None if fact.entity == "user" else fact.entity
     kind = fact.kind or Kind.FACT
-    entity = None if fact.entity == "user" else fact.entity  # nobody said it: it is the default
     return signals.Statement(
-        fact.content,
-        fact.valid_from,
-        entity,
-        fact.category or None,
-        fact.key,
-        fact.value,
-        kind.value,
+        text=fact.content,
+        at=fact.valid_from,
+        entity=entity,
+        key=fact.key,
+        kind=kind.value,
     )
 
 
 def _judgment_from_signal(judgment: signals.SignalJudgment, memory: Memory) -> Judgment:
-    told = (judgment.findings, judgment.vetoes, judgment.flag, judgment.akin)
     return Judgment(
-        memory.id, judgment.relation, judgment.confidence, judgment.reasoning, Judge.SIGNALS, *told
+        memory_id=memory.id,
+        relation=judgment.relation,
+        confidence=judgment.confidence,
+        reasoning=judgment.reasoning,
+        decided_by=Judge.SIGNALS,
+        findings=judgment.findings,
+        vetoes=judgment.vetoes,
+        flag=judgment.flag,
+        akin=judgment.akin,
     )
 
 
 def _build_question(fact: Fact, candidates: Sequence[Memory]) -> Question:
-    asked = tuple(
-        PromptCandidate(memory.id, PromptStatement.from_fact(memory.fact)) for memory in candidates
-    )
-    return Question(PromptStatement.from_fact(fact), asked)
+    prompt_candidates = []
+    for memory in candidates:
+        statement = PromptStatement.from_fact(memory.fact)
+        prompt_candidates.append(PromptCandidate(memory.id, statement))
+    return Question(PromptStatement.from_fact(fact), tuple(prompt_candidates))
 
 
-def _with_model(verdict: Verdict, model_verdict: ModelVerdict) -> Verdict:
-    """The model's judgments in place of the signals' on the same candidates; where it failed, theirs stand and the fact is marked."""
-    usage = model_verdict.usage
-    asked = ModelCost(
-        model_verdict.model,
-        model_verdict.prompt_version,
-        usage.llm_calls,
-        usage.prompt_tokens,
-        usage.completion_tokens,
-        round(usage.ms, 1),
-        model_verdict.trouble,
-    )
-    answered: dict[UUID, Judgment] = {j.memory_id: j for j in model_verdict.judgments}
-    kept = [_join_findings(j, answered.pop(j.memory_id, None)) for j in verdict.judgments]
-    merged = (
-        model_verdict.merged_text
-        if any(j.relation is Relation.COMPLEMENT for j in model_verdict.judgments)
-        else None
-    )
+def _add_model_verdict(verdict: Verdict, model_verdict: ModelVerdict) -> Verdict:
+    """Put the model's judgments in place of those of the signals on the same candidates.
+
+    If the model failed, the signals' judgments remain and the fact is marked for another look.
+    """
+    by_model = {judgment.memory_id: judgment for judgment in model_verdict.judgments}
+    judgments = []
+    for judgment in verdict.judgments:
+        judgments.append(_join_findings(judgment, by_model.pop(judgment.memory_id, None)))
+    merges = any(j.relation is Relation.COMPLEMENT for j in model_verdict.judgments)
     return replace(
         verdict,
-        judgments=(*kept, *answered.values()),
-        merged_text=merged,
-        asked=asked,
+        judgments=(*judgments, *by_model.values()),
+        merged_text=model_verdict.merged_text if merges else None,
+        model_cost=_build_model_cost(model_verdict),
         look_again=model_verdict.failure,
+    )
+
+
+def _build_model_cost(verdict: ModelVerdict) -> ModelCost:
+    return ModelCost(
+        model=verdict.model,
+        prompt_version=verdict.prompt_version,
+        llm_calls=verdict.usage.llm_calls,
+        prompt_tokens=verdict.usage.prompt_tokens,
+        completion_tokens=verdict.usage.completion_tokens,
+        ms=round(verdict.usage.ms, 1),
+        trouble=verdict.trouble,
     )
 
 

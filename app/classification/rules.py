@@ -1,4 +1,7 @@
-"""The rules tier: what can be said for certain from hashes and slots. Pure; used under the lock, over what holds then."""
+"""The rules tier: what is certain from hashes and slots.
+
+The rules are pure and are applied under the agent's lock, to the chains as they are then.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,35 +14,41 @@ from app.domain.version import Version
 
 
 def judge_fact(
-    fact: Fact, picture: Chains, start: datetime, *, classify: bool, fuzzy: bool
+    fact: Fact, chains: Chains, start: datetime, *, classify: bool, fuzzy: bool
 ) -> list[Judgment]:
-    """Judgments on stored memories as of the fact's start, the deciding ones first. Without `classify` only equal content counts."""
-    judged = list(_find_duplicates(fact, picture, fuzzy=fuzzy and classify))
-    if classify and fact.key is not None:
-        seen = {j.memory_id for j in judged}
-        judged += [
-            j
-            for v in picture.find_in_slot(fact.slot)
-            if v.id not in seen and v.belief.holds_at(start) and (j := _in_slot(fact, v))
-        ]
-    return judged
+    """Return judgments on stored memories at the fact's start, the deciding ones first.
 
-
-def _find_duplicates(fact: Fact, picture: Chains, *, fuzzy: bool) -> Iterator[Judgment]:
-    for version in picture.find_same_text(fact, fuzzy=fuzzy):
-        if version.belief.void or not _about_the_same(fact, version):
+    Without `classify` only equal content counts.
+    """
+    judgments = list(_find_duplicates(fact, chains, fuzzy=fuzzy and classify))
+    if not classify or fact.key is None:
+        return judgments
+    judged = {judgment.memory_id for judgment in judgments}
+    for version in chains.find_in_slot(fact.slot):
+        if version.id in judged or not version.belief.holds_at(start):
             continue
-        exact = version.content_hash == fact.content_hash
-        reason = (
-            "The same text is stored."
-            if exact
-            else "The same text but for case, spacing or punctuation is stored."
-        )
-        yield Judgment(version.id, Relation.DUPLICATE, 1.0, reason, Judge.RULE)
+        judgment = _judge_in_slot(fact, version)
+        if judgment:
+            judgments.append(judgment)
+    return judgments
 
 
-def _about_the_same(fact: Fact, version: Version) -> bool:
-    """Whether equal text says the same: what the caller stated beyond the text (kind, slot, value) is in the stored one too."""
+def _find_duplicates(fact: Fact, chains: Chains, *, fuzzy: bool) -> Iterator[Judgment]:
+    for version in chains.find_same_text(fact, fuzzy=fuzzy):
+        if version.belief.void or not _is_about_the_same(fact, version):
+            continue
+        if version.content_hash == fact.content_hash:
+            reason = "The same text is stored."
+        else:
+            reason = "The same text but for case, spacing or punctuation is stored."
+        yield _build_judgment(version, Relation.DUPLICATE, reason)
+
+
+def _is_about_the_same(fact: Fact, version: Version) -> bool:
+    """Return True if the stored memory has all that the caller gave besides the text.
+
+    Equal texts with another kind, slot or value say different things (decision 0004).
+    """
     return (
         fold(fact.entity or "user") == version.slot.entity
         and (not fact.category or fold(fact.category) == version.slot.category)
@@ -49,24 +58,25 @@ def _about_the_same(fact: Fact, version: Version) -> bool:
     )
 
 
-def _in_slot(fact: Fact, version: Version) -> Judgment | None:
+def _judge_in_slot(fact: Fact, version: Version) -> Judgment | None:
     if version.has_same_value(fact):
-        return (
-            Judgment(
-                version.id, Relation.DUPLICATE, 1.0, "The same value in the same slot.", Judge.RULE
-            )
-            if version.one_value
-            else None
-        )
+        if not version.one_value:
+            return None
+        return _build_judgment(version, Relation.DUPLICATE, "The same value in the same slot.")
     if Kind.CONSTRAINT in (fact.kind, version.kind):
         reason = "In conflict with a constraint on the same slot: both stay."
-        return Judgment(version.id, Relation.CONTRADICTION, 1.0, reason, Judge.RULE)
+        return _build_judgment(version, Relation.CONTRADICTION, reason)
     if fact.one_value and version.one_value:
-        return Judgment(
-            version.id,
-            Relation.UPDATE,
-            1.0,
-            "Another value in a slot that holds one at a time.",
-            Judge.RULE,
-        )
+        reason = "Another value in a slot that holds one at a time."
+        return _build_judgment(version, Relation.UPDATE, reason)
     return None
+
+
+def _build_judgment(version: Version, relation: Relation, reason: str) -> Judgment:
+    return Judgment(
+        memory_id=version.id,
+        relation=relation,
+        confidence=1.0,
+        reasoning=reason,
+        decided_by=Judge.RULE,
+    )

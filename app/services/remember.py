@@ -308,7 +308,7 @@ class Remember:
         look_again = MOVED if moved else item.verdict.look_again
         if self._is_left_open(item, picture):
             look_again = "stored without comparing it with its slot"
-        asked, settles = item.verdict.asked, command.settles
+        asked, settles = item.verdict.model_cost, command.settles
         return mark_for_another_look(
             replace(plan, model_cost=asked, settled=settles) if asked or settles else plan,
             look_again,

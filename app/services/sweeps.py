@@ -338,7 +338,7 @@ class Sweeper:
         judgments = (*certain, *said)
         swept = SweptMemory(memory.id, fact, judgments, item.merged)
         plan = plan_sweep(swept, picture, others, self._rules.policy, now=now, proposes=proposes)
-        return replace(plan, model_cost=item.verdict.asked) if plan else None
+        return replace(plan, model_cost=item.verdict.model_cost) if plan else None
 
     async def _apply_batch(
         self,

@@ -220,11 +220,9 @@ def judgment(
     }
 
 
-def answer_text(*judgments: Any, merged_text: Any = None, slot: Any = None, **more: Any) -> str:
+def answer_text(*judgments: Any, merged_text: Any = None, **more: Any) -> str:
     """The JSON of an answer with these judgments. NaN is written as Python writes it."""
-    return json.dumps(
-        {"judgments": list(judgments), "merged_text": merged_text, "slot": slot, **more}
-    )
+    return json.dumps({"judgments": list(judgments), "merged_text": merged_text, **more})
 
 
 def judges(*judgments: Any, **more: Any) -> Answer:

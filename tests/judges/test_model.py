@@ -16,7 +16,7 @@ from judges import scripted
 from judges.scripted import ScriptedModel, Step, answer_text, fails, judges, judgment, says
 
 from app.classification.model import prompt
-from app.classification.model.answer import SCHEMA, SlotHint
+from app.classification.model.answer import SCHEMA
 from app.classification.model.breaker import Breaker
 from app.classification.model.budget import Budget
 from app.classification.model.chat import ChatClient, ChatOptions
@@ -97,7 +97,6 @@ def test_a_right_answer_becomes_a_judgment_per_candidate(served: ScriptedModel) 
         judgment(2, "NONE", 1, "Tea."),
         judgment(3, "OVERLAP", 0, "Dog."),
         merged_text=" Lives in Lisbon, likes tea. ",
-        slot={"entity": "user", "key": "city", "value": "Lisbon"},
     )
     verdict = judged(served, answer)
     assert pairs(verdict) == [(1, "UPDATE"), (2, "NONE"), (3, "OVERLAP")]
@@ -108,9 +107,8 @@ def test_a_right_answer_becomes_a_judgment_per_candidate(served: ScriptedModel) 
         Judge.MODEL,
     )
     assert verdict.merged_text == "Lives in Lisbon, likes tea."
-    assert verdict.slot == SlotHint("user", "city", "Lisbon")
-    assert (verdict.trouble, verdict.failure, verdict.unanswered) == (None, None, ())
-    assert (verdict.model, verdict.prompt_version) == ("gpt-4o-mini", "relate.v1")
+    assert (verdict.trouble, verdict.failure) == (None, None)
+    assert (verdict.model, verdict.prompt_version) == ("gpt-4o-mini", "relate.v2")
     assert (
         verdict.usage.llm_calls,
         verdict.usage.prompt_tokens,
@@ -139,9 +137,9 @@ def test_fields_that_nobody_asked_for_are_ignored(served: ScriptedModel) -> None
     assert pairs(verdict) == [(1, "UPDATE")]
 
 
-def test_candidates_that_nothing_was_said_about_are_named(served: ScriptedModel) -> None:
+def test_candidates_without_an_entry_have_no_judgment(served: ScriptedModel) -> None:
     verdict = judged(served, judges(judgment(2)))
-    assert verdict.unanswered == (memory(1), memory(3))
+    assert pairs(verdict) == [(2, "UPDATE")]
     assert verdict.trouble == "Without a usable judgment: 2 of the candidates asked about."
     assert verdict.failure == "partial"
 
@@ -199,8 +197,8 @@ def test_trouble_leaves_no_judgment_and_says_why(
     assert (verdict.failure, verdict.usage.llm_calls) == (failure, calls)
     assert verdict.trouble
     assert verdict.trouble.endswith(".")
-    assert verdict.unanswered == (memory(1), memory(2), memory(3))
-    assert (verdict.merged_text, verdict.slot) == (None, None)
+    assert verdict.judgments == ()
+    assert verdict.merged_text is None
 
 
 def test_a_slow_answer_counts_where_there_is_time_for_it(served: ScriptedModel) -> None:
@@ -320,30 +318,6 @@ def test_a_merged_text_that_cannot_be_stored_is_ignored(served: ScriptedModel, t
     assert pairs(verdict) == [(1, "COMPLEMENT")]
 
 
-@pytest.mark.parametrize(
-    "slot",
-    [
-        "user.city",
-        [],
-        {},
-        {"entity": "user"},
-        {"entity": "user", "key": ""},
-        {"entity": 1, "key": "x"},
-        {"entity": "x" * 501, "key": "k"},
-    ],
-)
-def test_an_incomplete_slot_is_ignored(served: ScriptedModel, slot: Any) -> None:
-    verdict = judged(served, judges(judgment(1), slot=slot))
-    assert verdict.slot is None
-    assert "the slot is incomplete" in (verdict.trouble or "")
-
-
-def test_a_slot_without_a_value_is_taken(served: ScriptedModel) -> None:
-    assert judged(
-        served, judges(slot={"entity": "user", "key": "city", "value": None})
-    ).slot == SlotHint("user", "city", None)
-
-
 # --- the budget -----------------------------------------------------------------------------------------------------------------
 
 
@@ -353,7 +327,7 @@ def test_past_the_budget_the_model_is_not_asked(served: ScriptedModel) -> None:
     assert (
         verdict.trouble == "The agent's budget of 2 questions to the model per minute is used up."
     )
-    assert verdict.unanswered == (memory(1), memory(2), memory(3))
+    assert verdict.judgments == ()
     assert len(served.requests) == 2
 
 
@@ -463,14 +437,13 @@ def test_candidates_too_long_for_the_question_are_left_out_whole_and_counted(
     verdict = judged(served, judges(judgment(1), judgment(2), judgment(3)), asked=asked)
     assert [c["text"] for c in served.requests[0].data["candidates"]] == ["Has a cat", "Has a dog"]
     assert pairs(verdict) == [(1, "UPDATE"), (3, "UPDATE")]
-    assert verdict.unanswered == (memory(2),)
     assert "Not asked about, for length: 1 candidates." in (verdict.trouble or "")
     assert len(served.requests[0].json["messages"][1]["content"]) < 61_000
 
 
 def test_a_fact_too_long_for_any_question_is_not_asked_about(served: ScriptedModel) -> None:
     verdict = judged(served, scripted.RIGHT, asked=question("Has a cat", incoming="x" * 70_000))
-    assert (verdict.failure, served.requests, verdict.unanswered) == ("too_long", [], (memory(1),))
+    assert (verdict.failure, served.requests, verdict.judgments) == ("too_long", [], ())
 
 
 def test_a_statement_says_what_its_fact_says() -> None:
@@ -616,7 +589,6 @@ def test_whatever_bytes_answer_only_what_was_asked_is_judged(body: bytes) -> Non
     ids = [j.memory_id for j in verdict.judgments]
     assert len(set(ids)) == len(ids)
     assert set(ids) <= {memory(1), memory(2), memory(3)}
-    assert set(ids) | set(verdict.unanswered) == {memory(1), memory(2), memory(3)}
     assert all(
         0 <= j.confidence <= 1 and isinstance(j.relation, Relation) for j in verdict.judgments
     )

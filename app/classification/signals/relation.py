@@ -13,9 +13,7 @@ class Statement:
     text: str
     at: datetime | None = None
     entity: str | None = None
-    category: str | None = None
     key: str | None = None
-    value: str | None = None
     kind: str = "fact"
 
 
