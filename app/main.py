@@ -43,6 +43,7 @@ from app.classification.cascade import Cascade
 from app.domain.strength import HalfLives
 from app.embedding import Embedder
 from app.embedding.choice import open_embedder
+from app.services.agent_write import WriteSetup
 from app.services.classify import Classifier
 from app.services.context import ContextComposer
 from app.services.doctor import Doctor
@@ -171,6 +172,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         remember = Remember(
             engine, embedder, Classifier(engine, embedder, cascade, rules), rules, waking
         )
+        setup = WriteSetup(policy, language_oid)
         archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
         half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
         using = UsageCounter(engine, every=settings.use_flush_seconds)
@@ -190,7 +192,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             ),
             erase=Eraser(engine, archives),
             reverts=Reverter(engine, embedder, policy, language_oid=language_oid),
-            explicit=ExplicitChanger(engine, embedder, policy, language_oid=language_oid),
+            explicit=ExplicitChanger(engine, embedder, setup),
             search=recall,
             import_history=HistoryImporter(engine, embedder, policy, language_oid=language_oid),
             turns=KeyLocks(),
@@ -202,7 +204,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             lifespans=LifespanEnder(engine, policy, language_oid=language_oid),
             usage=using,
             sweeps=waking,
-            relationships=RelationshipWriter(engine, policy, language_oid=language_oid),
+            relationships=RelationshipWriter(engine, setup),
         )
         gc.collect()
         gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again

@@ -75,7 +75,7 @@ async def patch_agent(
 
     once = keyed.plan_replay(render_answer)
     async with parts.engine.begin() as connection:
-        if once.call:
+        if once.keyed_call:
             await chains.lock_agent(connection, agent, encoder=None)
             await once.check_replay(connection)
         row = await agents.set_mode(connection, AgentId(agent_id), body.mode)

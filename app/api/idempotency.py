@@ -11,9 +11,9 @@ from pydantic import AfterValidator
 from starlette.responses import Response
 
 from app.api.deps import AgentDep, PartsDep
-from app.services.idempotency import Call, Idempotency, Replayed
+from app.services.idempotency import Idempotency, KeyedCall, Replayed
 from app.store import memories
-from app.store.idempotency import RecordedAnswer
+from app.store.idempotency import StoredAnswer
 
 Result = TypeVar("Result")
 
@@ -47,7 +47,7 @@ KeyHeader = Annotated[
 class IdempotentCall:
     """The call under its key; without one nothing of this costs anything."""
 
-    call: Call | None
+    call: KeyedCall | None
 
     def plan_replay(self, render: Callable[[Result], Response]) -> Idempotency[Result]:
         """For the service: its result is kept as `render` answers it."""
@@ -61,9 +61,9 @@ class IdempotentCall:
             yield chunk
 
 
-def _answer_from_response(response: Response) -> RecordedAnswer:
+def _answer_from_response(response: Response) -> StoredAnswer:
     headers = {name: value for name, value in response.headers.items() if name != "content-length"}
-    return RecordedAnswer(response.status_code, headers, bytes(response.body))
+    return StoredAnswer(response.status_code, headers, bytes(response.body))
 
 
 async def get_keyed_stream(
@@ -74,7 +74,7 @@ async def get_keyed_stream(
         yield IdempotentCall(None)
         return
     async with parts.turns.lock_key(agent, key):
-        call = Call(agent, key, _build_fingerprint_head(request))
+        call = KeyedCall(agent, key, _build_fingerprint_head(request))
         async with memories.open_read_connection(parts.engine) as connection:
             kept = await call.find_record(connection)
         if kept:
@@ -119,4 +119,4 @@ def install_replay_handler(app: FastAPI) -> None:
 async def _replay_answer(_request: HttpRequest, error: Exception) -> Response:
     assert isinstance(error, Replayed)
     answer = error.answer
-    return Response(answer.body, answer.status, {**answer.headers, "Idempotency-Replayed": "true"})
+    return Response(answer.body, answer.code, {**answer.notes, "Idempotency-Replayed": "true"})

@@ -34,9 +34,11 @@ from app.domain.agent import AgentId
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
 from app.domain.strength import HalfLives
 from app.domain.version import Status
+from app.services.agent_write import Call, Outcome
 from app.services.classify import StoreCommand
 from app.services.erasures import ErasureScope
-from app.services.remember import BatchRefused, Outcome, Outcomes
+from app.services.explicit import Target
+from app.services.remember import BatchRefused, Outcomes
 from app.store import memories
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
@@ -331,13 +333,10 @@ async def amend(
     """Correct metadata, `valid_from` or the stated end; never content."""
     answer = make_outcome_renderer(parts)
     outcome = await parts.explicit.amend(
-        agent,
-        memory_id,
+        Call(agent, origin, keyed.plan_replay(answer)),
+        Target(memory_id, expected),
         belief_changes=body.to_corrections(),
         metadata=body.to_metadata(),
-        expected=expected,
-        request=origin,
-        idempotency=keyed.plan_replay(answer),
     )
     return answer(outcome)
 
@@ -359,18 +358,11 @@ async def supersede(
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
     answer = make_outcome_renderer(parts)
-    once = keyed.plan_replay(answer)
+    call = Call(agent, origin, keyed.plan_replay(answer))
+    target = Target(memory_id, expected)
     if body.by is not None:
-        return answer(
-            await parts.explicit.supersede_by_stored(
-                agent, memory_id, body.by, expected=expected, request=origin, idempotency=once
-            )
-        )
-    return answer(
-        await parts.explicit.supersede_by_content(
-            agent, memory_id, body.to_fact(), expected=expected, request=origin, idempotency=once
-        )
-    )
+        return answer(await parts.explicit.supersede_by_stored(call, target, body.by))
+    return answer(await parts.explicit.supersede_by_content(call, target, body.to_fact()))
 
 
 @router.post(
@@ -390,14 +382,11 @@ async def retract(
     """End a memory without a successor: at a moment (default now), or as never true. Its history stays."""
     body, answer = body or RetractRequest(), make_outcome_renderer(parts)
     outcome = await parts.explicit.retract(
-        agent,
-        memory_id,
+        Call(agent, origin, keyed.plan_replay(answer)),
+        Target(memory_id, expected),
         at=body.at,
         never_true=body.never_true,
         reason=body.reason,
-        expected=expected,
-        request=origin,
-        idempotency=keyed.plan_replay(answer),
     )
     return answer(outcome)
 
@@ -431,13 +420,10 @@ async def delete(
         )
     answer = make_outcome_renderer(parts)
     outcome = await parts.explicit.retract(
-        agent,
-        memory_id,
+        Call(agent, origin, keyed.plan_replay(answer)),
+        Target(memory_id, expected),
         at=None,
         never_true=False,
         reason=None,
-        expected=expected,
-        request=origin,
-        idempotency=keyed.plan_replay(answer),
     )
     return answer(outcome)

@@ -16,6 +16,7 @@ from app.api.responses import respond_with_answer
 from app.api.schemas.relationships import LinkRequest, LinksQuery
 from app.domain.errors import UnknownMemory
 from app.domain.relationship import Relationship
+from app.services.agent_write import Call
 from app.services.relationships import RelationshipOutcome
 from app.store import memories
 from app.store.relationships import AfterRelationship, StoredRelationship, list_relationships
@@ -57,7 +58,7 @@ async def link(
     said = Relationship(memory_id, body.target_id, body.type)
     return _render_answer(
         await parts.relationships.add_relationship(
-            agent, said, request=origin, idempotency=keyed.plan_replay(_render_answer)
+            Call(agent, origin, keyed.plan_replay(_render_answer)), said
         )
     )
 

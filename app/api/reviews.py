@@ -35,7 +35,7 @@ from app.api.schemas.reviews import (
 )
 from app.domain.errors import PalimpsestError, UnknownReview
 from app.domain.strength import HalfLives
-from app.services.remember import Outcome
+from app.services.agent_write import Outcome
 from app.services.reviews import Decided, OutdatedReview
 from app.store import memories as memory_store
 from app.store.memories import After

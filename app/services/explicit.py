@@ -1,7 +1,7 @@
-"""The explicit verbs: supersede, retract, amend. Each locks the agent, checks what the caller saw, plans, applies, commits."""
+"""The explicit verbs: supersede, retract and amend what the caller names."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,188 +11,121 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.domain.agent import AgentId
 from app.domain.chains import Chains
 from app.domain.errors import StaleVersion
 from app.domain.fact import Fact
-from app.domain.policy import Policy
 from app.embedding import Embedder
-from app.planning import hints
 from app.planning.explicit import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.planning.plan import Plan
-from app.services import metrics
-from app.services.idempotency import UNKEYED, Idempotency
-from app.services.remember import Outcome
-from app.store import apply, chains, memories, relationships
-from app.store.rows import CallInfo
+from app.services.agent_write import Call, Outcome, WriteSetup, agent_write
 
 Planner = Callable[[Chains, datetime], Plan]
 
 
-class ExplicitChanger:
-    """Changes what callers name. `expected` is the revision of an If-Match header; None = whatever is stored."""
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The memory that a caller names.
 
-    def __init__(
-        self, engine: AsyncEngine, embedder: Embedder, policy: Policy, *, language_oid: int
-    ) -> None:
+    `revision` is the one that the caller saw; None if any will do.
+    """
+
+    memory_id: UUID
+    revision: int | None = None
+
+
+class ExplicitChanger:
+    """Changes what callers name."""
+
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
         self._engine = engine
         self._embedder = embedder
-        self._policy = policy
-        self._language_oid = language_oid
+        self._setup = setup
 
     async def supersede_by_content(
-        self,
-        agent: AgentId,
-        memory_id: UUID,
-        fact: Fact,
-        *,
-        expected: int | None,
-        request: CallInfo,
-        idempotency: Idempotency[Outcome] = UNKEYED,
+        self, call: Call[Outcome], target: Target, fact: Fact
     ) -> Outcome:
-        """New content takes the memory's place."""
-        vectors = await self._embedder.encode([fact.content])
-        new_id = uuid7()
+        """Put new content in the memory's place."""
+        [vector] = await self._embedder.encode([fact.content])
+        memory_id, new_id, policy = target.memory_id, uuid7(), self._setup.policy
 
-        def plan_replacement(picture: Chains, now: datetime) -> Plan:
-            return plan_supersede(fact, [memory_id], picture, self._policy, now=now, new_id=new_id)
+        def plan_replacement(chains: Chains, now: datetime) -> Plan:
+            return plan_supersede(fact, [memory_id], chains, policy, now=now, new_id=new_id)
 
-        return await self._write_change(
-            agent,
-            [memory_id],
-            plan_replacement,
-            expected=expected,
-            request=request,
-            idempotency=idempotency,
-            vector=vectors[0],
-        )
+        return await self._write_change(call, target, plan_replacement, vector=vector)
 
-    async def supersede_by_stored(
-        self,
-        agent: AgentId,
-        memory_id: UUID,
-        by: UUID,
-        *,
-        expected: int | None,
-        request: CallInfo,
-        idempotency: Idempotency[Outcome] = UNKEYED,
-    ) -> Outcome:
-        """A stored memory is declared the successor."""
+    async def supersede_by_stored(self, call: Call[Outcome], target: Target, by: UUID) -> Outcome:
+        """Declare a stored memory the successor."""
 
-        def plan_successor(picture: Chains, now: datetime) -> Plan:
-            return plan_succeed(memory_id, by, picture, now=now)
+        def plan_successor(chains: Chains, now: datetime) -> Plan:
+            return plan_succeed(target.memory_id, by, chains, now=now)
 
-        return await self._write_change(
-            agent,
-            [memory_id, by],
-            plan_successor,
-            expected=expected,
-            request=request,
-            idempotency=idempotency,
-        )
+        return await self._write_change(call, target, plan_successor, other_ids=[by])
 
     async def retract(
         self,
-        agent: AgentId,
-        memory_id: UUID,
+        call: Call[Outcome],
+        target: Target,
         *,
         at: datetime | None,
         never_true: bool,
         reason: str | None,
-        expected: int | None,
-        request: CallInfo,
-        idempotency: Idempotency[Outcome] = UNKEYED,
     ) -> Outcome:
-        """Ends a memory without a successor, or withdraws it."""
+        """End a memory without a successor, or withdraw it."""
 
-        def plan_retraction(picture: Chains, now: datetime) -> Plan:
-            planned = plan_retract(memory_id, picture, now=now, at=at, never_true=never_true)
-            return replace(
-                planned,
-                decision=replace(planned.decision, reasoning=reason or planned.decision.reasoning),
-            )
+        def plan_retraction(chains: Chains, now: datetime) -> Plan:
+            plan = plan_retract(target.memory_id, chains, now=now, at=at, never_true=never_true)
+            reasoning = reason or plan.decision.reasoning
+            return replace(plan, decision=replace(plan.decision, reasoning=reasoning))
 
-        return await self._write_change(
-            agent,
-            [memory_id],
-            plan_retraction,
-            expected=expected,
-            request=request,
-            idempotency=idempotency,
-        )
+        return await self._write_change(call, target, plan_retraction)
 
     async def amend(
         self,
-        agent: AgentId,
-        memory_id: UUID,
+        call: Call[Outcome],
+        target: Target,
         *,
         belief_changes: dict[str, Any],
         metadata: dict[str, Any],
-        expected: int | None,
-        request: CallInfo,
-        idempotency: Idempotency[Outcome] = UNKEYED,
     ) -> Outcome:
-        """Corrects validity and metadata, never content."""
+        """Correct validity and metadata, never content."""
 
-        def plan_amendment(picture: Chains, now: datetime) -> Plan:
-            return plan_amend(memory_id, picture, now=now, claims=belief_changes, metadata=metadata)
+        def plan_amendment(chains: Chains, now: datetime) -> Plan:
+            return plan_amend(
+                target.memory_id, chains, now=now, claims=belief_changes, metadata=metadata
+            )
 
-        return await self._write_change(
-            agent,
-            [memory_id],
-            plan_amendment,
-            expected=expected,
-            request=request,
-            idempotency=idempotency,
-        )
+        return await self._write_change(call, target, plan_amendment)
 
     async def _write_change(
         self,
-        agent: AgentId,
-        ids: Sequence[UUID],
-        plan: Planner,
+        call: Call[Outcome],
+        target: Target,
+        make_plan: Planner,
         *,
-        expected: int | None,
-        request: CallInfo,
-        idempotency: Idempotency[Outcome],
+        other_ids: Sequence[UUID] = (),
         vector: NDArray[np.float32] | None = None,
     ) -> Outcome:
-        async with self._engine.begin() as connection:
-            encoder = None if vector is None else self._embedder.name
-            lock = await chains.lock_agent(connection, agent, encoder=encoder)
-            await idempotency.check_replay(connection)
-            lock.refuse_if_frozen(self._policy)
-            picture, clock = await chains.read_picture(connection, agent, ids=ids, withdrawable=ids)
-            if expected is not None and picture.get_version(ids[0]).revision != expected:
-                raise StaleVersion(ids[0])
-            planned = plan(picture, chains.next_known_time(clock, lock.last_known_at))
-            vectors = (
-                {planned.target: vector}
-                if planned.inserted and planned.target and vector is not None
-                else {}
-            )
-            [written] = await apply.apply_plans(
-                connection,
-                agent,
-                [planned],
-                vectors=vectors,
-                language=self._language_oid,
-                request=request,
-            )
-            memory = (
-                (await memories.find_memory(connection, agent, planned.target, memories.Point()))[1]
-                if planned.target
-                else None
-            )
-            planned.absorb_into(picture)
-            [stale] = await relationships.find_made_stale(connection, agent, [planned])
-            outcome = Outcome(
-                planned,
-                written,
-                memory,
-                hints=tuple(hints.find_plan_hints(planned, picture)),
-                stale=stale,
-            )
-            await idempotency.keep_result(connection, outcome)
-        metrics.count_operations([planned])
+        encoder = None if vector is None else self._embedder.name
+        ids = [target.memory_id, *other_ids]
+        async with agent_write(
+            self._engine, call, setup=self._setup, refuse_frozen=True, encoder=encoder
+        ) as write:
+            chains = await write.read_chains(ids=ids, withdrawable=ids)
+            _require_revision(chains, target)
+            plan = make_plan(chains, write.next_known_time())
+            vectors = {}
+            if plan.inserted and plan.target and vector is not None:
+                vectors[plan.target] = vector
+            write.add_plan(plan)
+            await write.apply(vectors)
+            [outcome] = await write.read_outcomes(hinted=True)
+            await write.keep(outcome)
         return outcome
+
+
+def _require_revision(chains: Chains, target: Target) -> None:
+    """Raise StaleVersion if the caller saw another revision than the stored one."""
+    if target.revision is None:
+        return
+    if chains.get_version(target.memory_id).revision != target.revision:
+        raise StaleVersion(target.memory_id)

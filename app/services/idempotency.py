@@ -1,6 +1,7 @@
-"""Calls under a key of the caller's are executed once: the answer is kept in the transaction of the write, and repeated from then on.
+"""A call under a key of its caller is executed once.
 
-A service that writes takes a `Once`, calls `check` when it holds the agent's lock and `keep` right before it commits.
+The answer is stored in the transaction of the write, and every retry gets it again. What an answer
+looks like is the business of the surface that gives it: here it is opaque.
 """
 
 import asyncio
@@ -16,42 +17,51 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.errors import AnswerErased, KeyReused
 from app.store import idempotency
-from app.store.idempotency import IdempotencyRecord, RecordedAnswer
+from app.store.idempotency import IdempotencyRecord, StoredAnswer
 
-Result = TypeVar("Result")
+Result_contra = TypeVar("Result_contra", contravariant=True)
 Whole = TypeVar("Whole")
 
 PATIENCE = 60.0
 
 
 class Replayed(Exception):
-    """The call was executed before, and this is its answer. It ends the second execution wherever that stands."""
+    """The call was executed before, and `answer` is its answer. Ends the second execution."""
 
-    def __init__(self, answer: RecordedAnswer) -> None:
+    def __init__(self, answer: StoredAnswer) -> None:
         super().__init__("answered before")
         self.answer = answer
 
 
 class KeyLocks:
-    """In this process, calls under one key take turns, so that what costs (encoding, asking a model) is done once too.
-    Between processes the agent's lock lets one of them write."""
+    """Lets calls under one key follow each other in this process.
+
+    So the encoder and the model, which cost time and money, are asked once too. Between processes
+    the agent's lock lets only one of the calls write.
+    """
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[tuple[AgentId, str], asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def lock_key(self, agent: AgentId, key: str) -> AsyncIterator[None]:
-        """Waits until the calls before have ended, but for a minute at most: one may wait for a body that has stopped arriving."""
+        """Wait until earlier calls under the key have ended, but for a minute at most.
+
+        An earlier call may be waiting for a body that has stopped arriving.
+        """
         lock = self._locks.setdefault((agent, key), asyncio.Lock())
-        async with AsyncExitStack() as held:
+        async with AsyncExitStack() as locks:
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
-                    await held.enter_async_context(lock)
+                    await locks.enter_async_context(lock)
             yield
 
 
-class Call:
-    """A call under a key. Its fingerprint covers everything that was sent, and is complete when the whole body was fed."""
+class KeyedCall:
+    """A call under a key, and the fingerprint of everything that its caller sent.
+
+    The fingerprint is complete once the whole body was fed.
+    """
 
     def __init__(self, agent: AgentId, key: str, head: str) -> None:
         self._agent = agent
@@ -65,42 +75,54 @@ class Call:
         return await idempotency.find_idempotency_record(connection, self._agent, self._key)
 
     def replay_answer(self, record: IdempotencyRecord) -> NoReturn:
-        """Raises Replayed with the kept answer, AnswerErased where it is gone, KeyReused where it belongs to another call."""
+        """Raise Replayed with the stored answer.
+
+        Raises AnswerErased if the answer is gone, and KeyReused if it belongs to another call.
+        """
         if record.fingerprint not in (None, self._hash.digest()):
             raise KeyReused(self._key)
         if record.answer is None:
             raise AnswerErased(self._key)
         raise Replayed(record.answer)
 
-    async def keep_answer(self, connection: AsyncConnection, answer: RecordedAnswer) -> None:
+    async def store_answer(self, connection: AsyncConnection, answer: StoredAnswer) -> None:
         await idempotency.save_idempotency_record(
             connection, self._agent, self._key, fingerprint=self._hash.digest(), answer=answer
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Idempotency(Generic[Result]):
-    """What a service does for the key of its call, if it has one. `render` makes the answer that is kept from the service's result."""
+class Idempotency(Generic[Result_contra]):
+    """The key of a call, if it has one.
 
-    call: Call | None
-    render: Callable[[Result], RecordedAnswer]
+    `render` turns the result of the service into the answer to store; the surface provides it.
+    """
+
+    keyed_call: KeyedCall | None
+    render: Callable[[Result_contra], StoredAnswer]
 
     async def check_replay(self, connection: AsyncConnection) -> None:
-        """Under the agent's lock: raises what `Call.repeat` does where another process executed the call meanwhile."""
-        if self.call and (kept := await self.call.find_record(connection)):
-            self.call.replay_answer(kept)
+        """Raise as `KeyedCall.replay_answer` does if another process executed the call meanwhile.
 
-    async def keep_result(self, connection: AsyncConnection, result: Result) -> None:
-        """Right before the commit: keeps the answer."""
-        if self.call:
-            await self.call.keep_answer(connection, self.render(result))
+        The caller holds the agent's lock.
+        """
+        if self.keyed_call is None:
+            return
+        record = await self.keyed_call.find_record(connection)
+        if record:
+            self.keyed_call.replay_answer(record)
 
-    def with_conversion(self, step: Callable[[Whole], Result]) -> "Idempotency[Whole]":
-        """The same for a service whose result `step` makes this one's from."""
-        return Idempotency(self.call, lambda whole: self.render(step(whole)))
+    async def keep_result(self, connection: AsyncConnection, result: Result_contra) -> None:
+        """Store the answer, right before the commit."""
+        if self.keyed_call:
+            await self.keyed_call.store_answer(connection, self.render(result))
+
+    def with_conversion(self, step: Callable[[Whole], Result_contra]) -> "Idempotency[Whole]":
+        """Return the same for a service whose result `step` turns into the result of this one."""
+        return Idempotency(self.keyed_call, lambda whole: self.render(step(whole)))
 
 
-def _refuse_unkeyed(_: object) -> RecordedAnswer:
+def _refuse_unkeyed(_: object) -> StoredAnswer:
     raise AssertionError("nothing is kept without a key")
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -24,6 +24,7 @@ from app.planning.reviews import plan_for_review, review_from_plan
 from app.planning.staleness import StaleMemory
 from app.planning.store import plan_store
 from app.services import metrics
+from app.services.agent_write import ComparedMemory, Outcome
 from app.services.classify import (
     MOVED,
     ClassifiedItem,
@@ -42,34 +43,6 @@ from app.store.memories import Point
 from app.store.reviews import reviews
 from app.store.reviews.reviews import Incoming
 from app.store.rows import CallInfo
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedMemory:
-    """A stored memory the fact was compared with; `similarity` is the cosine, `judgment` what was said of it, where anything was."""
-
-    memory: Memory
-    similarity: float | None
-    judgment: Judgment | None
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What was done: the plan, where it was logged (None on a dry run), the memory to answer with, what it was compared with, what
-    should be known before acting on it, and what rests on a memory that it ended.
-
-    Where the agent is `frozen`, the plan is what would have been done, and `held_as` the review that waits.
-    """
-
-    plan: Plan
-    written: LoggedPlan | None
-    memory: Memory | None
-    candidates: tuple[ComparedMemory, ...] = ()
-    hints: tuple[Hint, ...] = ()
-    frozen: bool = False
-    waiting_review_id: UUID | None = None
-    stale: tuple[StaleMemory, ...] = ()
-
 
 Outcomes = list[Outcome | PalimpsestError]
 

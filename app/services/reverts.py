@@ -25,8 +25,8 @@ from app.embedding import Embedder
 from app.planning.plan import Plan
 from app.planning.reverts import LoggedOperation, plan_revert
 from app.services import metrics
+from app.services.agent_write import Outcome
 from app.services.idempotency import UNKEYED, Idempotency
-from app.services.remember import Outcome
 from app.store import apply, chains, relationships
 from app.store import memories as memory_store
 from app.store.log import archived as archived_log

@@ -36,9 +36,10 @@ from app.planning.reviews import (
     review_from_plan,
 )
 from app.services import metrics
+from app.services.agent_write import Outcome
 from app.services.classify import StoreCommand
 from app.services.idempotency import UNKEYED, Idempotency
-from app.services.remember import Outcome, Remember
+from app.services.remember import Remember
 from app.store import apply, chains, memories, relationships
 from app.store.apply import LoggedPlan
 from app.store.chains import LockedAgent
@@ -210,7 +211,7 @@ class ReviewDecider:
                 decided.append((review_id, await one(agent, review_id, note=note, request=request)))
             except PalimpsestError as problem:
                 decided.append((review_id, problem))
-        if idempotency.call:
+        if idempotency.keyed_call:
             async with self._engine.begin() as connection:
                 await chains.lock_agent(connection, agent, encoder=None)
                 await idempotency.check_replay(connection)
@@ -307,7 +308,7 @@ class ReviewDecider:
                 agent,
                 settling,
                 request=request,
-                idempotency=Idempotency(idempotency.call, idempotency.render),
+                idempotency=Idempotency(idempotency.keyed_call, idempotency.render),
                 check=refuse_if_outdated,
             )
         except _Overtaken as overtaken:

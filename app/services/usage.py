@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.store import usage
+from app.store.engine import read_clock
 
 MOST_NOTED = 50_000  # memories between two flushes, about 10 MB; what is used beyond is not counted
 PATIENCE = 5.0  # seconds for the last flush of a process
@@ -85,7 +86,7 @@ class UsageCounter:
 
     async def _write_uses(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
         async with self._engine.begin() as connection:
-            now, here = await usage.read_clock(connection), time.monotonic()
+            now, here = await read_clock(connection), time.monotonic()
             times = {
                 memory_id: now - timedelta(seconds=here - at) for memory_id, at in used.items()
             }

@@ -4,6 +4,7 @@ import select
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, cast
 
@@ -177,6 +178,13 @@ async def stream_server_cursor(
         await cursor.execute(_to_driver_sql(statement), parameters)
         async for row in cursor:
             yield row
+
+
+async def read_clock(connection: AsyncConnection) -> datetime:
+    """Return the database's clock, which dates every write and every use."""
+    [row] = await fetch_rows(connection, "SELECT clock_timestamp() AS now", {})
+    now: datetime = row["now"]
+    return now
 
 
 @asynccontextmanager

@@ -17,11 +17,11 @@ _ID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedAnswer:
-    """An HTTP answer, byte for byte."""
+class StoredAnswer:
+    """An answer, byte for byte. `code` and `notes` mean something only to its surface."""
 
-    status: int
-    headers: Mapping[str, str]
+    code: int
+    notes: Mapping[str, str]
     body: bytes
 
 
@@ -30,7 +30,7 @@ class IdempotencyRecord:
     """What is kept under a key: the fingerprint of the call and its answer. Where it was erased, both may be None."""
 
     fingerprint: bytes | None
-    answer: RecordedAnswer | None
+    answer: StoredAnswer | None
 
 
 _FIND = """
@@ -50,7 +50,7 @@ async def find_idempotency_record(
     answer = (
         None
         if row["answer"] is None
-        else RecordedAnswer(row["status"], row["headers"], row["answer"])
+        else StoredAnswer(row["status"], row["headers"], row["answer"])
     )
     return IdempotencyRecord(row["fingerprint"], answer)
 
@@ -66,7 +66,7 @@ _KEEP = """
         )
     )
     INSERT INTO idempotency_keys (agent_id, key, fingerprint, status, headers, answer, mentioned_ids, created_at)
-    VALUES (:agent, :key, :fingerprint, :status, :headers, :answer, CAST(:mentioned AS uuid[]), now())
+    VALUES (:agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now())
     ON CONFLICT (agent_id, key) DO UPDATE SET
         fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers, answer = excluded.answer,
         mentioned_ids = excluded.mentioned_ids, created_at = excluded.created_at
@@ -79,15 +79,15 @@ async def save_idempotency_record(
     key: str,
     *,
     fingerprint: bytes,
-    answer: RecordedAnswer,
+    answer: StoredAnswer,
 ) -> None:
     """Keeps an answer, with the ids that it mentions, so that erasing finds it."""
     parameters = {
         "agent": agent,
         "key": key,
         "fingerprint": fingerprint,
-        "status": answer.status,
-        "headers": Jsonb(dict(answer.headers)),
+        "code": answer.code,
+        "notes": Jsonb(dict(answer.notes)),
         "answer": answer.body,
         "mentioned": [found.decode() for found in set(_ID.findall(answer.body))],
         "kept_for": KEPT_FOR,

@@ -27,13 +27,6 @@ _COUNT = """
 """
 
 
-async def read_clock(connection: AsyncConnection) -> datetime:
-    """The database's clock, by which uses are dated as writes are."""
-    [row] = await fetch_rows(connection, "SELECT clock_timestamp() AS now", {})
-    now: datetime = row["now"]
-    return now
-
-
 async def count_uses(
     connection: AsyncConnection, agent: AgentId, used: Mapping[UUID, datetime]
 ) -> None:

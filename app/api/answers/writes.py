@@ -12,7 +12,7 @@ from app.api.times import Time
 from app.domain.relation import Decision, Finding, ModelCost, Operation, Relation
 from app.domain.strength import HalfLives
 from app.planning.hints import Hint, HintName
-from app.services.remember import ComparedMemory, Outcome
+from app.services.agent_write import ComparedMemory, Outcome
 
 
 class SignalOut(AnswerBase):

@@ -1,0 +1,324 @@
+"""The one way to write to an agent's tables: one transaction under the agent's lock.
+
+The order of a write is always the same: lock the agent, answer a repeated call, refuse a frozen
+agent, read chains and the clock, plan, apply, read back, keep the answer, commit, count, wake.
+A model or an encoder runs before the write and never inside it (decision 0001).
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, TypeVar
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from app.domain.agent import AgentId, Mode
+from app.domain.chains import Chains
+from app.domain.fact import Fact
+from app.domain.policy import Policy
+from app.domain.relation import Judgment
+from app.domain.version import Memory
+from app.planning.hints import Hint, Rejection, find_plan_hints, find_proposal_targets
+from app.planning.plan import Plan, list_inserted_memories
+from app.planning.staleness import StaleMemory
+from app.services import metrics
+from app.services.idempotency import UNKEYED, Idempotency, Result_contra
+from app.store import apply, chains, engine, memories, relationships
+from app.store.apply import LoggedPlan
+from app.store.chains import LockedAgent
+from app.store.memories import Point
+from app.store.reviews.rejections import find_rejected
+from app.store.rows import CallInfo
+
+MOST_REJECTED = 1_000
+
+Whole = TypeVar("Whole")
+Vectors = Mapping[UUID, NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[Result_contra]):
+    """A call that writes: to which agent, what the log notes about it, and its key if it has one."""
+
+    agent: AgentId
+    info: CallInfo = field(default_factory=CallInfo)
+    idempotency: Idempotency[Result_contra] = UNKEYED
+
+    def with_conversion(self, step: Callable[[Whole], Result_contra]) -> "Call[Whole]":
+        """Return this call for a service whose result `step` turns into the result of this one."""
+        return Call(self.agent, self.info, self.idempotency.with_conversion(step))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedMemory:
+    """A stored memory that the fact was compared with.
+
+    `similarity` is the cosine of both vectors. `judgment` is None if no judge answered.
+    """
+
+    memory: Memory
+    similarity: float | None
+    judgment: Judgment | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of one planned operation.
+
+    `written` is None if nothing was logged: in a dry run, and if the agent is `frozen`. A frozen
+    agent keeps the plan as the review `waiting_review_id`. `memory` is the one to answer with.
+    """
+
+    plan: Plan
+    written: LoggedPlan | None
+    memory: Memory | None
+    candidates: tuple[ComparedMemory, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    frozen: bool = False
+    waiting_review_id: UUID | None = None
+    stale: tuple[StaleMemory, ...] = ()
+
+
+def _wake_nobody(_agent: AgentId) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSetup:
+    """What every planned write of a process needs; built once.
+
+    `language_oid` is the text search configuration in the database. `wake_for_marks` is called
+    after a commit that left memories to be looked at again.
+    """
+
+    policy: Policy
+    language_oid: int
+    wake_for_marks: Callable[[AgentId], None] = _wake_nobody
+
+
+class AgentWrite(Generic[Result_contra]):
+    """A write under way. Its transaction and the agent's lock end together with `agent_write`."""
+
+    def __init__(
+        self,
+        connection: AsyncConnection,
+        call: Call[Result_contra],
+        locked: LockedAgent,
+        setup: WriteSetup | None,
+        *,
+        dry_run: bool,
+    ) -> None:
+        self.connection = connection
+        self.agent = call.agent
+        self.locked = locked
+        self.chains = Chains(())
+        self._call = call
+        self._setup = setup
+        self._dry_run = dry_run
+        self._clock: datetime | None = None
+        self._last_known_at = locked.last_known_at
+        self._planned: list[Plan] = []
+        self._applied: list[Plan] = []
+        self._logged: list[LoggedPlan] = []
+
+    # --- reading under the lock ---------------------------------------------------------------------
+
+    @property
+    def mode(self) -> Mode:
+        """The agent's own mode, or the mode of the settings."""
+        return self._get_setup().policy.mode_of(self.locked.mode)
+
+    def refuse_if_frozen(self) -> None:
+        """Raise AgentFrozen if the agent is frozen."""
+        self.locked.refuse_if_frozen(self._get_setup().policy)
+
+    async def lift_statement_timeout(self) -> None:
+        """Let the statements of this write take as long as they need."""
+        await chains.lift_statement_timeout(self.connection)
+
+    async def read_chains(
+        self,
+        *,
+        facts: Sequence[Fact] = (),
+        ids: Sequence[UUID] = (),
+        withdrawable: Sequence[UUID] = (),
+    ) -> Chains:
+        """Read the chains that a plan may touch, and the database's clock."""
+        self.chains, self._clock = await chains.read_picture(
+            self.connection, self.agent, facts=facts, ids=ids, withdrawable=withdrawable
+        )
+        return self.chains
+
+    async def read_clock(self) -> datetime:
+        """Read the database's clock alone. A plan that touches no chain needs nothing else.
+
+        The lock cannot answer with a clock: the time of the statement that takes the lock can be
+        older than the lock itself, and older than what another write committed meanwhile.
+        """
+        self._clock = await engine.read_clock(self.connection)
+        return self._clock
+
+    # --- planning -----------------------------------------------------------------------------------
+
+    @property
+    def clock(self) -> datetime:
+        """The database's clock, as `read_chains` or `read_clock` read it last."""
+        assert self._clock is not None, "read_chains or read_clock comes first"
+        return self._clock
+
+    @property
+    def last_known_at(self) -> datetime | None:
+        """The known time of the agent's last operation, those planned here included."""
+        return self._last_known_at
+
+    def next_known_time(self, stated: datetime | None = None) -> datetime:
+        """Return `stated` or the clock, moved behind the agent's last operation if need be.
+
+        The time stays free until `add_plan` or `use_known_time` takes it.
+        """
+        return chains.next_known_time(stated or self.clock, self._last_known_at)
+
+    def use_known_time(self, now: datetime) -> None:
+        """Take a known time, so that the next one lies behind it."""
+        self._last_known_at = now
+
+    def add_plan(self, plan: Plan) -> None:
+        """Plan on as if this plan were carried out; `apply` carries it out."""
+        plan.absorb_into(self.chains)
+        self.use_known_time(plan.now)
+        self._planned.append(plan)
+
+    # --- writing ------------------------------------------------------------------------------------
+
+    async def apply(
+        self,
+        vectors: Vectors | None = None,
+        *,
+        info: CallInfo | None = None,
+        counted: bool = True,
+    ) -> list[LoggedPlan]:
+        """Carry out the plans added since the last call, each with one row in the log.
+
+        `vectors` holds the embedding of every inserted memory. `info` replaces what the call notes
+        in the log. Plans that are not `counted` are dropped at once, so that a long import
+        stays small in memory.
+        """
+        plans, self._planned = self._planned, []
+        logged = await apply.apply_plans(
+            self.connection,
+            self.agent,
+            plans,
+            vectors=vectors or {},
+            language=self._get_setup().language_oid,
+            request=info or self._call.info,
+        )
+        if counted:
+            self._applied += plans
+            self._logged += logged
+        return logged
+
+    async def read_back(self, also_ids: Iterable[UUID] = ()) -> dict[UUID, Memory]:
+        """Return the memories to answer with, and those of `also_ids`.
+
+        What was inserted is known without reading it.
+        """
+        inserted = list_inserted_memories(self._applied, self.chains)
+        wanted = {plan.target for plan in self._applied if plan.target}
+        wanted.update(also_ids)
+        wanted -= inserted.keys()
+        if not wanted:
+            return inserted
+        page = await memories.find_memories(self.connection, self.agent, list(wanted), Point())
+        return inserted | {memory.id: memory for memory in page.memories}
+
+    async def read_outcomes(
+        self, *, hinted: bool, stored: Mapping[UUID, Memory] | None = None
+    ) -> list[Outcome]:
+        """Return the outcome of every applied plan: its memory, its hints, what it made stale.
+
+        Only `hinted` outcomes get hints. `stored` is what `read_back` returned, if it was called.
+        """
+        if stored is None:
+            stored = await self.read_back()
+        all_hints = await self._find_hints() if hinted else [()] * len(self._applied)
+        all_stale = await relationships.find_made_stale(self.connection, self.agent, self._applied)
+        outcomes: list[Outcome] = []
+        for plan, logged, hints, stale in zip(
+            self._applied, self._logged, all_hints, all_stale, strict=True
+        ):
+            memory = stored.get(plan.target) if plan.target else None
+            written = None if self._dry_run else logged
+            outcomes.append(Outcome(plan, written, memory, hints=hints, stale=stale))
+        return outcomes
+
+    async def keep(self, result: Result_contra) -> None:
+        """Keep the answer for a retry under the same key. A dry run leaves its key free."""
+        if not self._dry_run:
+            await self._call.idempotency.keep_result(self.connection, result)
+
+    def count_and_wake(self) -> None:
+        """Count what was committed, and wake a worker if a memory was marked for another look."""
+        metrics.count_operations(self._applied)
+        if any(plan.look_again for plan in self._applied):
+            self._get_setup().wake_for_marks(self.agent)
+
+    # --- pieces -------------------------------------------------------------------------------------
+
+    def _get_setup(self) -> WriteSetup:
+        assert self._setup is not None, "a write that plans is opened with its setup"
+        return self._setup
+
+    async def _find_hints(self) -> list[tuple[Hint, ...]]:
+        """Return the hints of each applied plan, from the chains and from rejected reviews."""
+        rejections = await self._find_rejections()
+        return [tuple(find_plan_hints(plan, self.chains, rejections)) for plan in self._applied]
+
+    async def _find_rejections(self) -> Sequence[Rejection]:
+        """Read what people rejected before, if a plan may repeat it. Costs one statement at most."""
+        about: set[UUID] = set()
+        texts: set[bytes] = set()
+        slots: set[bytes] = set()
+        for plan in self._applied:
+            targets = find_proposal_targets(plan, self.chains)
+            about |= targets
+            if targets and plan.incoming:
+                texts.add(plan.incoming.fuzzy_hash)
+                if plan.incoming.key is not None:
+                    slots.add(plan.incoming.slot.digest)
+        if not about:
+            return ()
+        return await find_rejected(
+            self.connection, self.agent, about, texts, slots, limit=MOST_REJECTED
+        )
+
+
+@asynccontextmanager
+async def agent_write(
+    database: AsyncEngine,
+    call: Call[Result_contra],
+    *,
+    refuse_frozen: bool,
+    setup: WriteSetup | None = None,
+    encoder: str | None = None,
+    dry_run: bool = False,
+) -> AsyncIterator[AgentWrite[Result_contra]]:
+    """Open a write: commit at the end of the block, or roll back if it raises.
+
+    `setup` is needed by writes that plan operations or refuse frozen agents. `encoder` names the
+    model of the vectors that the write stores; None if it stores none. A dry run is rolled back.
+    Raises AgentFrozen, EmbeddingsChanged, and Replayed, AnswerErased or KeyReused for a used key.
+    """
+    async with database.connect() as connection, connection.begin() as transaction:
+        locked = await chains.lock_agent(connection, call.agent, encoder=encoder)
+        await call.idempotency.check_replay(connection)
+        write = AgentWrite(connection, call, locked, setup, dry_run=dry_run)
+        if refuse_frozen:
+            write.refuse_if_frozen()
+        yield write
+        if dry_run:
+            await transaction.rollback()
+    if not dry_run:
+        write.count_and_wake()
