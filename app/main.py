@@ -169,10 +169,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         waking = SweepWaker(queue, looks_again=settings.supersession_enabled)
         await opened.enter_async_context(queue.app.open_async())
         opened.push_async_callback(waking.wait_until_idle)
+        setup = WriteSetup(policy, language_oid, waking.wake_for_marks)
         remember = Remember(
-            engine, embedder, Classifier(engine, embedder, cascade, rules), rules, waking
+            engine, embedder, Classifier(engine, embedder, cascade, rules), rules, setup
         )
-        setup = WriteSetup(policy, language_oid)
         archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
         half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
         using = UsageCounter(engine, every=settings.use_flush_seconds)
@@ -186,9 +186,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
                 engine,
                 embedder,
                 remember,
-                policy,
+                setup,
                 expires_after=timedelta(days=settings.review_days),
-                language_oid=language_oid,
             ),
             erase=Eraser(engine, archives),
             reverts=Reverter(engine, embedder, policy, language_oid=language_oid),

@@ -99,11 +99,9 @@ async def store(
     answer = make_outcome_renderer(parts)
     return answer(
         await parts.remember.store(
-            agent,
+            Call(agent, origin, keyed.plan_replay(answer)),
             _command_from_request(body),
-            request=origin,
             dry_run=body.dry_run,
-            idempotency=keyed.plan_replay(answer),
         )
     )
 
@@ -141,14 +139,10 @@ async def store_batch(
         return respond_with_answer(BatchAnswer.model_construct(results=results))
 
     commands = [p for p in parsed if isinstance(p, StoreCommand)]
-    once = keyed.plan_replay(render_answer)
-    return render_answer(
-        await parts.remember.store_all(
-            agent, commands, request=origin, atomic=body.atomic, idempotency=once
-        )
-        if commands
-        else []
-    )
+    if not commands:
+        return render_answer([])
+    call = Call(agent, origin, keyed.plan_replay(render_answer))
+    return render_answer(await parts.remember.store_all(call, commands, atomic=body.atomic))
 
 
 @router.api_route("/batch", methods=["GET", "PATCH", "DELETE"], include_in_schema=False)

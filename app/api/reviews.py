@@ -35,7 +35,7 @@ from app.api.schemas.reviews import (
 )
 from app.domain.errors import PalimpsestError, UnknownReview
 from app.domain.strength import HalfLives
-from app.services.agent_write import Outcome
+from app.services.agent_write import Call, Outcome
 from app.services.reviews import Decided, OutdatedReview
 from app.store import memories as memory_store
 from app.store.memories import After
@@ -147,12 +147,8 @@ class Decider:
     async def decide_review(self, *, accept: bool) -> Response:
         reviewing, note = self.parts.reviews, self.body.note if self.body else None
         decide = reviewing.accept if accept else reviewing.reject
-        once = self.keyed.plan_replay(self._render_answer)
-        return self._render_answer(
-            await decide(
-                self.agent, self.review_id, note=note, request=self.origin, idempotency=once
-            )
-        )
+        call = Call(self.agent, self.origin, self.keyed.plan_replay(self._render_answer))
+        return self._render_answer(await decide(call, self.review_id, note=note))
 
     def _render_answer(self, outcome: Outcome | OutdatedReview) -> Response:
         result = _result_from_decision(outcome, self.parts.half_lives)
@@ -205,12 +201,9 @@ async def decide(
     ids = body.ids or await parts.reviews.list_matching(
         agent, (body.filter or ReviewFilterFields()).to_review_filters("pending"), body.limit or 0
     )
-    accepts, once = body.decision == "accept", keyed.plan_replay(render_answer)
-    return render_answer(
-        await parts.reviews.decide_all(
-            agent, ids, accept=accepts, note=body.note, request=origin, idempotency=once
-        )
-    )
+    call = Call(agent, origin, keyed.plan_replay(render_answer))
+    accepts = body.decision == "accept"
+    return render_answer(await parts.reviews.decide_all(call, ids, accept=accepts, note=body.note))
 
 
 @shadow_router.get("/report", responses={200: {"model": ShadowReport}}, response_model=None)

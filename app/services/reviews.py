@@ -1,4 +1,4 @@
-"""Deciding reviews: read, prepare what takes time, lock, see whether anything moved, plan, apply, answer."""
+"""Deciding reviews: prepare what takes time, lock, see whether anything moved, plan, apply."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,6 @@ from app.domain.errors import (
     UnknownReview,
 )
 from app.domain.fact import merge_facts
-from app.domain.policy import Policy
 from app.domain.relation import Judge, Relation
 from app.domain.version import Memory
 from app.embedding import Embedder
@@ -35,25 +34,26 @@ from app.planning.reviews import (
     plan_reject,
     review_from_plan,
 )
-from app.services import metrics
-from app.services.agent_write import Outcome
+from app.services.agent_write import AgentWrite, Call, Outcome, Vectors, WriteSetup, agent_write
 from app.services.classify import StoreCommand
-from app.services.idempotency import UNKEYED, Idempotency
-from app.services.remember import Remember
-from app.store import apply, chains, memories, relationships
+from app.services.remember import Outcomes, Remember
+from app.store import memories
 from app.store.apply import LoggedPlan
-from app.store.chains import LockedAgent
+from app.store.chains import read_picture
+from app.store.engine import read_clock
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
 from app.store.memories import Point
 from app.store.reviews import reviews
 from app.store.reviews.reviews import Incoming, ReviewFilters, StoredReview
-from app.store.rows import CallInfo
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What accepting would do at that moment: the memories it is about before and after; `obstacle` says why it cannot be done."""
+    """The memories of a review before and after accepting it at `at`.
+
+    `obstacle` says why it cannot be accepted; None if it can.
+    """
 
     at: datetime
     before: list[Memory]
@@ -63,7 +63,10 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class OutdatedReview:
-    """Accepting was put off: these memories changed since the proposal, which now relies on what they are."""
+    """A review that was not accepted, because memories changed since it was proposed.
+
+    From now on the proposal relies on these memories as they are, and can be accepted again.
+    """
 
     review_id: UUID
     changed: list[UUID]
@@ -71,207 +74,167 @@ class OutdatedReview:
 
 
 class _Overtaken(Exception):
-    """A store that was held back is not carried out: what it was to change has moved, or, with nothing changed, it has been decided."""
+    """A store that waits is not carried out.
+
+    Either memories `changed`, or nothing did and another call has decided the review.
+    """
 
     def __init__(self, changed: list[UUID]) -> None:
         super().__init__(changed)
         self.changed = changed
 
 
-Decided = tuple[UUID, Outcome | OutdatedReview | PalimpsestError]
+Acceptance = Outcome | OutdatedReview
+Decided = tuple[UUID, Acceptance | PalimpsestError]
 
 
 @dataclass(frozen=True, slots=True)
-class _PreparedMerge:
-    """A merge made ready before the lock."""
+class _ReadyMerge:
+    """A proposed merge and its vector, made before the lock; empty if there is nothing to merge."""
 
     merged: PreparedMerge | None = None
     vectors: dict[UUID, NDArray[np.float32]] = field(default_factory=dict)
 
 
 class ReviewDecider:
-    """Accepts, rejects and expires reviews. A decision is an operation like any other: logged, and undone by a revert."""
+    """Accepts, rejects and expires reviews. Each decision is logged, and a revert undoes it."""
 
     def __init__(
         self,
         engine: AsyncEngine,
         embedder: Embedder,
         remember: Remember,
-        policy: Policy,
+        setup: WriteSetup,
         *,
         expires_after: timedelta,
-        language_oid: int,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._remember = remember
-        self._policy = policy
+        self._setup = setup
         self._expires_after = expires_after
-        self._language_oid = language_oid
 
     async def accept(
-        self,
-        agent: AgentId,
-        review_id: UUID,
-        *,
-        note: str | None,
-        request: CallInfo,
-        idempotency: Idempotency[Outcome | OutdatedReview] = UNKEYED,
-    ) -> Outcome | OutdatedReview:
-        """Does what the review proposes to the memories as they are now; where they moved, tells so and proposes afresh.
+        self, call: Call[Acceptance], review_id: UUID, *, note: str | None
+    ) -> Acceptance:
+        """Do what the review proposes to the memories as they are now.
 
-        Deciding again answers as the first time. Raises UnknownReview, AlreadyDecided, CannotAccept, AgentFrozen.
+        If these memories changed since the proposal, nothing is done, and the proposal is made
+        afresh. Accepting again returns the first result.
+        Raises UnknownReview, AlreadyDecided, CannotAccept, AgentFrozen.
         """
-        await self.expire_overdue(agent)
-        waiting = await self._read_review(agent, review_id)
-        if waiting.incoming and waiting.status == ReviewStatus.PENDING:
-            return await self._release_store(
-                agent, waiting, note=note, request=request, idempotency=idempotency
+        await self.expire_overdue(call.agent)
+        review = await self._read_review(call.agent, review_id)
+        if review.incoming and review.status == ReviewStatus.PENDING:
+            return await self._release_store(call, review, review.incoming, note=note)
+        merge = await self._prepare_merge(call.agent, review.proposal)
+        encoder = self._embedder.name if merge.vectors else None
+        async with agent_write(
+            self._engine, call, setup=self._setup, refuse_frozen=True, encoder=encoder
+        ) as write:
+            review = await _get_review(write.connection, call.agent, review_id)
+            if review.status != ReviewStatus.PENDING:
+                return await _keep_first_outcome(write, review, ReviewStatus.ACCEPTED)
+            proposal = review.proposal
+            chains = await write.read_chains(ids=proposal.ids)
+            changed = find_moved_memories(proposal, chains)
+            if changed:
+                return await self._propose_afresh(write, proposal, merge, changed)
+            plan = plan_accept(
+                proposal, chains, now=write.next_known_time(), merged=merge.merged, note=note
             )
-        merging = await self._prepare_merge(agent, waiting.proposal)
-        async with self._engine.begin() as connection:
-            lock = await chains.lock_agent(
-                connection, agent, encoder=self._embedder.name if merging.vectors else None
-            )
-            await idempotency.check_replay(connection)
-            lock.refuse_if_frozen(self._policy)
-            waiting = await _get_review(connection, agent, review_id)
-            if waiting.status != ReviewStatus.PENDING:
-                return await _get_first_outcome(
-                    connection, agent, waiting, ReviewStatus.ACCEPTED, idempotency
-                )
-            proposal = waiting.proposal
-            picture, clock = await chains.read_picture(connection, agent, ids=proposal.ids)
-            now = chains.next_known_time(clock, lock.last_known_at)
-            if changed := find_moved_memories(proposal, picture):
-                await reviews.set_relied_revisions(
-                    connection,
-                    agent,
-                    review_id,
-                    {i: picture.get_version(i).revision for i in proposal.ids},
-                )
-                return OutdatedReview(
-                    review_id,
-                    changed,
-                    await self._preview_proposal(
-                        connection, agent, proposal, picture, now, merging
-                    ),
-                )
-            plan = plan_accept(proposal, picture, now=now, merged=merging.merged, note=note)
-            outcome = await self._carry_out(connection, agent, plan, merging, request)
-            await idempotency.keep_result(connection, outcome)
-        metrics.count_operations([outcome.plan])
-        return outcome
+            return await _carry_out(write, plan, merge.vectors)
 
-    async def reject(
-        self,
-        agent: AgentId,
-        review_id: UUID,
-        *,
-        note: str | None,
-        request: CallInfo,
-        idempotency: Idempotency[Outcome | OutdatedReview] = UNKEYED,
-    ) -> Outcome:
-        """Leaves everything as it is. Raises UnknownReview, AlreadyDecided."""
-        await self.expire_overdue(agent)
-        async with self._engine.begin() as connection:
-            lock = await chains.lock_agent(connection, agent, encoder=None)
-            await idempotency.check_replay(connection)
-            waiting = await _get_review(connection, agent, review_id)
-            if waiting.status != ReviewStatus.PENDING:
-                return await _get_first_outcome(
-                    connection, agent, waiting, ReviewStatus.REJECTED, idempotency
-                )
-            _, clock = await chains.read_picture(connection, agent)
-            now = chains.next_known_time(clock, lock.last_known_at)
-            reason = note or "Rejected: everything stays as it is."
+    async def reject(self, call: Call[Acceptance], review_id: UUID, *, note: str | None) -> Outcome:
+        """Leave every memory as it is. Raises UnknownReview, AlreadyDecided.
+
+        A frozen agent is not refused: rejecting changes no memory.
+        """
+        await self.expire_overdue(call.agent)
+        async with agent_write(self._engine, call, setup=self._setup, refuse_frozen=False) as write:
+            review = await _get_review(write.connection, call.agent, review_id)
+            if review.status != ReviewStatus.PENDING:
+                return await _keep_first_outcome(write, review, ReviewStatus.REJECTED)
+            await write.read_clock()
             plan = plan_reject(
-                waiting.proposal, ReviewStatus.REJECTED, now=now, by=Judge.REVIEWER, note=reason
+                review.proposal,
+                ReviewStatus.REJECTED,
+                now=write.next_known_time(),
+                by=Judge.REVIEWER,
+                note=note or "Rejected: everything stays as it is.",
             )
-            outcome = await self._carry_out(connection, agent, plan, _PreparedMerge(), request)
-            await idempotency.keep_result(connection, outcome)
-        metrics.count_operations([outcome.plan])
-        return outcome
+            return await _carry_out(write, plan, {})
 
     async def decide_all(
         self,
-        agent: AgentId,
+        call: Call[list[Decided]],
         review_ids: Sequence[UUID],
         *,
         accept: bool,
         note: str | None,
-        request: CallInfo,
-        idempotency: Idempotency[list[Decided]] = UNKEYED,
     ) -> list[Decided]:
-        """Decides several, each for itself and in a transaction of its own. A retry before the answer is kept decides nothing twice."""
+        """Decide several reviews, each in a transaction of its own.
+
+        A retry before the answer is kept decides nothing twice.
+        """
+        one_call: Call[Acceptance] = Call(call.agent, call.info)
+        decide = self.accept if accept else self.reject
         decided: list[Decided] = []
         for review_id in review_ids:
             try:
-                one = self.accept if accept else self.reject
-                decided.append((review_id, await one(agent, review_id, note=note, request=request)))
+                decided.append((review_id, await decide(one_call, review_id, note=note)))
             except PalimpsestError as problem:
                 decided.append((review_id, problem))
-        if idempotency.keyed_call:
-            async with self._engine.begin() as connection:
-                await chains.lock_agent(connection, agent, encoder=None)
-                await idempotency.check_replay(connection)
-                await idempotency.keep_result(connection, decided)
+        if call.idempotency.keyed_call:
+            async with agent_write(self._engine, call, refuse_frozen=False) as write:
+                await write.keep(decided)
         return decided
 
     async def list_matching(self, agent: AgentId, filters: ReviewFilters, limit: int) -> list[UUID]:
-        """The newest pending reviews that match, `limit` at most."""
+        """Return the newest pending reviews that match, `limit` at most."""
+        pending = replace(filters, status="pending")
         async with memories.open_read_connection(self._engine) as connection:
-            rows = await reviews.list_reviews(
-                connection, agent, replace(filters, status="pending"), limit=limit, after=None
-            )
+            rows = await reviews.list_reviews(connection, agent, pending, limit=limit, after=None)
         return [row["id"] for row in rows]
 
     async def preview_accept(self, agent: AgentId, review_id: UUID) -> Preview:
-        """What accepting would do now. Raises UnknownReview, Unavailable."""
-        waiting = await self._read_review(agent, review_id)
-        if waiting.incoming and waiting.status == ReviewStatus.PENDING:
-            preview, _ = await self._preview_store(
-                agent, _command_from_review(waiting.incoming, waiting.proposal)
-            )
+        """Return what accepting would do now. Raises UnknownReview, Unavailable."""
+        review = await self._read_review(agent, review_id)
+        if review.incoming and review.status == ReviewStatus.PENDING:
+            command = _command_from_review(review.incoming, review.proposal)
+            preview, _ = await self._preview_store(agent, command)
             return preview
-        merging = await self._prepare_merge(agent, waiting.proposal)
-        async with self._engine.connect() as connection:
-            picture, clock = await chains.read_picture(connection, agent, ids=waiting.proposal.ids)
-            return await self._preview_proposal(
-                connection, agent, waiting.proposal, picture, clock, merging
-            )
+        proposal = review.proposal
+        merge = await self._prepare_merge(agent, proposal)
+        async with memories.open_read_connection(self._engine) as connection:
+            chains, clock = await read_picture(connection, agent, ids=proposal.ids)
+            before = await _find_memories(connection, agent, proposal.ids)
+        return _preview_proposal(proposal, chains, before, merge, now=clock)
 
     async def expire_overdue(self, agent: AgentId) -> int:
-        """Closes what waited too long, each with a row in the log; says how many."""
-        async with self._engine.connect() as connection:
-            [row] = (await connection.exec_driver_sql("SELECT clock_timestamp()")).one()
-            late = await reviews.list_overdue_reviews(connection, agent, row - self._expires_after)
-        if not late:
-            return 0
-        async with self._engine.begin() as connection:
-            lock = await chains.lock_agent(connection, agent, encoder=None)
-            _, clock = await chains.read_picture(connection, agent)
-            last, plans = lock.last_known_at, []
-            for waiting in await reviews.list_overdue_reviews(
-                connection, agent, clock - self._expires_after
-            ):
-                last = chains.next_known_time(clock, last)
-                note = "Nobody decided it in time."
-                plans.append(
-                    plan_reject(
-                        waiting.proposal, ReviewStatus.EXPIRED, now=last, by=Judge.RULE, note=note
-                    )
+        """Close every review that waited too long, each with a row in the log. Return how many.
+
+        A frozen agent is not refused: expiring changes no memory.
+        """
+        async with memories.open_read_connection(self._engine) as connection:
+            before = await read_clock(connection) - self._expires_after
+            if not await reviews.list_overdue_reviews(connection, agent, before):
+                return 0
+        call: Call[None] = Call(agent)
+        async with agent_write(self._engine, call, setup=self._setup, refuse_frozen=False) as write:
+            before = await write.read_clock() - self._expires_after
+            overdue = await reviews.list_overdue_reviews(write.connection, agent, before)
+            for review in overdue:
+                plan = plan_reject(
+                    review.proposal,
+                    ReviewStatus.EXPIRED,
+                    now=write.next_known_time(),
+                    by=Judge.RULE,
+                    note="Nobody decided it in time.",
                 )
-            await apply.apply_plans(
-                connection,
-                agent,
-                plans,
-                vectors={},
-                language=self._language_oid,
-                request=CallInfo(),
-            )
-        metrics.count_operations(plans)
-        return len(plans)
+                write.add_plan(plan)
+            await write.apply()
+        return len(overdue)
 
     async def _read_review(self, agent: AgentId, review_id: UUID) -> StoredReview:
         async with memories.open_read_connection(self._engine) as connection:
@@ -279,188 +242,180 @@ class ReviewDecider:
 
     async def _release_store(
         self,
-        agent: AgentId,
-        waiting: StoredReview,
+        call: Call[Acceptance],
+        review: StoredReview,
+        incoming: Incoming,
         *,
         note: str | None,
-        request: CallInfo,
-        idempotency: Idempotency[Outcome | OutdatedReview],
-    ) -> Outcome | OutdatedReview:
-        """A store that was held back is carried out, or proposed afresh where what it was to change has moved."""
-        assert waiting.incoming is not None
-        review_id = waiting.proposal.review_id
-        command = _command_from_review(waiting.incoming, waiting.proposal)
-        settling = replace(
-            command, settles=waiting.proposal.to_review_decision(ReviewStatus.ACCEPTED, note)
-        )
+    ) -> Acceptance:
+        """Carry out a store that waited, or propose it afresh if what it would change has moved."""
+        review_id = review.proposal.review_id
+        command = _command_from_review(incoming, review.proposal)
+        decision = review.proposal.to_review_decision(ReviewStatus.ACCEPTED, note)
 
-        async def refuse_if_outdated(connection: AsyncConnection, lock: LockedAgent) -> None:
-            lock.refuse_if_frozen(self._policy)
-            found = await _get_review(connection, agent, review_id)
-            if found.status != ReviewStatus.PENDING:
+        async def refuse_if_outdated(write: AgentWrite[Outcomes]) -> None:
+            write.refuse_if_frozen()
+            latest = await _get_review(write.connection, call.agent, review_id)
+            if latest.status != ReviewStatus.PENDING:
                 raise _Overtaken([])
-            picture, _ = await chains.read_picture(connection, agent, ids=found.proposal.targets)
-            if changed := find_moved_memories(found.proposal, picture):
+            chains = await write.read_chains(ids=latest.proposal.targets)
+            changed = find_moved_memories(latest.proposal, chains)
+            if changed:
                 raise _Overtaken(changed)
 
         try:
             return await self._remember.store(
-                agent,
-                settling,
-                request=request,
-                idempotency=Idempotency(idempotency.keyed_call, idempotency.render),
-                check=refuse_if_outdated,
+                call, replace(command, settles=decision), check=refuse_if_outdated
             )
         except _Overtaken as overtaken:
             changed = overtaken.changed
-        if not changed:  # then it answers as the first time
-            return await self.accept(
-                agent, review_id, note=note, request=request, idempotency=idempotency
-            )
-        preview, proposed = await self._preview_store(agent, command)
+        if not changed:
+            # Another call decided it meanwhile. Accepting again answers with the first result.
+            return await self.accept(call, review_id, note=note)
+        preview, proposed = await self._preview_store(call.agent, command)
         async with self._engine.begin() as connection:
-            await reviews.update_hold_proposal(connection, agent, review_id, proposed)
+            await reviews.update_hold_proposal(connection, call.agent, review_id, proposed)
         return OutdatedReview(review_id, changed, preview)
 
     async def _preview_store(
         self, agent: AgentId, command: StoreCommand
     ) -> tuple[Preview, Review | None]:
-        """What carrying out a store that was held back would come to, and what it would do to stored memories, if anything. Raises
-        Unavailable."""
+        """Return what a store that waits would do now, and its changes to stored memories.
+
+        Raises Unavailable.
+        """
         try:
-            plan = (
-                await self._remember.store(agent, command, request=CallInfo(), dry_run=True)
-            ).plan
+            outcome = await self._remember.store(Call(agent), command, dry_run=True)
         except Unavailable:
             raise
         except PalimpsestError as problem:
             async with memories.open_read_connection(self._engine) as connection:
-                _, clock = await chains.read_picture(connection, agent)
-            return Preview(clock, [], [], str(problem)), None
+                return Preview(await read_clock(connection), [], [], str(problem)), None
+        plan = outcome.plan
+        ids = list(plan.touched)
+        if plan.target:
+            ids.append(plan.target)
         async with memories.open_read_connection(self._engine) as connection:
-            named = [*plan.touched, *([plan.target] if plan.target else [])]
-            before = (await memories.find_memories(connection, agent, named, Point())).memories
-            picture, _ = await chains.read_picture(
-                connection, agent, ids=[memory.id for memory in before]
-            )
-        proposed = review_from_plan(plan, picture, ReviewSource.FROZEN)
-        return Preview(plan.now, before, _list_memories_after(plan, before, picture)), proposed
+            before = await _find_memories(connection, agent, ids)
+            stored_ids = [memory.id for memory in before]
+            chains, _ = await read_picture(connection, agent, ids=stored_ids)
+        proposed = review_from_plan(plan, chains, ReviewSource.FROZEN)
+        after = _list_memories_after(plan, before, chains)
+        return Preview(plan.now, before, after), proposed
 
-    async def _prepare_merge(self, agent: AgentId, proposal: Proposal) -> _PreparedMerge:
-        """The joined text of a proposed merge and its vector: made before the lock, because encoding takes time."""
+    async def _prepare_merge(self, agent: AgentId, proposal: Proposal) -> _ReadyMerge:
+        """Make the text and the vector of a proposed merge before the lock: encoding takes time."""
         if proposal.relation is not Relation.COMPLEMENT or proposal.memory_id is None:
-            return _PreparedMerge()
+            return _ReadyMerge()
         async with memories.open_read_connection(self._engine) as connection:
-            found = {
-                m.id: m
-                for m in (
-                    await memories.find_memories(connection, agent, proposal.ids, Point())
-                ).memories
-            }
-        old, new = found.get(proposal.targets[0]), found.get(proposal.memory_id)
+            page = await _find_memories(connection, agent, proposal.ids)
+        stored = {memory.id: memory for memory in page}
+        old = stored.get(proposal.targets[0])
+        new = stored.get(proposal.memory_id)
         if old is None or new is None or old.erased_at or new.erased_at:
-            return _PreparedMerge()
+            return _ReadyMerge()
         text = join_texts(old.fact.content, new.fact.content)
-        united = replace(
-            merge_facts(old.fact, new.fact, text), merged_from=(old.id, new.id), derived=None
-        )
+        united = merge_facts(old.fact, new.fact, text)
+        united = replace(united, merged_from=(old.id, new.id), derived=None)
         merged = PreparedMerge(old.id, united, uuid7())
         [vector] = await self._embedder.encode([text])
-        return _PreparedMerge(merged, {merged.new_id: vector})
+        return _ReadyMerge(merged, {merged.new_id: vector})
 
-    async def _carry_out(
+    async def _propose_afresh(
         self,
-        connection: AsyncConnection,
-        agent: AgentId,
-        plan: Plan,
-        merging: _PreparedMerge,
-        request: CallInfo,
-    ) -> Outcome:
-        [written] = await apply.apply_plans(
-            connection,
-            agent,
-            [plan],
-            vectors=merging.vectors,
-            language=self._language_oid,
-            request=request,
-        )
-        memory = (
-            (await memories.find_memory(connection, agent, plan.target, Point()))[1]
-            if plan.target
-            else None
-        )
-        [stale] = await relationships.find_made_stale(connection, agent, [plan])
-        return Outcome(plan, written, memory, stale=stale)
-
-    async def _preview_proposal(
-        self,
-        connection: AsyncConnection,
-        agent: AgentId,
+        write: AgentWrite[Acceptance],
         proposal: Proposal,
-        picture: Chains,
-        now: datetime,
-        merging: _PreparedMerge,
-    ) -> Preview:
-        before = (await memories.find_memories(connection, agent, proposal.ids, Point())).memories
-        try:
-            plan = plan_accept(proposal, picture, now=now, merged=merging.merged)
-        except CannotAccept as problem:
-            return Preview(now, before, [], str(problem))
-        return Preview(now, before, _list_memories_after(plan, before, picture))
+        merge: _ReadyMerge,
+        changed: list[UUID],
+    ) -> OutdatedReview:
+        """Let the proposal rely on the memories as they are now, and show it again."""
+        revisions = {i: write.chains.get_version(i).revision for i in proposal.ids}
+        await reviews.set_relied_revisions(
+            write.connection, write.agent, proposal.review_id, revisions
+        )
+        before = await _find_memories(write.connection, write.agent, proposal.ids)
+        preview = _preview_proposal(
+            proposal, write.chains, before, merge, now=write.next_known_time()
+        )
+        return OutdatedReview(proposal.review_id, changed, preview)
+
+
+async def _carry_out(write: AgentWrite[Acceptance], plan: Plan, vectors: Vectors) -> Outcome:
+    write.add_plan(plan)
+    await write.apply(vectors)
+    [outcome] = await write.read_outcomes(hinted=False)
+    await write.keep(outcome)
+    return outcome
+
+
+def _preview_proposal(
+    proposal: Proposal,
+    chains: Chains,
+    before: list[Memory],
+    merge: _ReadyMerge,
+    *,
+    now: datetime,
+) -> Preview:
+    try:
+        plan = plan_accept(proposal, chains, now=now, merged=merge.merged)
+    except CannotAccept as problem:
+        return Preview(now, before, [], str(problem))
+    return Preview(now, before, _list_memories_after(plan, before, chains))
+
+
+async def _find_memories(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
+) -> list[Memory]:
+    page = await memories.find_memories(connection, agent, ids, Point())
+    return page.memories
 
 
 def _command_from_review(incoming: Incoming, proposal: Proposal) -> StoreCommand:
-    """The store as it was asked for, as true from when it was asked."""
-    fact = (
-        incoming.fact
-        if incoming.fact.valid_from
-        else replace(incoming.fact, valid_from=proposal.created_at)
-    )
+    """Return the store as its caller sent it, true from when the caller sent it."""
+    fact = incoming.fact
+    if fact.valid_from is None:
+        fact = replace(fact, valid_from=proposal.created_at)
     return StoreCommand(fact, incoming.supersedes, incoming.classify)
 
 
-def _list_memories_after(plan: Plan, before: Sequence[Memory], picture: Chains) -> list[Memory]:
-    """The memories as they would be, and what would be new."""
+def _list_memories_after(plan: Plan, before: Sequence[Memory], chains: Chains) -> list[Memory]:
+    """Return the memories as they would be, and those that the plan inserts."""
     changed = {change.after.id: change.after.belief for change in plan.changed}
-    plan.absorb_into(picture)
-    after = [
-        replace(m, belief=changed[m.id], stale_because=()) if m.id in changed else m for m in before
-    ]
-    if plan.metadata:
-        after = [
-            replace(m, fact=replace(m.fact, **plan.metadata)) if m.id == plan.target else m
-            for m in after
-        ]
-    return [*after, *list_inserted_memories([plan], picture).values()]
+    plan.absorb_into(chains)
+    after: list[Memory] = []
+    for stored in before:
+        memory = stored
+        if stored.id in changed:
+            memory = replace(memory, belief=changed[stored.id], stale_because=())
+        if plan.metadata and stored.id == plan.target:
+            memory = replace(memory, fact=replace(stored.fact, **plan.metadata))
+        after.append(memory)
+    return [*after, *list_inserted_memories([plan], chains).values()]
 
 
 async def _get_review(connection: AsyncConnection, agent: AgentId, review_id: UUID) -> StoredReview:
-    waiting = await reviews.find_stored_review(connection, agent, review_id)
-    if waiting is None:
+    review = await reviews.find_stored_review(connection, agent, review_id)
+    if review is None:
         raise UnknownReview(review_id)
-    return waiting
+    return review
 
 
-async def _get_first_outcome(
-    connection: AsyncConnection,
-    agent: AgentId,
-    waiting: StoredReview,
-    wanted: ReviewStatus,
-    idempotency: Idempotency[Outcome | OutdatedReview],
+async def _keep_first_outcome(
+    write: AgentWrite[Acceptance], review: StoredReview, wanted: ReviewStatus
 ) -> Outcome:
-    """The answer of the first time. Raises AlreadyDecided where it was decided the other way."""
-    if waiting.status != wanted or waiting.decision_log_id is None:
-        raise AlreadyDecided(waiting.proposal.review_id, waiting.status)
-    row = await log_entries.find_log_entry(connection, agent, waiting.decision_log_id)
+    """Return the first result, and keep it. Raises AlreadyDecided if the decision was another."""
+    log_id = review.decision_log_id
+    if review.status != wanted or log_id is None:
+        raise AlreadyDecided(review.proposal.review_id, review.status)
+    row = await log_entries.find_log_entry(write.connection, write.agent, log_id)
     if row is None:
-        await archived_log.refuse_archived(connection, agent, [waiting.decision_log_id])
-        raise UnknownLogEntry(waiting.decision_log_id)
+        await archived_log.refuse_archived(write.connection, write.agent, [log_id])
+        raise UnknownLogEntry(log_id)
     target = row["target_memory_id"]
-    memory = (await memories.find_memory(connection, agent, target, Point()))[1] if target else None
-    outcome = Outcome(
-        reviews.plan_from_log_row(row, waiting.proposal),
-        LoggedPlan(waiting.decision_log_id, None),
-        memory,
-    )
-    await idempotency.keep_result(connection, outcome)
+    memory = None
+    if target:
+        _, memory = await memories.find_memory(write.connection, write.agent, target, Point())
+    plan = reviews.plan_from_log_row(row, review.proposal)
+    outcome = Outcome(plan, LoggedPlan(log_id, None), memory)
+    await write.keep(outcome)
     return outcome

@@ -2,12 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine
 from typing import Any
 from uuid import UUID
 
 from app.domain.agent import AgentId
-from app.planning.plan import Plan
 from app.store.sweeps.queue import Queue
 
 logger = logging.getLogger(__name__)
@@ -21,9 +20,9 @@ class SweepWaker:
         self._looks_again = looks_again
         self._under_way: set[asyncio.Task[None]] = set()
 
-    def wake_for_marks(self, agent: AgentId, plans: Iterable[Plan]) -> None:
-        """Has the agent looked at again where one of these committed plans marked a memory."""
-        if self._looks_again and any(plan.look_again for plan in plans):
+    def wake_for_marks(self, agent: AgentId) -> None:
+        """Have the agent's marked memories looked at again."""
+        if self._looks_again:
             self._start_waking(self._queue.defer_look_again(agent))
 
     def wake_for_sweep(self, agent: AgentId, sweep_id: UUID) -> None:
