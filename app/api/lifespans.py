@@ -16,6 +16,7 @@ from app.api.schemas.lifespans import EndRequest
 from app.domain.agent import AgentId
 from app.domain.fact import Lifespan
 from app.planning.lifespans import NamedLifespan
+from app.services.agent_write import Call
 from app.services.lifespans import EndedLifespan
 from app.store.rows import CallInfo
 
@@ -76,11 +77,9 @@ async def _end_span(
 
     return render_answer(
         await parts.lifespans.end_lifespan(
-            agent,
+            Call(agent, origin, keyed.plan_replay(render_answer)),
             span,
             at=body.at,
             reason=body.reason,
-            request=origin,
-            idempotency=keyed.plan_replay(render_answer),
         )
     )

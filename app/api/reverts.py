@@ -13,6 +13,7 @@ from app.api.log import LogPath
 from app.api.openapi import BODY, WRITE, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.reverts import RevertRequest, RevertsRequest
+from app.services.agent_write import Call
 from app.services.reverts import RevertedOperation
 
 log_router = APIRouter(prefix="/v1/log", tags=["log"])
@@ -38,11 +39,9 @@ async def revert(
     def render_answer(undone: list[RevertedOperation]) -> Response:
         return respond_with_answer(RevertAnswer.from_reverts(undone, parts.half_lives))
 
-    once = keyed.plan_replay(render_answer)
+    call = Call(agent, origin, keyed.plan_replay(render_answer))
     return render_answer(
-        await parts.reverts.revert_one(
-            agent, log_id, cascade=body.cascade, store=body.store, request=origin, idempotency=once
-        )
+        await parts.reverts.revert_one(call, log_id, cascade=body.cascade, store=body.store)
     )
 
 
@@ -65,14 +64,9 @@ async def revert_many(
             RevertsAnswer.from_reverts(undone, parts.half_lives, dry_run=body.dry_run)
         )
 
-    selection, once = body.to_selection(), keyed.plan_replay(render_answer)
+    call = Call(agent, origin, keyed.plan_replay(render_answer))
     return render_answer(
         await parts.reverts.revert_selection(
-            agent,
-            selection,
-            cascade=body.cascade,
-            dry_run=body.dry_run,
-            request=origin,
-            idempotency=once,
+            call, body.to_selection(), cascade=body.cascade, dry_run=body.dry_run
         )
     )

@@ -1,29 +1,28 @@
-"""Ending a session or a project: lock, find what ends with it, end it piece by piece in one transaction, answer."""
+"""Ending a session or a project: find the memories that end with it and end each, in one write."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.domain.agent import AgentId
 from app.domain.fact import Lifespan
-from app.domain.policy import Policy
 from app.planning.lifespans import NamedLifespan, plan_lifespan_end
 from app.planning.plan import Plan
-from app.services import metrics
-from app.services.idempotency import UNKEYED, Idempotency
-from app.store import apply, chains, lifespans
-from app.store.rows import CallInfo
+from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
+from app.store import lifespans
 
 CHUNK = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class EndedLifespan:
-    """The memories that ended, the operation of each, how many of the session or project go on, and the known time of the last
-    operation; None where nothing ended."""
+    """The memories that ended, and the operation of each.
+
+    `remaining` counts the memories of the session or project that go on. `known_at` is the known
+    time of the last operation; None if nothing ended.
+    """
 
     ids: tuple[UUID, ...]
     log_ids: tuple[UUID, ...]
@@ -32,109 +31,84 @@ class EndedLifespan:
 
 
 @dataclass(frozen=True, slots=True)
-class _EndRequest:
-    """What is asked: the span, the moment, whether what begins after it is called off, and why."""
+class _End:
+    """An end to carry out. With `ahead`, memories that begin after `at` are withdrawn."""
 
     span: NamedLifespan
     at: datetime
     ahead: bool
     reason: str
-    request: CallInfo
 
 
 class LifespanEnder:
-    """Ends what was given the life of a session or a project. What it ends is undone as any operation is."""
+    """Ends memories that live as long as a session or a project. A revert undoes each end."""
 
-    def __init__(self, engine: AsyncEngine, policy: Policy, *, language_oid: int) -> None:
+    def __init__(self, engine: AsyncEngine, setup: WriteSetup) -> None:
         self._engine = engine
-        self._policy = policy
-        self._language_oid = language_oid
+        self._setup = setup
 
     async def end_lifespan(
         self,
-        agent: AgentId,
+        call: Call[EndedLifespan],
         span: NamedLifespan,
         *,
         at: datetime | None,
         reason: str | None,
-        request: CallInfo,
-        idempotency: Idempotency[EndedLifespan] = UNKEYED,
     ) -> EndedLifespan:
-        """Ends the span's memories at `at`; without it now, and withdraws those that have not begun."""
+        """End the span's memories at `at`.
+
+        Without `at` they end now, and memories that have not begun yet are withdrawn.
+        """
         if span.lifespan is Lifespan.SESSION:
-            request = replace(request, session_id=span.name)
-        async with self._engine.begin() as connection:
-            lock = await chains.lock_agent(connection, agent, encoder=None)
-            await idempotency.check_replay(connection)
-            lock.refuse_if_frozen(self._policy)
-            _, clock = await chains.read_picture(connection, agent)
-            moment = chains.next_known_time(clock, lock.last_known_at) if at is None else at
-            asked = _EndRequest(span, moment, at is None, reason or span.sentence, request)
-            plans, log_ids = await self._end_memories(connection, agent, asked, lock.last_known_at)
-            kept = await lifespans.count_going_on(connection, agent, span, at=moment)
-            ended = tuple(memory_id for plan in plans for memory_id in plan.superseded)
-            result = EndedLifespan(ended, log_ids, kept, plans[-1].now if plans else None)
-            await idempotency.keep_result(connection, result)
-        metrics.count_operations(plans)
+            call = replace(call, info=replace(call.info, session_id=span.name))
+        async with agent_write(self._engine, call, setup=self._setup, refuse_frozen=True) as write:
+            await write.read_clock()
+            moment = at or write.next_known_time()
+            end = _End(span, moment, ahead=at is None, reason=reason or span.sentence)
+            plans, log_ids = await _end_memories(write, end)
+            remaining = await lifespans.count_going_on(
+                write.connection, call.agent, span, at=moment
+            )
+            ids = tuple(memory_id for plan in plans for memory_id in plan.superseded)
+            known_at = plans[-1].now if plans else None
+            result = EndedLifespan(ids, tuple(log_ids), remaining, known_at)
+            await write.keep(result)
         return result
 
-    async def _end_memories(
-        self,
-        connection: AsyncConnection,
-        agent: AgentId,
-        end_request: _EndRequest,
-        last: datetime | None,
-    ) -> tuple[list[Plan], tuple[UUID, ...]]:
-        """What was done, and where each was logged."""
-        ids = await lifespans.list_ids_to_end(
-            connection, agent, end_request.span, at=end_request.at
-        )
-        done: list[Plan] = []
-        log_ids: list[UUID] = []
-        for start in range(0, len(ids), CHUNK):
-            plans = await _plan_chunk(
-                connection,
-                agent,
-                end_request,
-                ids[start : start + CHUNK],
-                done[-1].now if done else last,
-            )
-            written = await apply.apply_plans(
-                connection,
-                agent,
-                plans,
-                vectors={},
-                language=self._language_oid,
-                request=end_request.request,
-            )
-            done += plans
-            log_ids += [at.log_id for at in written]
-        return done, tuple(log_ids)
+
+async def _end_memories(
+    write: AgentWrite[EndedLifespan], end: _End
+) -> tuple[list[Plan], list[UUID]]:
+    """End the memories piece by piece. Return the plans carried out, and where each was logged."""
+    ids = await lifespans.list_ids_to_end(write.connection, write.agent, end.span, at=end.at)
+    plans: list[Plan] = []
+    log_ids: list[UUID] = []
+    for chunk in _split_chunks(ids):
+        plans += await _plan_chunk(write, end, chunk)
+        logged = await write.apply()
+        log_ids += [place.log_id for place in logged]
+    return plans, log_ids
 
 
 async def _plan_chunk(
-    connection: AsyncConnection,
-    agent: AgentId,
-    end_request: _EndRequest,
-    ids: Sequence[UUID],
-    last: datetime | None,
+    write: AgentWrite[EndedLifespan], end: _End, ids: Sequence[UUID]
 ) -> list[Plan]:
-    picture, clock = await chains.read_picture(
-        connection, agent, ids=ids, withdrawable=ids if end_request.ahead else ()
-    )
+    chains = await write.read_chains(ids=ids, withdrawable=ids if end.ahead else ())
     plans: list[Plan] = []
     for memory_id in ids:
-        now = chains.next_known_time(clock, last)
         plan = plan_lifespan_end(
             memory_id,
-            picture,
-            now=now,
-            at=end_request.at,
-            ahead=end_request.ahead,
-            reason=end_request.reason,
+            chains,
+            now=write.next_known_time(),
+            at=end.at,
+            ahead=end.ahead,
+            reason=end.reason,
         )
         if plan:
-            plan.absorb_into(picture)
+            write.add_plan(plan)
             plans.append(plan)
-            last = now
     return plans
+
+
+def _split_chunks(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
+    return (ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK))

@@ -1,8 +1,7 @@
-"""Undoing operations: choose, see what was built on them, undo newest first, all or nothing."""
+"""Undoing operations: choose them, find what was built on them, undo newest first, all or none."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from datetime import datetime
 from uuid import UUID
 
 import numpy as np
@@ -19,28 +18,22 @@ from app.domain.errors import (
     InvalidFact,
     UnknownLogEntry,
 )
-from app.domain.policy import Policy
 from app.domain.relation import Operation
 from app.embedding import Embedder
-from app.planning.plan import Plan
 from app.planning.reverts import LoggedOperation, plan_revert
-from app.services import metrics
-from app.services.agent_write import Outcome
-from app.services.idempotency import UNKEYED, Idempotency
-from app.store import apply, chains, relationships
+from app.services.agent_write import AgentWrite, Call, Outcome, WriteSetup, agent_write
 from app.store import memories as memory_store
+from app.store import relationships
 from app.store.log import archived as archived_log
 from app.store.log import reverts as log_reverts
 from app.store.log.reverts import Selection
-from app.store.memories import Point
-from app.store.rows import CallInfo
 
 MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class RevertedOperation:
-    """What was undone, newest first: the operation and the outcome of undoing it."""
+    """An operation that was undone, and the outcome of undoing it."""
 
     log_id: UUID
     outcome: Outcome
@@ -48,197 +41,149 @@ class RevertedOperation:
 
 @dataclass(frozen=True, slots=True)
 class _TextToStore:
-    """The text of a NOOP or DELETE on its way to a memory of its own."""
+    """The text of a NOOP or DELETE that becomes a memory of its own."""
 
+    log_id: UUID
     memory_id: UUID
     vector: NDArray[np.float32]
 
 
 class Reverter:
-    """Undoes operations of the log; what was believed at any earlier known time stays as it was."""
+    """Undoes operations of the log. What was believed at an earlier known time stays as it was."""
 
-    def __init__(
-        self, engine: AsyncEngine, embedder: Embedder, policy: Policy, *, language_oid: int
-    ) -> None:
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
         self._engine = engine
         self._embedder = embedder
-        self._policy = policy
-        self._language_oid = language_oid
+        self._setup = setup
 
     async def revert_one(
         self,
-        agent: AgentId,
+        call: Call[list[RevertedOperation]],
         log_id: UUID,
         *,
         cascade: bool,
         store: bool,
-        request: CallInfo,
-        idempotency: Idempotency[list[RevertedOperation]] = UNKEYED,
     ) -> list[RevertedOperation]:
-        """Undoes one operation; with `cascade`, first what was built on it; with `store`, the text of a NOOP or DELETE is stored too.
+        """Undo one operation, and with `cascade` first what was built on it.
 
-        Raises Archived, UnknownLogEntry, AlreadyReverted, BuiltOn, GroundMoved, CannotRevert, Erased.
+        With `store`, the text of a NOOP or DELETE becomes a memory of its own.
+        Raises Archived, UnknownLogEntry, AlreadyReverted, BuiltOn, GroundMoved, CannotRevert,
+        Erased, AgentFrozen.
         """
-        stored = await self._encode_text_to_store(agent, log_id) if store else {}
-        async with self._engine.begin() as connection:
-            lock = await chains.lock_agent(
-                connection, agent, encoder=self._embedder.name if stored else None
-            )
-            await idempotency.check_replay(connection)
-            lock.refuse_if_frozen(self._policy)
-            undone = await self._revert_operations(
-                connection,
-                agent,
-                [log_id],
-                lock.last_known_at,
-                cascade=cascade,
-                stored=stored,
-                request=request,
-            )
-            await idempotency.keep_result(connection, undone)
-        metrics.count_operations(r.outcome.plan for r in undone)
-        return undone
+        text = await self._encode_text_to_store(call.agent, log_id) if store else None
+        encoder = self._embedder.name if text else None
+        async with agent_write(
+            self._engine, call, setup=self._setup, refuse_frozen=True, encoder=encoder
+        ) as write:
+            reverted = await _revert_operations(write, [log_id], cascade=cascade, text=text)
+            await write.keep(reverted)
+        return reverted
 
     async def revert_selection(
         self,
-        agent: AgentId,
+        call: Call[list[RevertedOperation]],
         selection: Selection,
         *,
         cascade: bool,
         dry_run: bool,
-        request: CallInfo,
-        idempotency: Idempotency[list[RevertedOperation]] = UNKEYED,
     ) -> list[RevertedOperation]:
-        """Undoes every operation of the selection that still stands, newest first, in one transaction. Where it may mean archived ones,
-        none is undone. Raises what `one` does, and SelectionArchived."""
-        async with self._engine.connect() as connection, connection.begin() as transaction:
-            lock = await chains.lock_agent(connection, agent, encoder=None)
-            await idempotency.check_replay(connection)
-            lock.refuse_if_frozen(self._policy)
-            await archived_log.refuse_archived_selection(connection, agent, selection)
+        """Undo every standing operation of the selection, newest first, in one transaction.
+
+        If the selection may include archived operations, none is undone. Raises what `revert_one`
+        raises, SelectionArchived, and InvalidFact if too many operations match.
+        """
+        async with agent_write(
+            self._engine, call, setup=self._setup, refuse_frozen=True, dry_run=dry_run
+        ) as write:
+            await archived_log.refuse_archived_selection(write.connection, call.agent, selection)
             chosen = await log_reverts.list_standing_operations(
-                connection, agent, selection, limit=MOST + 1
+                write.connection, call.agent, selection, limit=MOST + 1
             )
             if len(chosen) > MOST:
                 raise InvalidFact(
-                    f"More than {MOST} operations match. Narrow the filter, for example by since and until, newest first."
+                    f"More than {MOST} operations match. Narrow the filter, for example by since "
+                    "and until, newest first."
                 )
-            undone = await self._revert_operations(
-                connection,
-                agent,
-                chosen,
-                lock.last_known_at,
-                cascade=cascade,
-                stored={},
-                request=request,
-            )
-            if dry_run:
-                await transaction.rollback()
-            else:
-                await idempotency.keep_result(connection, undone)
-        metrics.count_operations([] if dry_run else [r.outcome.plan for r in undone])
-        return undone
+            reverted = await _revert_operations(write, chosen, cascade=cascade)
+            await write.keep(reverted)
+        return reverted
 
-    async def _encode_text_to_store(self, agent: AgentId, log_id: UUID) -> dict[UUID, _TextToStore]:
-        """The vector of what a NOOP or DELETE said, made before the lock."""
+    async def _encode_text_to_store(self, agent: AgentId, log_id: UUID) -> _TextToStore:
+        """Make the vector of what a NOOP or DELETE said, before the lock."""
         async with memory_store.open_read_connection(self._engine) as connection:
             found = await log_reverts.find_done_operations(connection, agent, [log_id])
             if not found:
                 await archived_log.refuse_archived(connection, agent, [log_id])
+        operation = found[0] if found else None
         if (
-            not found
-            or found[0].operation not in (Operation.NOOP, Operation.DELETE)
-            or found[0].incoming is None
+            operation is None
+            or operation.operation not in (Operation.NOOP, Operation.DELETE)
+            or operation.incoming is None
         ):
             raise InvalidFact(
-                "store: only a NOOP or DELETE that said something has a text to store; leave it out."
+                "store: only a NOOP or DELETE that said something has a text to store; "
+                "leave it out."
             )
-        [vector] = await self._embedder.encode([found[0].incoming.content])
-        return {log_id: _TextToStore(uuid7(), vector)}
+        [vector] = await self._embedder.encode([operation.incoming.content])
+        return _TextToStore(log_id, uuid7(), vector)
 
-    async def _revert_operations(
-        self,
-        connection: AsyncConnection,
-        agent: AgentId,
-        log_ids: Sequence[UUID],
-        last: datetime | None,
-        *,
-        cascade: bool,
-        stored: Mapping[UUID, _TextToStore],
-        request: CallInfo,
-    ) -> list[RevertedOperation]:
-        chosen = await _skip_restored_relationships(
-            connection,
-            agent,
-            await _find_operations_to_revert(connection, agent, log_ids, cascade=cascade),
-        )
-        picture, clock = await chains.read_picture(
-            connection, agent, ids=[i for done in chosen for i in done.ids]
-        )
-        plans: list[Plan] = []
-        for done in chosen:
-            last = chains.next_known_time(clock, last)
-            new = stored.get(done.log_id)
-            try:
-                plans.append(
-                    plan_revert(done, picture, now=last, store_as=new.memory_id if new else None)
-                )
-            except GroundMoved:
-                raise GroundMoved(
-                    done.log_id,
-                    await log_reverts.list_dependents(connection, agent, done, reverts=True),
-                ) from None
-            plans[-1].absorb_into(picture)
-        vectors = {new.memory_id: new.vector for new in stored.values()}
-        written = await apply.apply_plans(
-            connection, agent, plans, vectors=vectors, language=self._language_oid, request=request
-        )
-        answered = await memory_store.find_memories(
-            connection, agent, [plan.target for plan in plans if plan.target], Point()
-        )
-        memories = {memory.id: memory for memory in answered.memories}
-        made_stale = await relationships.find_made_stale(connection, agent, plans)
-        return [
-            RevertedOperation(
-                done.log_id,
-                Outcome(plan, at, memories.get(plan.target) if plan.target else None, stale=stale),
-            )
-            for done, plan, at, stale in zip(chosen, plans, written, made_stale, strict=True)
-        ]
+
+async def _revert_operations(
+    write: AgentWrite[list[RevertedOperation]],
+    log_ids: Sequence[UUID],
+    *,
+    cascade: bool,
+    text: _TextToStore | None = None,
+) -> list[RevertedOperation]:
+    connection, agent = write.connection, write.agent
+    chosen = await _find_operations_to_revert(connection, agent, log_ids, cascade=cascade)
+    chosen = await _skip_restored_relationships(connection, agent, chosen)
+    chains = await write.read_chains(ids=[i for done in chosen for i in done.ids])
+    for done in chosen:
+        store_as = text.memory_id if text and text.log_id == done.log_id else None
+        try:
+            plan = plan_revert(done, chains, now=write.next_known_time(), store_as=store_as)
+        except GroundMoved:
+            later = await log_reverts.list_dependents(connection, agent, done, reverts=True)
+            raise GroundMoved(done.log_id, later) from None
+        write.add_plan(plan)
+    await write.apply({text.memory_id: text.vector} if text else {})
+    outcomes = await write.read_outcomes(hinted=False)
+    return [
+        RevertedOperation(done.log_id, outcome)
+        for done, outcome in zip(chosen, outcomes, strict=True)
+    ]
 
 
 async def _find_operations_to_revert(
     connection: AsyncConnection, agent: AgentId, log_ids: Sequence[UUID], *, cascade: bool
 ) -> list[LoggedOperation]:
-    """The operations to undo, newest first: those named, and with `cascade` all that was built on them."""
-    found = {
-        done.log_id: done
-        for done in await log_reverts.find_done_operations(connection, agent, log_ids)
-    }
-    await archived_log.refuse_archived(
-        connection, agent, [log_id for log_id in log_ids if log_id not in found]
-    )
+    """Return the operations to undo, newest first.
+
+    Beside those that were named, they are all that was built on them. Raises BuiltOn if there are
+    such and `cascade` is false.
+    """
+    named = await log_reverts.find_done_operations(connection, agent, log_ids)
+    operations = {done.log_id: done for done in named}
+    missing = [log_id for log_id in log_ids if log_id not in operations]
+    await archived_log.refuse_archived(connection, agent, missing)
     together = frozenset(log_ids)
     for log_id in log_ids:
-        _require_standing(log_id, found.get(log_id), unless_by=together)
-    looked_at: set[UUID] = set()
-    while new := found.keys() - looked_at:
+        _require_standing(log_id, operations.get(log_id), unless_by=together)
+    expanded: set[UUID] = set()
+    while new := operations.keys() - expanded:
+        dependents: set[UUID] = set()
         for log_id in new:
-            await archived_log.refuse_archived_dependents(connection, agent, found[log_id])
-        later = {
-            i
-            for log_id in new
-            for i in await log_reverts.list_dependents(connection, agent, found[log_id])
-        }
-        looked_at |= new
-        found |= {
-            done.log_id: done
-            for done in await log_reverts.find_done_operations(
-                connection, agent, later - found.keys()
-            )
-        }
-    chosen = sorted(found.values(), key=lambda done: (done.at, done.log_id), reverse=True)
-    more = [done.log_id for done in chosen if done.log_id not in log_ids]
+            done = operations[log_id]
+            await archived_log.refuse_archived_dependents(connection, agent, done)
+            dependents.update(await log_reverts.list_dependents(connection, agent, done))
+        expanded |= new
+        later = await log_reverts.find_done_operations(
+            connection, agent, dependents - operations.keys()
+        )
+        operations |= {done.log_id: done for done in later}
+    chosen = sorted(operations.values(), key=lambda done: (done.at, done.log_id), reverse=True)
+    more = [done.log_id for done in chosen if done.log_id not in together]
     if more and not cascade:
         raise BuiltOn(log_ids[-1], more)
     return chosen
@@ -247,21 +192,27 @@ async def _find_operations_to_revert(
 async def _skip_restored_relationships(
     connection: AsyncConnection, agent: AgentId, chosen: Sequence[LoggedOperation]
 ) -> list[LoggedOperation]:
-    """The operations without those of the links they untied that were made again meanwhile: undoing need not tie these."""
-    untied = [link for done in chosen for link in done.unlinked]
-    again = (
-        {tied.link for tied in await relationships.find_relationships(connection, agent, untied)}
-        if untied
-        else set()
-    )
-    return [
-        replace(done, unlinked=tuple(link for link in done.unlinked if link not in again))
-        for done in chosen
-    ]
+    """Return the operations without the relationships that were added again since they removed them.
+
+    The reverts need not restore these.
+    """
+    removed = [link for done in chosen for link in done.unlinked]
+    if not removed:
+        return list(chosen)
+    stored = await relationships.find_relationships(connection, agent, removed)
+    restored = {relationship.link for relationship in stored}
+    operations: list[LoggedOperation] = []
+    for done in chosen:
+        unlinked = tuple(link for link in done.unlinked if link not in restored)
+        operations.append(replace(done, unlinked=unlinked))
+    return operations
 
 
 def _require_standing(log_id: UUID, done: LoggedOperation | None, *, unless_by: Set[UUID]) -> None:
-    """Raises where it does not stand, `unless_by` what is undone first."""
+    """Raise unless the operation still stands.
+
+    An operation that one of `unless_by` undid counts as standing: those are undone first.
+    """
     if done is None:
         raise UnknownLogEntry(log_id)
     if done.operation is Operation.ERASE:
