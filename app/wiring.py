@@ -1,14 +1,19 @@
 """Parts made out of settings alone, for the service and for workers."""
 
+from datetime import timedelta
+
 import httpx
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.classification.model.budget import Budget
 from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge
 from app.domain.policy import Policy
 from app.services.classify import StoreSettings
+from app.services.retention import Retention, RetentionSettings
 from app.settings import Settings
 from app.store.engine import Patience
+from app.store.log.archive_files import Archives
 
 
 def build_patience(settings: Settings) -> Patience:
@@ -49,6 +54,16 @@ def build_store_settings(settings: Settings, policy: Policy, language_oid: int) 
         language_oid=language_oid,
         looks_again=settings.supersession_enabled,
     )
+
+
+def build_retention(engine: AsyncEngine, settings: Settings) -> Retention:
+    cold, archive = settings.cold_after_days, settings.audit_retention_days
+    retention = RetentionSettings(
+        cold_after=timedelta(days=cold) if cold else None,
+        archive_after=timedelta(days=archive) if archive else None,
+    )
+    archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
+    return Retention(engine, archives, retention)
 
 
 def build_model_judge(settings: Settings, http: httpx.AsyncClient) -> ModelJudge | None:

@@ -9,6 +9,7 @@ from app.domain.agent import AgentId
 from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine
+from app.wiring import build_retention
 
 T = TypeVar("T")
 
@@ -23,7 +24,7 @@ def with_retention(
         engine = create_engine(url, pool_size=2, patience=Patience())
         try:
             return await call(
-                Retention(engine, load_settings(database_url=url, archive_dir=folder, **said))
+                build_retention(engine, load_settings(database_url=url, archive_dir=folder, **said))
             )
         finally:
             await engine.dispose()

@@ -13,6 +13,7 @@ from app.api.openapi import BODY, WRITE, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.erasures import ErasureRequest
 from app.domain.errors import InvalidFact
+from app.services.agent_write import Call
 from app.services.erasures import ErasureScope, Receipt
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
@@ -41,12 +42,8 @@ async def erase(
     scope = ErasureScope(
         chain_id=body.chain_id, session_id=body.session_id, whole_agent=body.agent_id is not None
     )
-    once = keyed.plan_replay(render_erasure_retry)
-    return render_erasure(
-        await parts.erase.erase_scope(
-            agent, scope, cascade=body.cascade, expected=None, request=origin, idempotency=once
-        )
-    )
+    call = Call(agent, origin, keyed.plan_replay(render_erasure_retry))
+    return render_erasure(await parts.erase.erase_scope(call, scope, cascade=body.cascade))
 
 
 def render_erasure(receipt: Receipt) -> Response:

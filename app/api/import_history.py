@@ -18,6 +18,7 @@ from app.api.problems import invalid_input, problem_of, respond_with_problem
 from app.api.schemas.import_history import ImportLine
 from app.api.times import format_time
 from app.domain.errors import AnswerNotKept, BadImportLine
+from app.services.agent_write import Call
 from app.services.import_history import HistoryLine, ImportedVersion, Spool
 
 router = APIRouter(prefix="/v1", tags=["transfer"])
@@ -93,19 +94,14 @@ async def import_history(
     if first and import_agent.type_of(first[1]) == "palimpsest":
         lines.longest = MAX_NATIVE_LINE_BYTES
         rows = import_agent.read_rows(lines, after=first[0])
-        return _render_import_counts(
-            await parts.import_agent.import_rows(
-                agent,
-                import_agent.parse_header(*first),
-                rows,
-                idempotency=keyed.plan_replay(_render_import_counts),
-            )
+        counts = await parts.import_agent.import_rows(
+            Call(agent, origin, keyed.plan_replay(_render_import_counts)),
+            import_agent.parse_header(*first),
+            rows,
         )
+        return _render_import_counts(counts)
     results = await parts.import_history.import_lines(
-        agent,
-        _read_versions(first, lines),
-        request=origin,
-        idempotency=keyed.plan_replay(_render_replay),
+        Call(agent, origin, keyed.plan_replay(_render_replay)), _read_versions(first, lines)
     )
     return StreamingResponse(_render_lines(results), media_type=NDJSON)
 

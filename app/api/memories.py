@@ -401,17 +401,13 @@ async def delete(
 ) -> Response:
     """The same as retract, as of now: history and as-of reads still show it. With `erase=true` its bytes go, and a receipt answers."""
     if query.erase:
-        scope, once = ErasureScope(memory_id=memory_id), keyed.plan_replay(render_erasure_retry)
-        return render_erasure(
-            await parts.erase.erase_scope(
-                agent,
-                scope,
-                cascade=query.cascade,
-                expected=expected,
-                request=origin,
-                idempotency=once,
-            )
+        receipt = await parts.erase.erase_scope(
+            Call(agent, origin, keyed.plan_replay(render_erasure_retry)),
+            ErasureScope(memory_id=memory_id),
+            cascade=query.cascade,
+            expected=expected,
         )
+        return render_erasure(receipt)
     answer = make_outcome_renderer(parts)
     outcome = await parts.explicit.retract(
         Call(agent, origin, keyed.plan_replay(answer)),

@@ -13,13 +13,18 @@ from app.classification.cascade import Cascade
 from app.embedding.deferred import DeferredEmbedder
 from app.jobs.tasks import STALLED_AFTER, Jobs
 from app.services.classify import Classifier
-from app.services.retention import Retention
 from app.services.sweeps import Sweeper
 from app.settings import InvalidSettings, Settings
 from app.store import schema
 from app.store.engine import create_engine
 from app.store.sweeps.queue import Queue
-from app.wiring import build_model_judge, build_patience, build_policy, build_store_settings
+from app.wiring import (
+    build_model_judge,
+    build_patience,
+    build_policy,
+    build_retention,
+    build_store_settings,
+)
 
 AT_ONCE = 1  # jobs: beside one sweep a core stays free for those who wait for answers; more workers do more
 CONNECTIONS = 4
@@ -91,7 +96,7 @@ async def open_jobs(settings: Settings) -> AsyncIterator[Jobs]:
             )
             batch = settings.supersession_batch
             sweeping = Sweeper(engine, judging, rules, encoder=embedder.name, batch=batch)
-            yield Jobs(engine, queue, sweeping, Retention(engine, settings))
+            yield Jobs(engine, queue, sweeping, build_retention(engine, settings))
     finally:
         await engine.dispose()
 

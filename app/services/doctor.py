@@ -8,8 +8,15 @@ from datetime import timedelta
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
-from app.planning.audit.checks import Fault, check_answer, check_chain, check_memory, check_reverts
-from app.store import chains as chain_store
+from app.planning.audit.checks import (
+    Fault,
+    Remedy,
+    check_answer,
+    check_chain,
+    check_memory,
+    check_reverts,
+)
+from app.services.agent_write import Call, agent_write
 from app.store import memories as memory_store
 from app.store.doctor import reads as doctor_reads
 from app.store.doctor import rules as doctor_rules
@@ -82,14 +89,17 @@ class Doctor:
 
     async def repair_agent(self, agent: AgentId) -> list[Fault]:
         """Puts right what has a remedy, and says what that was. The agent's writers wait meanwhile."""
-        async with self._turn, self._engine.begin() as connection:
-            await chain_store.lock_agent(connection, agent, encoder=None)
-            async with aclosing(_find_faults(connection, agent)) as faults:
-                found = [fault async for fault in faults if fault.remedy]
-            await doctor_reads.apply_remedies(
-                connection, agent, [fault.remedy for fault in found if fault.remedy]
-            )
-        return found
+        call: Call[None] = Call(agent)
+        repaired: list[Fault] = []
+        remedies: list[Remedy] = []
+        async with self._turn, agent_write(self._engine, call, refuse_frozen=False) as write:
+            async with aclosing(_find_faults(write.connection, agent)) as faults:
+                async for fault in faults:
+                    if fault.remedy:
+                        repaired.append(fault)
+                        remedies.append(fault.remedy)
+            await doctor_reads.apply_remedies(write.connection, agent, remedies)
+        return repaired
 
 
 def _build_file_fault(file: File, seen: bytes | None) -> Fault:

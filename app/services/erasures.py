@@ -16,11 +16,10 @@ from uuid_utils.compat import uuid7
 from app.domain.agent import AgentId
 from app.domain.errors import Erased, MergedElsewhere, NothingToErase, StaleVersion, UnknownMemory
 from app.services import metrics
-from app.services.idempotency import UNKEYED, Idempotency
-from app.store import chains, erasures
+from app.services.agent_write import Call, agent_write
+from app.store import erasures
 from app.store.log import archived as archived_log
 from app.store.log.archive_files import Archives, File
-from app.store.rows import CallInfo
 
 logger = logging.getLogger(__name__)
 
@@ -71,44 +70,34 @@ class Eraser:
 
     async def erase_scope(
         self,
-        agent: AgentId,
+        call: Call[Receipt],
         scope: ErasureScope,
         *,
         cascade: bool,
-        expected: int | None,
-        request: CallInfo,
-        idempotency: Idempotency[Receipt] = UNKEYED,
+        expected: int | None = None,
     ) -> Receipt:
-        """Erases the scope; with `cascade`, also what its texts were merged into.
+        """Erase the scope, and with `cascade` what its texts were merged into.
 
-        Raises UnknownMemory, NothingToErase, Erased, StaleVersion, MergedElsewhere, ArchivesUnavailable.
+        A frozen agent is not refused: a person's right to be forgotten does not wait.
+        Raises UnknownMemory, NothingToErase, Erased, StaleVersion, MergedElsewhere,
+        ArchivesUnavailable.
         """
         key, log_id = secrets.token_bytes(32), uuid7()
-        async with self._engine.begin() as connection:
-            lock = await chains.lock_agent(connection, agent, encoder=None)
-            await idempotency.check_replay(connection)
-            await chains.lift_statement_timeout(connection)
+        async with agent_write(self._engine, call, refuse_frozen=False) as write:
+            connection, agent = write.connection, call.agent
+            await write.lift_statement_timeout()
             files = await self._get_archive_files(connection, agent)
             named = await _get_ids_in_scope(connection, agent, scope)
-            picture, clock = await chains.read_picture(connection, agent, ids=named[:1])
-            if expected is not None and picture.get_version(named[0]).revision != expected:
+            chains = await write.read_chains(ids=named[:1])
+            if expected is not None and chains.get_version(named[0]).revision != expected:
                 raise StaleVersion(named[0])
             ids = await _with_descendants(connection, agent, named, cascade=cascade)
-            texts = {
-                memory_id: text
-                async for memory_id, text in erasures.stream_unerased_texts(connection, agent, ids)
-            }
-            if not texts and (named_one := scope.memory_id or scope.chain_id):
-                raise Erased(named_one)
-            now = chains.next_known_time(clock, lock.last_known_at)
-            digests = {
-                memory_id: hmac.digest(key, text.encode(), "sha256").hex()
-                for memory_id, text in texts.items()
-            }
-            told = bool(named) or await erasures.has_log_or_reviews(
+            texts = await _read_texts(connection, agent, ids, scope)
+            now = write.next_known_time()
+            anything = bool(named) or await erasures.has_log_or_reviews(
                 connection, agent, scope.session_id
             )
-            given = await erasures.erase_memories(
+            redaction = await erasures.erase_memories(
                 connection,
                 agent,
                 texts,
@@ -116,16 +105,17 @@ class Eraser:
                 session_id=scope.session_id,
                 everything=scope.whole_agent,
             )
-            replaced = await self._rewrite_archives(
-                connection, agent, files, {} if scope.whole_agent else given
-            )
-            if not (told or replaced):
+            if scope.whole_agent:
+                redaction = {}
+            replaced = await self._rewrite_archives(connection, agent, files, redaction)
+            if not (anything or replaced):
                 raise NothingToErase(str(scope))
+            digests = _digest_texts(key, texts)
             await erasures.log_erasure(
-                connection, agent, log_id, digests, now=now, request_id=request.request_id
+                connection, agent, log_id, digests, now=now, request_id=call.info.request_id
             )
             receipt = Receipt(log_id, now, key, digests)
-            await idempotency.keep_result(connection, receipt)
+            await write.keep(receipt)
         metrics.count_erasure()
         pending = self._archives.remove(replaced)
         if pending:
@@ -181,6 +171,25 @@ class Eraser:
             datetime.fromisoformat(json.loads(head)["first_at"]),
             _iterate_lines([head, *left]),
         )
+
+
+async def _read_texts(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], scope: ErasureScope
+) -> dict[UUID, str]:
+    """Return the texts to erase. Raises Erased if the memory that the scope names has none."""
+    rows = erasures.stream_unerased_texts(connection, agent, ids)
+    texts = {memory_id: text async for memory_id, text in rows}
+    named = scope.memory_id or scope.chain_id
+    if named and not texts:
+        raise Erased(named)
+    return texts
+
+
+def _digest_texts(key: bytes, texts: Mapping[UUID, str]) -> dict[UUID, str]:
+    digests: dict[UUID, str] = {}
+    for memory_id, text in texts.items():
+        digests[memory_id] = hmac.digest(key, text.encode(), "sha256").hex()
+    return digests
 
 
 async def _iterate_lines(lines: Sequence[bytes]) -> AsyncIterator[bytes]:

@@ -10,14 +10,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.errors import BadImportLine, DamagedImport, NotEmpty
-from app.domain.policy import Policy
 from app.domain.timeline import settle_chain
 from app.domain.version import Version
 from app.embedding import Embedder
 from app.planning.audit.checks import compute_from_words
-from app.services.idempotency import UNKEYED, Idempotency
+from app.services.agent_write import Call, WriteSetup, agent_write
 from app.services.import_history import Spool
-from app.store import chains, statistics
+from app.store import statistics
 from app.store.transfer import imports
 from app.store.transfer.format import SECTIONS
 from app.store.transfer.imports import ImportTarget
@@ -67,36 +66,38 @@ class ExportRow:
 class AgentImporter:
     """Imports native exports. Nothing is kept unless every line is good and all of them together are an agent's history."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, policy: Policy) -> None:
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
         self._engine = engine
         self._embedder = embedder
-        self._policy = policy
+        self._setup = setup
 
     async def import_rows(
-        self,
-        agent: AgentId,
-        header: ExportHeader,
-        rows: AsyncIterator[ExportRow],
-        *,
-        idempotency: Idempotency[dict[str, int]] = UNKEYED,
+        self, call: Call[dict[str, int]], header: ExportHeader, rows: AsyncIterator[ExportRow]
     ) -> dict[str, int]:
-        """How many of each type were brought back. Raises BadImportLine, DamagedImport, NotEmpty."""
+        """Return how many rows of each type were brought back.
+
+        Raises BadImportLine, DamagedImport, NotEmpty, AgentFrozen.
+        """
         spool = Spool()
         try:
-            state = await self._check_first(agent, header)
+            state = await self._check_first(call.agent, header)
             counts = await self._spool_rows(header, rows, state, spool)
             if header.agent is not None:
-                async with self._engine.begin() as connection:
-                    lock = await chains.lock_agent(connection, agent, encoder=self._embedder.name)
-                    await idempotency.check_replay(connection)
-                    lock.refuse_if_frozen(self._policy)
-                    await chains.lift_statement_timeout(connection)
-                    await _write_rows(connection, agent, header, counts, spool)
-                    await idempotency.keep_result(connection, counts)
+                await self._write_spool(call, header, counts, spool)
                 await statistics.analyze_tables(self._engine, came=sum(counts.values()))
         finally:
             spool.close()
         return counts
+
+    async def _write_spool(
+        self, call: Call[dict[str, int]], header: ExportHeader, counts: dict[str, int], spool: Spool
+    ) -> None:
+        async with agent_write(
+            self._engine, call, setup=self._setup, refuse_frozen=True, encoder=self._embedder.name
+        ) as write:
+            await write.lift_statement_timeout()
+            await _write_rows(write.connection, call.agent, header, counts, spool)
+            await write.keep(counts)
 
     async def _check_first(self, agent: AgentId, header: ExportHeader) -> ImportTarget:
         """What can be refused before gigabytes arrive."""

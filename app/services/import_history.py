@@ -1,4 +1,4 @@
-"""Import of history from elsewhere: one line is one version. Nothing is kept unless every line is good; memory stays bounded."""
+"""Importing history from elsewhere: one line is one version, and one bad line refuses them all."""
 
 import pickle
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -10,20 +10,17 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.domain.agent import AgentId
 from app.domain.chains import Chains
 from app.domain.errors import BadImportLine, InvalidFact
 from app.domain.fact import Fact
-from app.domain.policy import Policy
 from app.embedding import Embedder
 from app.planning.plan import Plan
 from app.planning.store import plan_import
-from app.services.idempotency import UNKEYED, Idempotency
-from app.store import apply, chains, statistics
-from app.store.rows import CallInfo
+from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
+from app.store import statistics
 
 CHUNK = 500
 _IN_MEMORY = 8 * 2**20
@@ -32,7 +29,10 @@ _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One version to import. `created_at` is the known time stated for it, None = now; `number` counts from 1."""
+    """One version to import.
+
+    `created_at` is the known time that the line states; None means now. `number` counts from 1.
+    """
 
     number: int
     fact: Fact
@@ -42,7 +42,7 @@ class HistoryLine:
 
 @dataclass(frozen=True, slots=True)
 class ImportedVersion:
-    """What a line became."""
+    """The version that a line became."""
 
     line: int
     id: UUID
@@ -52,7 +52,7 @@ class ImportedVersion:
 
 
 class Spool:
-    """Values kept in order for one more reading: in memory while few, in a temporary file when many. Only this process writes it."""
+    """Values to be read again in order: in memory if they are few, else in a temporary file."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by close()
@@ -75,35 +75,30 @@ class Spool:
 
 
 class HistoryImporter:
-    """Imports lines. They are encoded and put aside first, so that no connection is held while the encoder runs."""
+    """Imports lines. They are encoded and spooled before the write, as decision 0001 asks."""
 
-    def __init__(
-        self, engine: AsyncEngine, embedder: Embedder, policy: Policy, *, language_oid: int
-    ) -> None:
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
         self._engine = engine
         self._embedder = embedder
-        self._policy = policy
-        self._language_oid = language_oid
+        self._setup = setup
 
-    async def import_lines(
-        self,
-        agent: AgentId,
-        lines: AsyncIterator[HistoryLine],
-        *,
-        request: CallInfo,
-        idempotency: Idempotency[Spool] = UNKEYED,
-    ) -> Spool:
-        """Stores every line in one transaction and returns what each became. Raises BadImportLine, having kept nothing."""
+    async def import_lines(self, call: Call[Spool], lines: AsyncIterator[HistoryLine]) -> Spool:
+        """Store every line in one transaction, and return what each became.
+
+        Raises BadImportLine, and then nothing is stored.
+        """
         encoded, results = Spool(), Spool()
         try:
             await self._encode_lines(lines, encoded)
-            async with self._engine.begin() as connection:
-                lock = await chains.lock_agent(connection, agent, encoder=self._embedder.name)
-                await idempotency.check_replay(connection)
-                lock.refuse_if_frozen(self._policy)
-                clock = _KnownTimes(lock.last_known_at)
-                await self._write_lines(connection, agent, clock, encoded, results, request)
-                await idempotency.keep_result(connection, results)
+            async with agent_write(
+                self._engine,
+                call,
+                setup=self._setup,
+                refuse_frozen=True,
+                encoder=self._embedder.name,
+            ) as write:
+                await _write_lines(write, encoded, results)
+                await write.keep(results)
             await statistics.analyze_tables(self._engine, came=results.count)
         except BaseException:
             results.close()
@@ -114,48 +109,36 @@ class HistoryImporter:
 
     async def _encode_lines(self, lines: AsyncIterator[HistoryLine], spool: Spool) -> None:
         async for chunk in _chunk_lines(lines):
-            spool.add((chunk, await self._embedder.encode([line.fact.content for line in chunk])))
+            vectors = await self._embedder.encode([line.fact.content for line in chunk])
+            spool.add((chunk, vectors))
 
-    async def _write_lines(
-        self,
-        connection: AsyncConnection,
-        agent: AgentId,
-        clock: "_KnownTimes",
-        encoded: Spool,
-        results: Spool,
-        request: CallInfo,
-    ) -> None:
-        chunk: list[HistoryLine]
-        vectors: NDArray[np.float32]
-        for chunk, vectors in encoded:
-            keyed = [line.fact for line in chunk if line.fact.one_value]
-            picture, clock.now = await chains.read_picture(connection, agent, facts=keyed)
-            plans: list[Plan] = []
-            for line in chunk:
-                plan = _plan_line(line, picture, clock.assign_known_time(line))
-                plan.absorb_into(picture)
-                plans.append(plan)
-                results.add(
-                    ImportedVersion(
-                        line.number,
-                        plan.inserted[0].version.id,
-                        plan.inserted[0].version.chain_id,
-                        line.client_ref,
-                        plan.now,
-                    )
+
+async def _write_lines(write: AgentWrite[Spool], encoded: Spool, results: Spool) -> None:
+    order = _LineOrder(write.last_known_at)
+    chunk: list[HistoryLine]
+    vectors: NDArray[np.float32]
+    for chunk, vectors in encoded:
+        keyed = [line.fact for line in chunk if line.fact.one_value]
+        await write.read_chains(facts=keyed)
+        vector_of: dict[UUID, NDArray[np.float32]] = {}
+        for line, vector in zip(chunk, vectors, strict=True):
+            order.check_stated_time(line, write)
+            now = write.next_known_time(line.created_at)
+            order.follow(line, now)
+            plan = _plan_line(line, write.chains, now)
+            write.add_plan(plan)
+            version = plan.inserted[0].version
+            vector_of[version.id] = vector
+            results.add(
+                ImportedVersion(
+                    line=line.number,
+                    id=version.id,
+                    chain_id=version.chain_id,
+                    client_ref=line.client_ref,
+                    known_at=now,
                 )
-            of_inserted = {
-                plan.inserted[0].version.id: vector
-                for plan, vector in zip(plans, vectors, strict=True)
-            }
-            await apply.apply_plans(
-                connection,
-                agent,
-                plans,
-                vectors=of_inserted,
-                language=self._language_oid,
-                request=request,
             )
+        await write.apply(vector_of, counted=False)
 
 
 async def _chunk_lines(lines: AsyncIterator[HistoryLine]) -> AsyncIterator[Sequence[HistoryLine]]:
@@ -169,37 +152,40 @@ async def _chunk_lines(lines: AsyncIterator[HistoryLine]) -> AsyncIterator[Seque
         yield chunk
 
 
-def _plan_line(line: HistoryLine, picture: Chains, now: datetime) -> Plan:
+def _plan_line(line: HistoryLine, chains: Chains, now: datetime) -> Plan:
     try:
-        return plan_import(line.fact, picture, now=now, new_id=uuid7())
+        return plan_import(line.fact, chains, now=now, new_id=uuid7())
     except InvalidFact as problem:
         raise BadImportLine(line.number, str(problem)) from None
 
 
-class _KnownTimes:
-    """The known time of each line: the one stated, or the clock, always after the line before."""
+class _LineOrder:
+    """Makes sure that the known times stated by the lines never go back."""
 
     def __init__(self, last: datetime | None) -> None:
-        self._last = last
         self._floor = last
-        self.now = _NEVER
 
-    def assign_known_time(self, line: HistoryLine) -> datetime:
-        if line.created_at is not None:
-            self._check_stated_time(line.number, line.created_at)
-        known = chains.next_known_time(line.created_at or self.now, self._last)
-        self._last, self._floor = known, line.created_at or known
-        return known
+    def follow(self, line: HistoryLine, now: datetime) -> None:
+        """Let the next line come after this one, which became known at `now`."""
+        self._floor = line.created_at or now
 
-    def _check_stated_time(self, number: int, stated: datetime) -> None:
+    def check_stated_time(self, line: HistoryLine, write: AgentWrite[Spool]) -> None:
+        """Raise BadImportLine if the line states a time that it cannot have."""
+        stated = line.created_at
+        if stated is None:
+            return
         if stated <= _NEVER:
             raise BadImportLine(
-                number, "created_at must lie after the first instant of the year 1."
+                line.number, "created_at must lie after the first instant of the year 1."
             )
-        if stated > max(self.now, self._last or self.now):
-            raise BadImportLine(number, f"created_at ({stated.isoformat()}) lies in the future.")
+        latest = max(write.clock, write.last_known_at or write.clock)
+        if stated > latest:
+            raise BadImportLine(
+                line.number, f"created_at ({stated.isoformat()}) lies in the future."
+            )
         if self._floor is not None and stated < self._floor:
             raise BadImportLine(
-                number,
-                f"created_at ({stated.isoformat()}) goes back behind {self._floor.isoformat()}, the one before it. Sort the lines by it.",
+                line.number,
+                f"created_at ({stated.isoformat()}) goes back behind {self._floor.isoformat()}, "
+                "the one before it. Sort the lines by it.",
             )

@@ -15,8 +15,8 @@ from uuid_utils.compat import uuid7
 
 from app.domain.agent import AgentId
 from app.domain.errors import InvalidFact
-from app.settings import Settings
-from app.store import chains, memories
+from app.services.agent_write import Call, agent_write
+from app.store import memories
 from app.store.log import archived as archived_log
 from app.store.log import retention as log_retention
 from app.store.log.archive_files import Archives, File
@@ -39,18 +39,27 @@ class RetentionReport:
     forgotten_answers: int = 0
 
 
-class Retention:
-    """Carries out PALIMPSEST_COLD_AFTER_DAYS and PALIMPSEST_AUDIT_RETENTION_DAYS. May be cut off at any moment, and run again."""
+@dataclass(frozen=True, slots=True)
+class RetentionSettings:
+    """How long ago memories ended that get cold, and how old operations leave the log.
 
-    def __init__(self, engine: AsyncEngine, settings: Settings) -> None:
+    None switches that part off.
+    """
+
+    cold_after: timedelta | None
+    archive_after: timedelta | None
+
+
+class Retention:
+    """Cools memories and archives operations. May be cut off at any moment, and run again."""
+
+    def __init__(
+        self, engine: AsyncEngine, archives: Archives, settings: RetentionSettings
+    ) -> None:
         self._engine = engine
-        self._cold_after = (
-            timedelta(days=settings.cold_after_days) if settings.cold_after_days else None
-        )
-        self._audit = (
-            timedelta(days=settings.audit_retention_days) if settings.audit_retention_days else None
-        )
-        self._archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
+        self._archives = archives
+        self._cold_after = settings.cold_after
+        self._audit = settings.archive_after
 
     async def retain_agent(
         self, agent: AgentId, *, report_progress: Callable[[int], None] = lambda _: None
@@ -58,7 +67,7 @@ class Retention:
         """What there is to do for one agent; writers of the agent wait for a batch at most. `progressed` is told how many rows each
         batch did. Raises ArchivesUnavailable, LogDamaged: then nothing of the batch is done."""
         cooled = await self._cool_memories(agent, report_progress)
-        async with self._lock_agent(agent) as connection:
+        async with self._open_batch(agent) as connection:
             forgotten = await log_retention.remove_expired_answers(connection, agent)
             removed = await self._remove_stray_files(connection, agent)
         moved = await self._archive_operations(agent, report_progress)
@@ -91,7 +100,7 @@ class Retention:
     async def give_up_archive(self, agent: AgentId, name: str) -> None:
         """Gives up an archive, as when its file is lost or damaged: the file, if it is there, and that there should be one. Raises
         InvalidFact where no archive of the agent has that name."""
-        async with self._lock_agent(agent) as connection:
+        async with self._open_batch(agent) as connection:
             found = {
                 file.name: archive_id
                 for archive_id, file in (
@@ -106,16 +115,16 @@ class Retention:
         self._archives.remove([name])
 
     @asynccontextmanager
-    async def _lock_agent(self, agent: AgentId) -> AsyncIterator[AsyncConnection]:
-        async with self._engine.begin() as connection:
-            await chains.lock_agent(connection, agent, encoder=None)
-            await chains.lift_statement_timeout(connection)
-            yield connection
+    async def _open_batch(self, agent: AgentId) -> AsyncIterator[AsyncConnection]:
+        call: Call[None] = Call(agent)
+        async with agent_write(self._engine, call, refuse_frozen=False) as write:
+            await write.lift_statement_timeout()
+            yield write.connection
 
     async def _cool_memories(self, agent: AgentId, report_progress: Callable[[int], None]) -> int:
         total = 0
         while self._cold_after:
-            async with self._lock_agent(agent) as connection:
+            async with self._open_batch(agent) as connection:
                 cooled = await log_retention.cool_memories(
                     connection, agent, self._cold_after, limit=_AT_ONCE
                 )
@@ -141,7 +150,7 @@ class Retention:
     ) -> int:
         total = 0
         while self._audit:
-            async with self._lock_agent(agent) as connection:
+            async with self._open_batch(agent) as connection:
                 batch = await log_retention.find_next_batch(
                     connection, agent, self._audit, limit=_AT_ONCE
                 )

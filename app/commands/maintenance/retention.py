@@ -14,6 +14,7 @@ from app.services.retention import Retention, RetentionReport
 from app.settings import Settings
 from app.store import agents, memories
 from app.store.engine import Patience, create_engine
+from app.wiring import build_retention
 
 
 def retain_database(
@@ -38,7 +39,7 @@ async def _run_retention(
     engine = create_engine(
         url, pool_size=2, patience=Patience(statement=0, lock=0, idle_transaction=0)
     )
-    retention, sound = Retention(engine, settings), True
+    retention, sound = build_retention(engine, settings), True
     try:
         if agent is not None:
             async with memories.open_read_connection(engine) as connection:
