@@ -58,7 +58,7 @@ from app.services.remember import Remember
 from app.services.reverts import Reverter
 from app.services.reviews import ReviewDecider
 from app.services.search import Searcher
-from app.services.sweep_wakeups import SweepWaker
+from app.services.sweep_requests import SweepRequests
 from app.services.usage import UsageCounter
 from app.settings import InvalidSettings, Settings, load_settings
 from app.store import schema
@@ -162,11 +162,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             schema.get_language_oid, settings.database_url, settings.text_language
         )
         policy = build_policy(settings)
-        rules = build_store_settings(settings, policy, language_oid)
+        rules = build_store_settings(settings, policy)
         cascade = Cascade(policy, build_model_judge(settings, http))
         recall = Searcher(engine, embedder, language=settings.text_language)
         queue = Queue(settings.database_url)
-        waking = SweepWaker(queue, looks_again=settings.supersession_enabled)
+        waking = SweepRequests(engine, queue, looks_again=settings.supersession_enabled)
         await opened.enter_async_context(queue.app.open_async())
         opened.push_async_callback(waking.wait_until_idle)
         setup = WriteSetup(policy, language_oid, waking.wake_for_marks)

@@ -41,8 +41,7 @@ def build_policy(settings: Settings) -> Policy:
     )
 
 
-def build_store_settings(settings: Settings, policy: Policy, language_oid: int) -> StoreSettings:
-    """`language_oid`: of the text search configuration in the database."""
+def build_store_settings(settings: Settings, policy: Policy) -> StoreSettings:
     return StoreSettings(
         policy,
         classify=settings.classify,
@@ -51,7 +50,6 @@ def build_store_settings(settings: Settings, policy: Policy, language_oid: int) 
         min_importance=settings.candidate_min_importance,
         similarity_floor=settings.similarity_floor,
         language=settings.text_language,
-        language_oid=language_oid,
         looks_again=settings.supersession_enabled,
     )
 

@@ -15,7 +15,9 @@ from app.api.responses import respond_with_answer
 from app.api.schemas.agents import AGENT_ID, AgentPatch, AgentsQuery
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent
-from app.store import agents, chains
+from app.services.agent_write import Call
+from app.services.agents import set_agent_mode
+from app.store import agents
 from app.store import memories as memory_store
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
@@ -73,11 +75,6 @@ async def patch_agent(
     def render_answer(row: Mapping[str, Any]) -> Response:
         return respond_with_answer(AgentOut.from_row(row))
 
-    once = keyed.plan_replay(render_answer)
-    async with parts.engine.begin() as connection:
-        if once.keyed_call:
-            await chains.lock_agent(connection, agent, encoder=None)
-            await once.check_replay(connection)
-        row = await agents.set_mode(connection, AgentId(agent_id), body.mode)
-        await once.keep_result(connection, row)
+    call = Call(agent, idempotency=keyed.plan_replay(render_answer))
+    row = await set_agent_mode(parts.engine, call, AgentId(agent_id), body.mode)
     return render_answer(row)

@@ -25,7 +25,7 @@ from app.services.remember import Remember
 from app.services.reverts import Reverter
 from app.services.reviews import ReviewDecider
 from app.services.search import Searcher
-from app.services.sweep_wakeups import SweepWaker
+from app.services.sweep_requests import SweepRequests
 from app.services.usage import UsageCounter
 from app.settings import Settings
 from app.store.rows import CallInfo
@@ -54,7 +54,7 @@ class Parts:
     doctor: Doctor
     lifespans: LifespanEnder
     usage: UsageCounter
-    sweeps: SweepWaker
+    sweeps: SweepRequests
     relationships: RelationshipWriter
 
 

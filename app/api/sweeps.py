@@ -6,7 +6,6 @@ from uuid import UUID
 
 from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
-from uuid_utils.compat import uuid7
 
 from app.api import examples
 from app.api.answers.sweeps import (
@@ -20,11 +19,11 @@ from app.api.idempotency import KeyedDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.sweeps import SweepRequest, SweepsQuery
-from app.domain.errors import InvalidFact, SweepsOff, UnknownSweep
-from app.store import chains, memories
+from app.domain.errors import InvalidFact, UnknownSweep
+from app.services.agent_write import Call
+from app.store import memories
 from app.store.memories import After
 from app.store.sweeps import runs as sweep_runs
-from app.store.sweeps.runs import Origin
 
 router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
 
@@ -58,19 +57,8 @@ async def start_sweep(
         raise InvalidFact(
             f"agent_id ({body.agent_id}) is not the agent of this call ({agent}); name it in X-Agent-Id."
         )
-    if not parts.settings.supersession_enabled:
-        raise SweepsOff
-    async with parts.engine.begin() as connection:
-        if keyed.call:
-            await chains.lock_agent(connection, agent, encoder=None)
-        once = keyed.plan_replay(_render_accepted)
-        await once.check_replay(connection)
-        row = await sweep_runs.create_sweep(
-            connection, agent, uuid7(), body.to_scope(), Origin.REQUEST
-        )
-        await once.keep_result(connection, row)
-    parts.sweeps.wake_for_sweep(agent, row["id"])
-    return _render_accepted(row)
+    call = Call(agent, idempotency=keyed.plan_replay(_render_accepted))
+    return _render_accepted(await parts.sweeps.start(call, body.to_scope()))
 
 
 def _render_accepted(row: Mapping[str, Any]) -> Response:
@@ -125,13 +113,5 @@ async def cancel_sweep(
     def render_answer(row: Mapping[str, Any]) -> Response:
         return respond_with_answer(SweepOut.from_row(row))
 
-    async with parts.engine.begin() as connection:
-        if keyed.call:
-            await chains.lock_agent(connection, agent, encoder=None)
-        once = keyed.plan_replay(render_answer)
-        await once.check_replay(connection)
-        row = await sweep_runs.cancel_open_sweep(connection, agent, sweep_id)
-        if row is None:
-            raise UnknownSweep(sweep_id)
-        await once.keep_result(connection, row)
-    return render_answer(row)
+    call = Call(agent, idempotency=keyed.plan_replay(render_answer))
+    return render_answer(await parts.sweeps.cancel(call, sweep_id))

@@ -12,6 +12,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from app.classification.cascade import Cascade
 from app.embedding.deferred import DeferredEmbedder
 from app.jobs.tasks import STALLED_AFTER, Jobs
+from app.services.agent_write import WriteSetup
 from app.services.classify import Classifier
 from app.services.sweeps import Sweeper
 from app.settings import InvalidSettings, Settings
@@ -90,12 +91,13 @@ async def open_jobs(settings: Settings) -> AsyncIterator[Jobs]:
                 schema.get_language_oid, settings.database_url, settings.text_language
             )
             policy = build_policy(settings)
-            rules = build_store_settings(settings, policy, language_oid)
+            rules = build_store_settings(settings, policy)
             judging = Classifier(
                 engine, embedder, Cascade(policy, build_model_judge(settings, http)), rules
             )
             batch = settings.supersession_batch
-            sweeping = Sweeper(engine, judging, rules, encoder=embedder.name, batch=batch)
+            setup = WriteSetup(policy, language_oid)
+            sweeping = Sweeper(engine, judging, rules, setup, encoder=embedder.name, batch=batch)
             yield Jobs(engine, queue, sweeping, build_retention(engine, settings))
     finally:
         await engine.dispose()

@@ -62,7 +62,6 @@ class StoreSettings:
     min_importance: float
     similarity_floor: float
     language: str
-    language_oid: int
     looks_again: bool
 
 
@@ -284,6 +283,15 @@ async def without_erased(
     near = {hit.memory.id for item in items for hit in item.hits}
     erased = await erasures.find_erased_ids(connection, agent, list(near))
     return [item.drop_erased(erased) for item in items]
+
+
+def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, NDArray[np.float32]]:
+    """Return the embeddings of the facts and of the merges that they may lead to, by new id."""
+    vectors = {item.new_id: item.vector for item in items}
+    for item in items:
+        if item.merged and item.merged_vector is not None:
+            vectors[item.merged.new_id] = item.merged_vector
+    return vectors
 
 
 def _split_chunks(sequence: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:

@@ -27,7 +27,6 @@ from app.services.agent_write import (
     Call,
     ComparedMemory,
     Outcome,
-    Vectors,
     WriteSetup,
     agent_write,
 )
@@ -37,6 +36,7 @@ from app.services.classify import (
     Classifier,
     StoreCommand,
     StoreSettings,
+    collect_vectors,
     without_erased,
 )
 from app.store.reviews import reviews
@@ -127,7 +127,7 @@ class Remember:
             else:
                 duration_ms = (time.perf_counter() - started) * 1e3
                 await write.apply(
-                    _collect_vectors(items), info=replace(call.info, duration_ms=duration_ms)
+                    collect_vectors(items), info=replace(call.info, duration_ms=duration_ms)
                 )
                 outcomes = await _read_outcomes(write, items, drafts)
             await write.keep(outcomes)
@@ -247,15 +247,6 @@ async def _hold_for_review(
             )
         outcomes.append(Outcome(draft, None, None, frozen=True, waiting_review_id=review_id))
     return outcomes
-
-
-def _collect_vectors(items: Sequence[ClassifiedItem]) -> Vectors:
-    """Return the embeddings of the facts and of the merges that they may lead to, by new id."""
-    vectors = {item.new_id: item.vector for item in items}
-    for item in items:
-        if item.merged and item.merged_vector is not None:
-            vectors[item.merged.new_id] = item.merged_vector
-    return vectors
 
 
 async def _read_outcomes(

@@ -4,7 +4,7 @@ together with how far the sweep is. Killed anywhere, it goes on after the last b
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,7 +18,6 @@ from uuid_utils.compat import uuid7
 
 from app.classification import rules
 from app.domain.agent import AgentId, Mode
-from app.domain.chains import Chains
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.domain.relation import Classify, Operation
 from app.domain.timeline import begins_before
@@ -30,7 +29,7 @@ from app.planning.sweeps import (
     plan_sweep,
     select_comparison_chains,
 )
-from app.services import metrics
+from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
 from app.services.classify import (
     JUDGED_AT_ONCE,
     MOVED,
@@ -38,9 +37,10 @@ from app.services.classify import (
     Classifier,
     StoreCommand,
     StoreSettings,
+    collect_vectors,
     without_erased,
 )
-from app.store import apply, chains, memories, search
+from app.store import memories, search
 from app.store.rows import CallInfo
 from app.store.search import ComparisonOptions, Hit
 from app.store.sweeps import runs as sweep_runs
@@ -65,10 +65,24 @@ class _Run:
     runner: UUID
     foreseen: dict[UUID, Version] = field(default_factory=dict)
 
+    def foresee(self, plans: Sequence[Plan]) -> None:
+        """Note the versions that these plans of a dry run would write."""
+        for plan in plans:
+            for version in plan.versions:
+                self.foreseen[version.id] = version
+
     def has_ended(self, memory_id: UUID, at: datetime) -> bool:
         """Whether a memory, that was compared as it is stored, would no longer hold then."""
         version = self.foreseen.get(memory_id)
         return version is not None and not version.belief.holds_at(at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A sweep that this worker has taken over, and the memories left to examine, in order."""
+
+    sweep: Sweep
+    left: Sequence[UUID]
 
 
 @dataclass(slots=True)
@@ -87,6 +101,7 @@ class Sweeper:
         engine: AsyncEngine,
         judging: Classifier,
         settings: StoreSettings,
+        setup: WriteSetup,
         *,
         encoder: str,
         batch: int,
@@ -94,6 +109,7 @@ class Sweeper:
         self._engine = engine
         self._judging = judging
         self._rules = settings
+        self._setup = setup
         self._encoder = encoder
         self._batch = batch
         self._tier = Classify.CASCADE if settings.classify is Classify.OFF else settings.classify
@@ -107,11 +123,12 @@ class Sweeper:
         """The inline pass: looks again at what is marked for it, each memory once. What fails again keeps its mark. Answers as `run`."""
         if not self.is_on:
             return False
-        async with self._engine.begin() as connection:
+        async with memories.open_read_connection(self._engine) as connection:
             if not await sweep_work.list_marked_memories(connection, agent):
                 return False
-            await chains.lock_agent(connection, agent, encoder=None)
-            sweep_id = await sweep_runs.get_or_create_marks_sweep(connection, agent, uuid7())
+        call: Call[None] = Call(agent)
+        async with agent_write(self._engine, call, refuse_frozen=False) as write:
+            sweep_id = await sweep_runs.get_or_create_marks_sweep(write.connection, agent, uuid7())
         return await self.run(agent, sweep_id)
 
     async def run(self, agent: AgentId, sweep_id: UUID) -> bool:
@@ -120,38 +137,45 @@ class Sweeper:
         if not self.is_on:
             return False
         runner = uuid7()
-        async with self._engine.begin() as connection:
-            await chains.lock_agent(connection, agent, encoder=None)
-            sweep = await sweep_runs.claim_sweep(connection, agent, sweep_id, runner)
-            if sweep is None:
-                return False
-            work = await _find_memories_left(connection, agent, sweep)
-            await sweep_runs.set_sweep_total(
-                connection, agent, sweep.id, runner, sweep.examined + len(work)
-            )
-        run = _Run(sweep, runner)
-        turns = None if sweep.is_thorough else frozenset(work)
+        claim = await self._claim_sweep(agent, sweep_id, runner)
+        if claim is None:
+            return False
+        run = _Run(claim.sweep, runner)
+        turns = None if claim.sweep.is_thorough else frozenset(claim.left)
         over = asyncio.Event()
-        living = asyncio.create_task(self._renew_lease(agent, sweep.id, runner, over))
+        renewing = asyncio.create_task(self._renew_lease(agent, sweep_id, runner, over))
         try:
-            for ids in _split_batches(work, self._batch):
-                await self._write_batch(
-                    agent, run, ids, await self._classify_memories(agent, ids, turns=turns)
-                )
+            for ids in _split_batches(claim.left, self._batch):
+                items = await self._classify_memories(agent, ids, turns=turns)
+                await self._write_batch(agent, run, ids, items)
             async with self._engine.begin() as connection:
-                await sweep_runs.finish_sweep(connection, agent, sweep.id, runner)
+                await sweep_runs.finish_sweep(connection, agent, sweep_id, runner)
         except _Stopped:
             return True
         except Exception as problem:
             async with self._engine.begin() as connection:
                 await sweep_runs.record_sweep_failure(
-                    connection, agent, sweep.id, runner, _describe_problem(problem)
+                    connection, agent, sweep_id, runner, _describe_problem(problem)
                 )
             raise
         finally:
-            over.set()  # not cancelled: the driver may take that for the end of a statement alone, and the heart would go on
-            await living
+            # The task is not cancelled: the driver may take a cancellation for the end of one
+            # statement, and the renewals would go on.
+            over.set()
+            await renewing
         return True
+
+    async def _claim_sweep(self, agent: AgentId, sweep_id: UUID, runner: UUID) -> _Claim | None:
+        """Take the sweep over, unless it is over or another sweep of the agent is under way."""
+        call: Call[None] = Call(agent)
+        async with agent_write(self._engine, call, refuse_frozen=False) as write:
+            sweep = await sweep_runs.claim_sweep(write.connection, agent, sweep_id, runner)
+            if sweep is None:
+                return None
+            left = await _find_memories_left(write.connection, agent, sweep)
+            total = sweep.examined + len(left)
+            await sweep_runs.set_sweep_total(write.connection, agent, sweep_id, runner, total)
+        return _Claim(sweep, left)
 
     async def _renew_lease(
         self, agent: AgentId, sweep_id: UUID, runner: UUID, over: asyncio.Event
@@ -243,127 +267,120 @@ class Sweeper:
     async def _write_batch(
         self, agent: AgentId, run: _Run, ids: Sequence[UUID], items: Sequence[ClassifiedItem]
     ) -> None:
-        """Does what the judges' word leads to, and writes down how far the sweep is: all or nothing. Raises _Stopped."""
-        async with self._engine.begin() as connection:
-            lock = await chains.lock_agent(connection, agent, encoder=self._encoder)
-            items = await without_erased(connection, agent, items, lock)
-            proposes = self._rules.policy.mode_of(lock.mode) is not Mode.LIVE
-            batch = await self._plan_batch(
-                connection, agent, run, items, lock.last_known_at, proposes=proposes
-            )
+        """Carry out what the judges found, and save the sweep's progress: both or neither.
+
+        A frozen agent is not refused: changes to its memories become reviews.
+        Raises _Stopped if the sweep is no longer this worker's.
+        """
+        call: Call[None] = Call(agent, CallInfo(request_id=str(run.sweep.id)))
+        async with agent_write(
+            self._engine, call, setup=self._setup, refuse_frozen=False, encoder=self._encoder
+        ) as write:
+            items = await without_erased(write.connection, agent, items, write.locked)
+            batch = await self._plan_batch(write, run, items)
             if run.sweep.dry_run:
-                run.foreseen |= {
-                    version.id: version for plan in batch.plans for version in plan.versions
-                }
+                run.foresee(batch.plans)
             else:
-                await self._apply_batch(connection, agent, run.sweep, ids, items, batch)
+                await write.apply(collect_vectors(items))
+                marks: dict[UUID, str | None] = {**dict.fromkeys(ids), **batch.marks}
+                await sweep_work.mark_memories(write.connection, agent, marks)
             run.sweep = _advance_sweep(run.sweep, ids, batch)
-            if not await sweep_runs.save_sweep_progress(connection, agent, run.sweep, run.runner):
+            if not await sweep_runs.save_sweep_progress(
+                write.connection, agent, run.sweep, run.runner
+            ):
                 raise _Stopped
-        metrics.count_operations([] if run.sweep.dry_run else batch.plans)
 
     async def _plan_batch(
-        self,
-        connection: AsyncConnection,
-        agent: AgentId,
-        run: _Run,
-        items: Sequence[ClassifiedItem],
-        last: datetime | None,
-        *,
-        proposes: bool,
+        self, write: AgentWrite[None], run: _Run, items: Sequence[ClassifiedItem]
     ) -> _Batch:
         swept = [item.new_id for item in items]
-        named = {*swept, *(i for item in items for i in item.affected_ids)}
-        facts = [item.fact for item in items]
-        picture, clock = await chains.read_picture(
-            connection, agent, facts=facts, ids=named, withdrawable=swept
+        named = set(swept)
+        for item in items:
+            named |= item.affected_ids
+        chains = await write.read_chains(
+            facts=[item.fact for item in items], ids=list(named), withdrawable=swept
         )
-        stored = {version.id: version.revision for version in picture.list_versions()}
-        picture.absorb_versions(
-            version for version in run.foreseen.values() if picture.find_chain(version.chain_id)
+        stored_revisions = {version.id: version.revision for version in chains.list_versions()}
+        chains.absorb_versions(
+            version for version in run.foreseen.values() if chains.find_chain(version.chain_id)
         )
-        decided = await sweep_work.find_decided_by_people(connection, agent, swept)
+        decided = await sweep_work.find_decided_by_people(write.connection, write.agent, swept)
         batch = _Batch()
         for item in items:
-            moved = {i for i in item.affected_ids if stored.get(i) != item.seen_revisions.get(i)}
-            if reason := MOVED if moved else item.verdict.look_again:
+            moved = _find_moved(item, stored_revisions)
+            reason = MOVED if moved else item.verdict.look_again
+            if reason:
                 batch.marks[item.new_id] = reason
-            left_alone = decided.get(item.new_id, set())
-            now = chains.next_known_time(clock, last)
-            plan = None
-            if picture.has_version(item.new_id):
-                try:
-                    plan = self._plan_one(
-                        run, item, picture, moved, left_alone, now, proposes=proposes
-                    )
-                except PalimpsestError as problem:  # the others have their turn all the same
-                    logger.warning(
-                        "Memory %s could not be held against others: %s",
-                        item.new_id,
-                        type(problem).__name__,
-                    )
-            if plan and plan.review:
-                decided.setdefault(item.new_id, set()).update(i for i, _ in plan.review.relied_on)
-            if plan:
-                plan.absorb_into(picture)
-                batch.plans.append(plan)
-                last = now
+            left_alone = decided.setdefault(item.new_id, set())
+            plan = self._plan_safely(write, run, item, moved=moved, left_alone=left_alone)
+            if plan is None:
+                continue
+            if plan.review:
+                left_alone.update(memory_id for memory_id, _ in plan.review.relied_on)
+            write.add_plan(plan)
+            batch.plans.append(plan)
         return batch
+
+    def _plan_safely(
+        self,
+        write: AgentWrite[None],
+        run: _Run,
+        item: ClassifiedItem,
+        *,
+        moved: Set[UUID],
+        left_alone: Set[UUID],
+    ) -> Plan | None:
+        """Plan one memory. A memory that cannot be planned must not stop the others."""
+        if not write.chains.has_version(item.new_id):
+            return None
+        try:
+            return self._plan_one(write, run, item, moved=moved, left_alone=left_alone)
+        except PalimpsestError as problem:
+            logger.warning(
+                "Memory %s could not be held against others: %s",
+                item.new_id,
+                type(problem).__name__,
+            )
+            return None
 
     def _plan_one(
         self,
+        write: AgentWrite[None],
         run: _Run,
         item: ClassifiedItem,
-        picture: Chains,
-        moved: set[UUID],
-        left_alone: set[UUID],
-        now: datetime,
         *,
-        proposes: bool,
+        moved: Set[UUID],
+        left_alone: Set[UUID],
     ) -> Plan | None:
-        memory = picture.get_version(item.new_id)
+        chains = write.chains
+        memory = chains.get_version(item.new_id)
         if not can_act(memory):
             return None
-        fact = replace(
-            item.fact, valid_from=memory.belief.valid_from, valid_until=memory.belief.said_until
-        )
-        others = select_comparison_chains(memory, fact, picture, left_alone)
         start = memory.belief.valid_from
-        certain = rules.judge_fact(fact, others, start, classify=True, fuzzy=self._rules.fuzzy)
-        said = (
-            j
-            for j in item.verdict.judgments
-            if j.memory_id not in moved and not run.has_ended(j.memory_id, start)
+        fact = replace(item.fact, valid_from=start, valid_until=memory.belief.said_until)
+        others = select_comparison_chains(memory, fact, chains, left_alone)
+        judgments = list(
+            rules.judge_fact(fact, others, start, classify=True, fuzzy=self._rules.fuzzy)
         )
-        judgments = (*certain, *said)
-        swept = SweptMemory(memory.id, fact, judgments, item.merged)
-        plan = plan_sweep(swept, picture, others, self._rules.policy, now=now, proposes=proposes)
-        return replace(plan, model_cost=item.verdict.model_cost) if plan else None
+        for judgment in item.verdict.judgments:
+            other_id = judgment.memory_id
+            if other_id not in moved and not run.has_ended(other_id, start):
+                judgments.append(judgment)
+        plan = plan_sweep(
+            SweptMemory(memory.id, fact, tuple(judgments), item.merged),
+            chains,
+            others,
+            self._rules.policy,
+            now=write.next_known_time(),
+            proposes=write.mode is not Mode.LIVE,
+        )
+        return replace(plan, model_cost=item.verdict.asked) if plan else None
 
-    async def _apply_batch(
-        self,
-        connection: AsyncConnection,
-        agent: AgentId,
-        sweep: Sweep,
-        ids: Sequence[UUID],
-        items: Sequence[ClassifiedItem],
-        batch: _Batch,
-    ) -> None:
-        vectors = {
-            item.merged.new_id: item.merged_vector
-            for item in items
-            if item.merged and item.merged_vector is not None
-        }
-        request = CallInfo(request_id=str(sweep.id))
-        await apply.apply_plans(
-            connection,
-            agent,
-            batch.plans,
-            vectors=vectors,
-            language=self._rules.language_oid,
-            request=request,
-        )
-        await sweep_work.mark_memories(connection, agent, {**dict.fromkeys(ids), **batch.marks})
+
+def _find_moved(item: ClassifiedItem, stored_revisions: Mapping[UUID, int]) -> set[UUID]:
+    """Return the memories that the judges' word may touch and that changed since they saw them."""
+    seen = item.seen_revisions
+    return {i for i in item.affected_ids if stored_revisions.get(i) != seen.get(i)}
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> bool:

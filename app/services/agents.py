@@ -1,0 +1,26 @@
+"""Changing an agent itself."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from app.domain.agent import AgentId, Mode
+from app.services.agent_write import Call, agent_write
+from app.store import agents
+
+AgentRow = Mapping[str, Any]
+
+
+async def set_agent_mode(
+    engine: AsyncEngine, call: Call[AgentRow], agent: AgentId, mode: Mode | None
+) -> AgentRow:
+    """Set what becomes of changes to an agent's memories; None means as the settings say.
+
+    The agent may be another than the agent of the call. A frozen agent is not refused, because
+    this is how it is unfrozen.
+    """
+    async with agent_write(engine, call, refuse_frozen=False) as write:
+        row = await agents.set_mode(write.connection, agent, mode)
+        await write.keep(row)
+    return row
