@@ -164,7 +164,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         policy = build_policy(settings)
         rules = build_store_settings(settings, policy)
         cascade = Cascade(policy, build_model_judge(settings, http))
-        recall = Searcher(engine, embedder, language=settings.text_language)
+        using = UsageCounter(engine, every=settings.use_flush_seconds)
+        searcher = Searcher(engine, embedder, using, language=settings.text_language)
         queue = Queue(settings.database_url)
         waking = SweepRequests(engine, queue, looks_again=settings.supersession_enabled)
         await opened.enter_async_context(queue.app.open_async())
@@ -175,7 +176,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         )
         archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
         half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
-        using = UsageCounter(engine, every=settings.use_flush_seconds)
         await opened.enter_async_context(using.flush_in_background())
         app.state.parts = Parts(
             settings=settings,
@@ -192,16 +192,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             erase=Eraser(engine, archives),
             reverts=Reverter(engine, embedder, setup),
             explicit=ExplicitChanger(engine, embedder, setup),
-            search=recall,
+            search=searcher,
             import_history=HistoryImporter(engine, embedder, setup),
             turns=KeyLocks(),
-            context=ContextComposer(engine, recall, half_lives),
+            context=ContextComposer(engine, searcher, using, half_lives),
             half_lives=half_lives,
             import_agent=AgentImporter(engine, embedder, setup),
             exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
             doctor=Doctor(engine, archives),
             lifespans=LifespanEnder(engine, setup),
-            usage=using,
             sweeps=waking,
             relationships=RelationshipWriter(engine, setup),
         )

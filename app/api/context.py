@@ -38,7 +38,6 @@ async def context(
         filters=query.to_filters(),
         point=query.to_point(),
     )
-    parts.usage.note_uses(agent, (item.memory.id for item in composed.context.items))
     if "text/plain" in accept and "application/json" not in accept:
         return PlainTextResponse(composed.context.text)
     return respond_with_answer(ContextAnswer.from_context(composed, parts.half_lives))

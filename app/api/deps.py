@@ -26,7 +26,6 @@ from app.services.reverts import Reverter
 from app.services.reviews import ReviewDecider
 from app.services.search import Searcher
 from app.services.sweep_requests import SweepRequests
-from app.services.usage import UsageCounter
 from app.settings import Settings
 from app.store.rows import CallInfo
 from app.store.transfer.exports import Exports
@@ -53,7 +52,6 @@ class Parts:
     exports: Exports
     doctor: Doctor
     lifespans: LifespanEnder
-    usage: UsageCounter
     sweeps: SweepRequests
     relationships: RelationshipWriter
 

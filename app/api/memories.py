@@ -261,11 +261,7 @@ async def get_memory(
     parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
 ) -> Response:
     """One version with its status at that moment. 404 where it was not known yet."""
-    async with memories.open_read_connection(parts.engine) as connection:
-        moment, memory = await memories.find_memory(connection, agent, memory_id, query.to_point())
-    if memory is None:
-        raise UnknownMemory(memory_id)
-    parts.usage.note_uses(agent, [memory_id])
+    moment, memory = await parts.search.get_memory(agent, memory_id, query.to_point())
     return respond_with_answer(
         MemoryOut.from_memory(memory, moment.as_of, parts.half_lives),
         headers={"ETag": etag_of(memory.revision)},

@@ -14,9 +14,7 @@ from app.api.responses import respond_with_answer
 from app.api.schemas.fields import Word
 from app.api.schemas.reads import PreferenceQuery, SearchQuery, SearchRequest, Sort
 from app.domain.agent import AgentId
-from app.domain.errors import NoPreference
-from app.domain.fact import Kind, Slot
-from app.store import memories
+from app.services.search import Question
 from app.store.search import Hits
 
 router = APIRouter(prefix="/v1", tags=["recall"])
@@ -33,16 +31,9 @@ async def search(
     body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)],
 ) -> Response:
     """The memories nearest to the query, best first: min(limit, live) of them, always, unless `min_score` cuts some off."""
-    hits = await parts.search.search(
-        agent,
-        body.query,
-        mode=body.mode,
-        limit=body.limit,
-        min_score=body.min_score,
-        filters=body.to_filters(),
-        point=body.to_point(),
-    )
-    return _render_hits(parts, agent, hits, body.sort)
+    question = Question(body.query, body.mode, body.limit, body.min_score)
+    hits = await parts.search.search(agent, question, body.to_filters(), body.to_point())
+    return _render_hits(parts, hits, body.sort)
 
 
 @router.get("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
@@ -50,21 +41,15 @@ async def search_by_get(
     parts: PartsDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
 ) -> Response:
     """The same by GET."""
+    question = Question(query.q, query.mode, query.limit, query.min_score)
     hits = await parts.search.search(
-        agent,
-        query.q,
-        mode=query.mode,
-        limit=query.limit,
-        min_score=query.min_score,
-        filters=query.to_filters(),
-        point=query.to_requested_point(),
+        agent, question, query.to_filters(), query.to_requested_point()
     )
-    return _render_hits(parts, agent, hits, query.sort)
+    return _render_hits(parts, hits, query.sort)
 
 
-def _render_hits(parts: Parts, agent: AgentId, hits: Hits, sort: Sort) -> Response:
+def _render_hits(parts: Parts, hits: Hits, sort: Sort) -> Response:
     moment = hits.moment
-    parts.usage.note_uses(agent, (hit.memory.id for hit in hits.hits))
     results = [ResultOut.from_hit(hit, moment.as_of, parts.half_lives) for hit in hits.hits]
     if sort == "strength":
         results.sort(key=lambda result: result.memory.strength, reverse=True)
@@ -110,16 +95,10 @@ async def preference_without_category(
 async def _read_preference(
     parts: Parts, agent: AgentId, category: str, key: str, query: PreferenceQuery
 ) -> Response:
-    slot = Slot.from_words(query.entity, category, key)
-    async with memories.open_read_connection(parts.engine) as connection:
-        page = await memories.find_holding_in_slot(
-            connection, agent, slot, query.to_point(), kind=Kind.PREFERENCE
-        )
-    if not page.memories:
-        raise NoPreference(query.entity, category, key)
-    memory = page.memories[0]
-    parts.usage.note_uses(agent, [memory.id])
+    moment, memory = await parts.search.get_preference(
+        agent, query.entity, category, key, query.to_point()
+    )
     return respond_with_answer(
-        MemoryOut.from_memory(memory, page.moment.as_of, parts.half_lives),
+        MemoryOut.from_memory(memory, moment.as_of, parts.half_lives),
         headers={"ETag": etag_of(memory.revision)},
     )

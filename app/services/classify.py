@@ -26,7 +26,6 @@ from app.domain.version import Belief, Memory
 from app.embedding import Embedder
 from app.planning.classified import MAX_LINKS, PreparedMerge
 from app.planning.plan import ReviewDecision
-from app.services.mates import BatchNeighbours
 from app.store import erasures, memories, search
 from app.store.chains import LockedAgent
 from app.store.search import ComparisonOptions, Hit
@@ -36,6 +35,7 @@ MOVED = "memories moved while it was judged"
 ENCODED_AT_ONCE = 256
 COMPARED_AT_ONCE = 32  # their candidates are taken in without a pause for others
 JUDGED_AT_ONCE = 8
+NEAR_IN_BATCH = 5
 Item = TypeVar("Item")
 _SOME_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -108,6 +108,35 @@ class ClassifiedItem:
         left = tuple(hit for hit in self.hits if hit.memory.id not in erased)
         verdict = Verdict(look_again="memories were erased while it was judged")
         return replace(self, hits=left, verdict=verdict, merged=None, merged_vector=None)
+
+
+class BatchNeighbours:
+    """The facts of a batch so far, each as the memory that it will be if it is inserted."""
+
+    def __init__(self) -> None:
+        self._memories: list[Memory] = []
+        self._vectors: list[NDArray[np.float32]] = []
+
+    def add_and_compare(
+        self, memories: Sequence[Memory], vectors: Sequence[NDArray[np.float32]]
+    ) -> list[list[Hit]]:
+        """Add memories, and return for each the nearest few of those before it, nearest first."""
+        first = len(self._memories)
+        self._memories += memories
+        self._vectors += vectors
+        similarities = np.stack(vectors) @ np.stack(self._vectors).T
+        return [self._find_nearest(row[:place]) for place, row in enumerate(similarities, first)]
+
+    def _find_nearest(self, similarities: NDArray[np.float32]) -> list[Hit]:
+        places = list(range(len(similarities)))
+        if len(places) > NEAR_IN_BATCH:
+            places = np.argpartition(-similarities, NEAR_IN_BATCH)[:NEAR_IN_BATCH].tolist()
+        places.sort(key=lambda place: (-similarities[place], place))
+        hits: list[Hit] = []
+        for place in places:
+            scores = {"vector": float(similarities[place])}
+            hits.append(Hit(self._memories[place], 0.0, scores))
+        return hits
 
 
 class Classifier:

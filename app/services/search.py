@@ -1,44 +1,96 @@
-"""Finding memories by meaning and words: encode the query, then one read."""
+"""Finding memories by meaning and words, by id, and by slot. What is found counts as used."""
+
+from dataclasses import dataclass
+from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
+from app.domain.errors import NoPreference, UnknownMemory
+from app.domain.fact import Kind, Slot
+from app.domain.version import Memory, Moment
 from app.embedding import Embedder
+from app.services.usage import UsageCounter
 from app.store import memories, search
 from app.store.columns import Filters
 from app.store.memories import Point
 from app.store.search import Hits, Query
 
 
-class Searcher:
-    """Searches. No connection is held while the encoder runs."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to search for. `mode` is hybrid, vector or text; `limit` and `min_score` cut it off."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, *, language: str) -> None:
+    text: str
+    mode: str
+    limit: int
+    min_score: float | None = None
+
+
+class Searcher:
+    """Finds memories. No connection is held while the encoder runs."""
+
+    def __init__(
+        self, engine: AsyncEngine, embedder: Embedder, usage: UsageCounter, *, language: str
+    ) -> None:
         self._engine = engine
         self._embedder = embedder
+        self._usage = usage
         self._language = language
 
     async def search(
-        self,
-        agent: AgentId,
-        text: str,
-        *,
-        mode: str,
-        limit: int,
-        min_score: float | None,
-        filters: Filters,
-        point: Point,
+        self, agent: AgentId, question: Question, filters: Filters, point: Point
     ) -> Hits:
-        """The nearest memories, best first."""
-        vector = None if mode == "text" else (await self._embedder.encode([text]))[0]
+        """Return the nearest memories, best first, and count them as used."""
+        hits = await self.find_nearest(agent, question, filters, point)
+        self._usage.note_uses(agent, [hit.memory.id for hit in hits.hits])
+        return hits
+
+    async def find_nearest(
+        self, agent: AgentId, question: Question, filters: Filters, point: Point
+    ) -> Hits:
+        """Return the nearest memories, best first, for a caller who counts what it uses of them."""
+        vector = None
+        if question.mode != "text":
+            [vector] = await self._embedder.encode([question.text])
+        floor = search.ANY_SCORE if question.min_score is None else question.min_score
         query = Query(
-            text,
+            question.text,
             vector,
             self._embedder.name,
-            mode,
+            question.mode,
             self._language,
-            limit,
-            search.ANY_SCORE if min_score is None else min_score,
+            question.limit,
+            floor,
         )
         async with memories.open_read_connection(self._engine) as connection:
             return await search.search_memories(connection, agent, query, filters, point)
+
+    async def get_memory(
+        self, agent: AgentId, memory_id: UUID, point: Point
+    ) -> tuple[Moment, Memory]:
+        """Return one version at that point, and count it as used. Raises UnknownMemory."""
+        async with memories.open_read_connection(self._engine) as connection:
+            moment, memory = await memories.find_memory(connection, agent, memory_id, point)
+        if memory is None:
+            raise UnknownMemory(memory_id)
+        self._usage.note_uses(agent, [memory_id])
+        return moment, memory
+
+    async def get_preference(
+        self, agent: AgentId, entity: str, category: str, key: str, point: Point
+    ) -> tuple[Moment, Memory]:
+        """Return the preference that holds at that point, and count it as used.
+
+        Raises NoPreference.
+        """
+        slot = Slot.from_words(entity, category, key)
+        async with memories.open_read_connection(self._engine) as connection:
+            page = await memories.find_holding_in_slot(
+                connection, agent, slot, point, kind=Kind.PREFERENCE
+            )
+        if not page.memories:
+            raise NoPreference(entity, category, key)
+        memory = page.memories[0]
+        self._usage.note_uses(agent, [memory.id])
+        return page.moment, memory

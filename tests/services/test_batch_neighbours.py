@@ -7,7 +7,7 @@ import numpy as np
 
 from app.domain.fact import StoredFact
 from app.domain.version import Belief, Memory
-from app.services.mates import NEAR_IN_BATCH, BatchNeighbours
+from app.services.classify import NEAR_IN_BATCH, BatchNeighbours
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 
