@@ -1,4 +1,4 @@
-"""What a fact is compared with and what the judges say of it, before anything is locked: encode, snapshot, judge."""
+"""Classifying facts before anything is locked: encode them, read what is near, ask the judges."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -33,7 +33,8 @@ from app.store.search import ComparisonOptions, Hit
 MAX_MERGED = 16_000
 MOVED = "memories moved while it was judged"
 ENCODED_AT_ONCE = 256
-COMPARED_AT_ONCE = 32  # their candidates are taken in without a pause for others
+# The candidates of so many facts are read without letting other tasks run.
+COMPARED_AT_ONCE = 32
 JUDGED_AT_ONCE = 8
 NEAR_IN_BATCH = 5
 Item = TypeVar("Item")
@@ -42,8 +43,11 @@ _SOME_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class StoreCommand:
-    """One fact to store. `supersedes` names what it replaces; `classify` says which judges are asked (None = as configured);
-    `settles` is the review that held it back until now."""
+    """One fact to store.
+
+    `supersedes` names the memories that it replaces. `classify` chooses the judges; None means as
+    the settings say. `settles` is the review in which the fact waited until now.
+    """
 
     fact: Fact
     supersedes: tuple[UUID, ...] = ()
@@ -53,7 +57,10 @@ class StoreCommand:
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """The settings that storing depends on. `looks_again`: a store marks what it leaves open, so that it is looked at again."""
+    """The settings that storing depends on.
+
+    If `looks_again`, a store marks what it leaves open, and a sweep looks at it again.
+    """
 
     policy: Policy
     classify: Classify
@@ -67,7 +74,10 @@ class StoreSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClassifiedItem:
-    """A command on its way: what it was compared with, as known at `seen_at`, what the judges said, and the merge it may lead to."""
+    """A command, what it was compared with, and what the judges said.
+
+    `hits` are memories as known at `seen_at`. `merged` is the merge that the verdict may lead to.
+    """
 
     command: StoreCommand
     fact: Fact
@@ -82,19 +92,17 @@ class ClassifiedItem:
 
     @property
     def affected_ids(self) -> set[UUID]:
-        """The stored memories that the judges' word may touch."""
-        return {
-            j.memory_id
-            for j in self.verdict.judgments
-            if j.relation not in (Relation.NONE, Relation.OVERLAP)
-        }
+        """The stored memories that the verdict may change."""
+        harmless = (Relation.NONE, Relation.OVERLAP)
+        judgments = self.verdict.judgments
+        return {j.memory_id for j in judgments if j.relation not in harmless}
 
     @property
     def overlapping_ids(self) -> list[UUID]:
-        """The nearest of the stored memories that it overlaps."""
-        return [j.memory_id for j in self.verdict.judgments if j.relation is Relation.OVERLAP][
-            :MAX_LINKS
-        ]
+        """The nearest of the stored memories that the fact overlaps."""
+        judgments = self.verdict.judgments
+        overlapping = [j.memory_id for j in judgments if j.relation is Relation.OVERLAP]
+        return overlapping[:MAX_LINKS]
 
     @property
     def seen_revisions(self) -> dict[UUID, int]:
@@ -102,10 +110,13 @@ class ClassifiedItem:
         return {hit.memory.id: hit.memory.revision for hit in self.hits}
 
     def drop_erased(self, erased: AbstractSet[UUID]) -> "ClassifiedItem":
-        """The item where some of what it was compared with is gone: whatever was said may quote that, so the rules alone decide."""
-        if not any(hit.memory.id in erased for hit in self.hits):
-            return self
+        """Return the item without erased memories.
+
+        If there are any, the verdict is dropped too, because it may quote them.
+        """
         left = tuple(hit for hit in self.hits if hit.memory.id not in erased)
+        if len(left) == len(self.hits):
+            return self
         verdict = Verdict(look_again="memories were erased while it was judged")
         return replace(self, hits=left, verdict=verdict, merged=None, merged_vector=None)
 
@@ -140,7 +151,10 @@ class BatchNeighbours:
 
 
 class Classifier:
-    """Encodes facts, reads what is near them and asks the judges. No connection is held while the encoder or a model runs."""
+    """Encodes facts, reads what is near them and asks the judges.
+
+    No connection is held while the encoder or a model runs.
+    """
 
     def __init__(
         self, engine: AsyncEngine, embedder: Embedder, cascade: Cascade, rules: StoreSettings
@@ -153,19 +167,21 @@ class Classifier:
     async def classify_batch(
         self, agent: AgentId, commands: Sequence[StoreCommand]
     ) -> list[ClassifiedItem]:
-        """Each fact judged over what is stored and what the batch before it will write. While some facts are judged, the next ones
-        are encoded."""
+        """Judge each fact against what is stored and what the batch before it will write.
+
+        While some facts are judged, the next ones are encoded.
+        """
         judged: list[ClassifiedItem] = []
-        mates = BatchNeighbours()
+        neighbours = BatchNeighbours()
         async with aclosing(self._encode_ahead(commands)) as chunks:
             async for items in chunks:
-                judged += await self._classify_some(agent, items, mates)
+                judged += await self._classify_some(agent, items, neighbours)
         return judged
 
     async def _encode_ahead(
         self, commands: Sequence[StoreCommand]
     ) -> AsyncGenerator[list[ClassifiedItem], None]:
-        """The facts with vectors and readings, some at a time. The next ones are begun before these are given out."""
+        """Yield facts with vectors and derived slots, some at a time, one chunk ahead."""
         chunks = _split_chunks(commands, ENCODED_AT_ONCE)
         ahead = asyncio.ensure_future(self._encode_and_derive(next(chunks)))
         try:
@@ -178,113 +194,119 @@ class Classifier:
             ahead.cancel()
 
     async def _encode_and_derive(self, commands: Sequence[StoreCommand]) -> list[ClassifiedItem]:
-        """Vectors and readings. The encoder's thread leaves this one idle, so the texts are read meanwhile."""
-        encoding = asyncio.ensure_future(
-            self._embedder.encode([command.fact.content for command in commands])
-        )
+        """Encode facts and derive their slots.
+
+        The encoder runs in a thread of its own, so the texts can be read meanwhile.
+        """
+        texts = [command.fact.content for command in commands]
+        encoding = asyncio.ensure_future(self._embedder.encode(texts))
         try:
-            read = await self._derive_slots(commands, encoding)
+            derived = await self._derive_slots(commands, encoding)
             vectors = await encoding
         finally:
             encoding.cancel()
-        return [
-            ClassifiedItem(command, fact, tier, uuid7(), vector)
-            for command, (fact, tier), vector in zip(commands, read, vectors, strict=True)
-        ]
+        items: list[ClassifiedItem] = []
+        for command, (fact, tier), vector in zip(commands, derived, vectors, strict=True):
+            items.append(ClassifiedItem(command, fact, tier, uuid7(), vector))
+        return items
 
     async def _derive_slots(
         self, commands: Sequence[StoreCommand], encoding: "asyncio.Future[NDArray[np.float32]]"
     ) -> list[tuple[Fact, Classify]]:
-        """Each fact with what it was read to be about, and who judges it. A fact that nobody judges is read too where signals
-        are on and there is time: it is a candidate soon, and readings are kept."""
-        read = []
+        """Return each fact with its derived slot, and the tier of judges that it goes to.
+
+        A fact that no judge sees is prepared too, if signals are on and the encoder is still busy:
+        it will soon be a candidate, and what was read of a text is cached.
+        """
+        signals_on = self._rules.classify.reads_signals
+        facts: list[tuple[Fact, Classify]] = []
         for command in commands:
-            fact, tier = command.fact, command.classify or self._rules.classify
-            ahead_of_time = self._rules.classify.reads_signals and not encoding.done()
-            if (tier.reads_signals or ahead_of_time) and len(fact.content) <= MAX_READ:
+            fact = command.fact
+            tier = command.classify or self._rules.classify
+            wanted = tier.reads_signals or (signals_on and not encoding.done())
+            if wanted and len(fact.content) <= MAX_READ:
                 prepare_text(fact.content)
-                if tier.reads_signals and (derived := derive_fact_slot(fact)):
-                    fact = replace(fact, derived=derived)
-                await asyncio.sleep(0)  # others get a turn
-            read.append((fact, tier))
-        return read
+                if tier.reads_signals:
+                    fact = _with_derived_slot(fact)
+                # Let other tasks run between two texts.
+                await asyncio.sleep(0)
+            facts.append((fact, tier))
+        return facts
 
     async def _classify_some(
-        self, agent: AgentId, items: Sequence[ClassifiedItem], mates: BatchNeighbours
+        self, agent: AgentId, items: Sequence[ClassifiedItem], neighbours: BatchNeighbours
     ) -> Sequence[ClassifiedItem]:
-        """Those to be classified compared and judged, a few at a time, so that others get a turn."""
+        """Compare and judge the items that go to judges, and return all of them in order."""
         undecided = [item for item in items if item.tier is not Classify.OFF]
         if not undecided:
             return items
-        near = mates.add_and_compare(
-            [_memory_from_item(item) for item in undecided], [item.vector for item in undecided]
+        near = neighbours.add_and_compare(
+            [_build_expected_memory(item) for item in undecided],
+            [item.vector for item in undecided],
         )
+        compared = await self._read_candidates(agent, undecided)
         places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
-        async def classify_in_turn(item: ClassifiedItem, mates: Sequence[Hit]) -> ClassifiedItem:
+        async def classify_in_turn(item: ClassifiedItem, hits: Sequence[Hit]) -> ClassifiedItem:
             async with places:
+                # Let other tasks run between two facts.
                 await asyncio.sleep(0)
-                return await self.classify_one(agent, item, mates)
+                return await self.classify_one(agent, item, hits)
 
-        done = iter(
-            await asyncio.gather(
-                *map(classify_in_turn, await self._read_candidates(agent, undecided), near)
-            )
-        )
-        return [item if item.tier is Classify.OFF else next(done) for item in items]
+        judged = iter(await asyncio.gather(*map(classify_in_turn, compared, near)))
+        return [item if item.tier is Classify.OFF else next(judged) for item in items]
 
     async def _read_candidates(
         self, agent: AgentId, items: Sequence[ClassifiedItem]
     ) -> Sequence[ClassifiedItem]:
-        """The nearest current memories of each fact, and those of its category and derived slot."""
+        """Add the nearest current memories of each fact, its category and its derived slot."""
         rules = self._rules
         if not rules.max_candidates:
             return items
-        comparing = ComparisonOptions(self._embedder.name, rules.language, rules.max_candidates)
+        options = ComparisonOptions(self._embedder.name, rules.language, rules.max_candidates)
         compared: list[ClassifiedItem] = []
         async with memories.open_read_connection(self._engine) as connection:
-            for some in _split_chunks(items, COMPARED_AT_ONCE):
-                facts, vectors = [item.fact for item in some], [item.vector for item in some]
-                moment, hits = await search.find_candidates(
-                    connection, agent, facts, vectors, comparing
+            for chunk in _split_chunks(items, COMPARED_AT_ONCE):
+                facts = [item.fact for item in chunk]
+                vectors = [item.vector for item in chunk]
+                moment, near = await search.find_candidates(
+                    connection, agent, facts, vectors, options
                 )
-                compared += [
-                    replace(item, hits=tuple(near), seen_at=moment.known_at)
-                    for item, near in zip(some, hits, strict=True)
-                ]
+                for item, hits in zip(chunk, near, strict=True):
+                    compared.append(replace(item, hits=tuple(hits), seen_at=moment.known_at))
         return compared
 
     async def classify_one(
-        self, agent: AgentId, item: ClassifiedItem, mates: Sequence[Hit] = ()
+        self, agent: AgentId, item: ClassifiedItem, neighbours: Sequence[Hit] = ()
     ) -> ClassifiedItem:
-        """The item with the judges' word on what it was compared with, and on these others of its batch."""
-        if (
-            item.tier in (Classify.OFF, Classify.RULES)
-            or item.fact.one_value
-            or item.command.supersedes
-        ):
+        """Judge the item against its hits and these neighbours from its batch."""
+        if item.tier in (Classify.OFF, Classify.RULES):
             return item
-        item = replace(item, hits=(*item.hits, *mates))
-        settings = self._rules
-        candidates = [
-            hit.memory
-            for hit in item.hits
-            if should_consider(
-                hit.memory,
-                hit.scores.get("vector"),
-                min_importance=settings.min_importance,
-                similarity_floor=settings.similarity_floor,
-            )
-        ]
+        if item.fact.one_value or item.command.supersedes:
+            return item
+        item = replace(item, hits=(*item.hits, *neighbours))
+        candidates = [hit.memory for hit in item.hits if self._should_consider(hit)]
         if any(memory.fact.content_hash == item.fact.content_hash for memory in candidates):
-            return item  # an equal text is for the rules to decide
+            # The rules decide about an equal text.
+            return item
         verdict = await self._cascade.judge(agent, item.fact, candidates, item.tier)
         return await self._prepare_merge(replace(item, verdict=verdict), candidates)
+
+    def _should_consider(self, hit: Hit) -> bool:
+        return should_consider(
+            hit.memory,
+            hit.scores.get("vector"),
+            min_importance=self._rules.min_importance,
+            similarity_floor=self._rules.similarity_floor,
+        )
 
     async def _prepare_merge(
         self, item: ClassifiedItem, candidates: Sequence[Memory]
     ) -> ClassifiedItem:
-        """The merged text, guarded, and its vector: made before the lock, because encoding takes time."""
+        """Add the merged text and its vector, if the verdict leads to a merge.
+
+        They are made before the lock, because encoding takes time.
+        """
         choice = decide_operation(item.verdict.judgments, self._rules.policy.is_sure)
         if choice.operation is not Operation.MERGE or not self._rules.policy.may_merge:
             return item
@@ -292,22 +314,26 @@ class Classifier:
         text = _choose_merged_text(item.verdict.merged_text, stored.fact.content, item.fact.content)
         if len(text) > MAX_MERGED:
             return item
-        united = replace(
-            merge_facts(stored.fact, StoredFact.from_fact(item.fact), text),
-            merged_from=(stored.id, item.new_id),
-            derived=None,
-        )
+        united = merge_facts(stored.fact, StoredFact.from_fact(item.fact), text)
+        united = replace(united, merged_from=(stored.id, item.new_id), derived=None)
         [vector] = await self._embedder.encode([text])
         return replace(item, merged=PreparedMerge(stored.id, united, uuid7()), merged_vector=vector)
 
 
 async def without_erased(
-    connection: AsyncConnection, agent: AgentId, items: Sequence[ClassifiedItem], lock: LockedAgent
+    connection: AsyncConnection,
+    agent: AgentId,
+    items: Sequence[ClassifiedItem],
+    locked: LockedAgent,
 ) -> Sequence[ClassifiedItem]:
-    """The items without what was erased since their snapshot: it may be neither acted on nor told."""
-    if lock.last_erased_at is None or all(
-        item.seen_at is None or item.seen_at >= lock.last_erased_at for item in items
-    ):
+    """Return the items without what was erased since they were compared.
+
+    What was erased must neither lead to anything nor be shown.
+    """
+    erased_at = locked.last_erased_at
+    if erased_at is None:
+        return items
+    if all(item.seen_at is None or item.seen_at >= erased_at for item in items):
         return items
     near = {hit.memory.id for item in items for hit in item.hits}
     erased = await erasures.find_erased_ids(connection, agent, list(near))
@@ -327,17 +353,23 @@ def _split_chunks(sequence: Sequence[Item], size: int) -> Iterator[Sequence[Item
     return (sequence[start : start + size] for start in range(0, len(sequence), size))
 
 
-def _memory_from_item(item: ClassifiedItem) -> Memory:
-    """A fact of the batch as the memory that it will be, if it is inserted; its dates are made under the lock."""
+def _with_derived_slot(fact: Fact) -> Fact:
+    derived = derive_fact_slot(fact)
+    return replace(fact, derived=derived) if derived else fact
+
+
+def _build_expected_memory(item: ClassifiedItem) -> Memory:
+    """Build the memory that a fact of the batch will be if it is inserted.
+
+    Its dates are only placeholders: the real ones are made under the lock.
+    """
     fact = StoredFact.from_fact(item.fact)
     start = fact.valid_from or _SOME_TIME
     return Memory(item.new_id, item.new_id, fact, Belief(start, start), start, 1, None)
 
 
 def _choose_merged_text(model_text: str | None, one: str, other: str) -> str:
-    """The model's wording where it loses nothing, else both texts joined."""
-    return (
-        model_text
-        if model_text and find_merge_loss(model_text, one, other) is None
-        else join_texts(one, other)
-    )
+    """Return the model's wording if it loses nothing. Otherwise join both texts."""
+    if model_text and find_merge_loss(model_text, one, other) is None:
+        return model_text
+    return join_texts(one, other)

@@ -1,5 +1,8 @@
-"""The sweep: stored memories looked at again, some at a time: read, judge with nothing locked, then plan and apply under the agent's lock,
-together with how far the sweep is. Killed anywhere, it goes on after the last batch that was written."""
+"""Carrying out sweeps: stored memories are judged again, a batch at a time.
+
+Each batch is read, judged with nothing locked, then planned and applied under the agent's lock,
+together with the sweep's progress. A sweep that is killed goes on after its last written batch.
+"""
 
 import asyncio
 import logging
@@ -54,12 +57,15 @@ _NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 
 class _Stopped(Exception):
-    """The sweep was cancelled or is another worker's by now: nothing more of it may be written here."""
+    """The sweep was cancelled or taken over by another worker, so this one may write no more."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """A sweep in the hands of this worker. `foreseen`: what a dry run would have changed so far, as it would be."""
+    """A sweep that this worker carries out.
+
+    `foreseen` holds the versions that a dry run would have changed so far, as they would be.
+    """
 
     sweep: Sweep
     runner: UUID
@@ -72,7 +78,7 @@ class _Run:
                 self.foreseen[version.id] = version
 
     def has_ended(self, memory_id: UUID, at: datetime) -> bool:
-        """Whether a memory, that was compared as it is stored, would no longer hold then."""
+        """Return True if a dry run foresees that the memory no longer holds at `at`."""
         version = self.foreseen.get(memory_id)
         return version is not None and not version.belief.holds_at(at)
 
@@ -87,14 +93,14 @@ class _Claim:
 
 @dataclass(slots=True)
 class _Batch:
-    """What some memories came to. `marks`: why a memory is to be looked at again, which may be one that was held against another's."""
+    """The plans for some memories, and why memories are to be looked at again."""
 
     plans: list[Plan] = field(default_factory=list)
     marks: dict[UUID, str] = field(default_factory=dict)
 
 
 class Sweeper:
-    """Looks at stored memories again, as a store would have, and changes what it would have changed."""
+    """Judges stored memories again, and changes what a store would have changed."""
 
     def __init__(
         self,
@@ -116,11 +122,14 @@ class Sweeper:
 
     @property
     def is_on(self) -> bool:
-        """Whether the settings let stored memories be looked at again."""
+        """Return True if the settings let stored memories be looked at again."""
         return self._rules.looks_again
 
     async def sweep_marked(self, agent: AgentId) -> bool:
-        """The inline pass: looks again at what is marked for it, each memory once. What fails again keeps its mark. Answers as `run`."""
+        """Look again at every marked memory, once each. Return what `run` returns.
+
+        A memory that fails again keeps its mark.
+        """
         if not self.is_on:
             return False
         async with memories.open_read_connection(self._engine) as connection:
@@ -132,8 +141,11 @@ class Sweeper:
         return await self.run(agent, sweep_id)
 
     async def run(self, agent: AgentId, sweep_id: UUID) -> bool:
-        """Carries a sweep out to its end, from where another worker left it. Stops where it was cancelled or is taken over. Does nothing
-        while another sweep of the agent is under way, or where the settings switch sweeps off: False."""
+        """Carry a sweep out to its end, from where another worker left it.
+
+        Stop if it is cancelled or taken over. Return False, and do nothing, if another sweep of the
+        agent is under way or if the settings switch sweeps off.
+        """
         if not self.is_on:
             return False
         runner = uuid7()
@@ -180,12 +192,13 @@ class Sweeper:
     async def _renew_lease(
         self, agent: AgentId, sweep_id: UUID, runner: UUID, over: asyncio.Event
     ) -> None:
-        """Says that this runner lives, until its work is over."""
+        """Renew the lease of the sweep until its work is over."""
         while not await _set_within(over, sweep_runs.LEASE.total_seconds() / 3):
             try:
                 async with self._engine.begin() as connection:
                     await sweep_runs.renew_sweep_lease(connection, agent, sweep_id, runner)
-            except Exception as problem:  # the next one may come through in time
+            except Exception as problem:
+                # The next renewal may come through in time.
                 logger.warning("A sweep could not say that it lives: %s", type(problem).__name__)
 
     # --- judging -------------------------------------------------------------------------------------------------------
@@ -193,23 +206,24 @@ class Sweeper:
     async def _classify_memories(
         self, agent: AgentId, ids: Sequence[UUID], *, turns: Set[UUID] | None
     ) -> Sequence[ClassifiedItem]:
-        """The memories with the judges' word on what holds where they begin. Those that begin later and are near are held against them
-        too, unless they have `turns` of their own (None: every memory has)."""
+        """Return the memories with what judges say of the memories that hold when they begin.
+
+        Near memories that begin later are compared with them too, unless the sweep examines these
+        by themselves: they are in `turns`, or `turns` is None and every memory is examined.
+        """
         async with memories.open_read_connection(self._engine) as connection:
-            found = await sweep_work.read_memories_to_examine(connection, agent, ids)
-            items = [
-                item
-                for examined in found
-                for item in await self._find_candidates(connection, agent, examined, turns=turns)
-            ]
+            items: list[ClassifiedItem] = []
+            for examined in await sweep_work.read_memories_to_examine(connection, agent, ids):
+                items += await self._find_candidates(connection, agent, examined, turns=turns)
         places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
         async def classify_in_turn(item: ClassifiedItem) -> ClassifiedItem:
             async with places:
-                await asyncio.sleep(0)  # others get a turn
+                # Let other tasks run between two memories.
+                await asyncio.sleep(0)
                 return await self._judging.classify_one(agent, item)
 
-        return await asyncio.gather(*map(classify_in_turn, items))
+        return await asyncio.gather(*(classify_in_turn(item) for item in items))
 
     async def _find_candidates(
         self,
@@ -226,21 +240,14 @@ class Sweeper:
         moment, hits = await self._find_nearest(connection, agent, item, memory.belief.valid_from)
         before = tuple(hit for hit in hits if begins_before(hit.memory, memory))
         items = [replace(item, hits=before, seen_at=moment.known_at)]
-        if turns is not None:
-            moment, hits = await self._find_nearest(connection, agent, item, None)
-            later = [
-                hit
-                for hit in hits
-                if hit.memory.id not in turns and begins_before(memory, hit.memory)
-            ]
-            items += [
-                replace(
-                    self._item_from_memory(hit.memory, _NO_VECTOR),
-                    hits=(replace(hit, memory=memory),),
-                    seen_at=moment.known_at,
-                )
-                for hit in later
-            ]
+        if turns is None:
+            return items
+        moment, hits = await self._find_nearest(connection, agent, item, None)
+        for hit in hits:
+            if hit.memory.id not in turns and begins_before(memory, hit.memory):
+                later = self._item_from_memory(hit.memory, _NO_VECTOR)
+                earlier = replace(hit, memory=memory)
+                items.append(replace(later, hits=(earlier,), seen_at=moment.known_at))
         return items
 
     def _item_from_memory(self, memory: Memory, vector: NDArray[np.float32]) -> ClassifiedItem:
@@ -254,11 +261,11 @@ class Sweeper:
         item: ClassifiedItem,
         as_of: datetime | None,
     ) -> tuple[Moment, list[Hit]]:
-        comparing = ComparisonOptions(
-            self._encoder, self._rules.language, self._rules.max_candidates + 1
-        )  # it finds itself too
+        # The search finds the memory itself too, so it asks for one more.
+        limit = self._rules.max_candidates + 1
+        options = ComparisonOptions(self._encoder, self._rules.language, limit)
         moment, [hits] = await search.find_candidates(
-            connection, agent, [item.fact], [item.vector], comparing, as_of=as_of
+            connection, agent, [item.fact], [item.vector], options, as_of=as_of
         )
         return moment, [hit for hit in hits if hit.memory.id != item.new_id]
 
@@ -337,7 +344,7 @@ class Sweeper:
             return self._plan_one(write, run, item, moved=moved, left_alone=left_alone)
         except PalimpsestError as problem:
             logger.warning(
-                "Memory %s could not be held against others: %s",
+                "Memory %s could not be compared with others: %s",
                 item.new_id,
                 type(problem).__name__,
             )
@@ -390,15 +397,19 @@ async def _set_within(event: asyncio.Event, seconds: float) -> bool:
 
 
 def _describe_problem(problem: Exception) -> str:
-    """What went wrong, without the words of a fact: those of foreign errors quote whatever they met."""
-    own = isinstance(problem, PalimpsestError) and not isinstance(problem, EmbedderUnavailable)
-    return str(problem) if own else type(problem).__name__
+    """Return what went wrong, without the words of any fact.
+
+    Errors of other libraries quote whatever they met, so only their names are safe.
+    """
+    if isinstance(problem, PalimpsestError) and not isinstance(problem, EmbedderUnavailable):
+        return str(problem)
+    return type(problem).__name__
 
 
 async def _find_memories_left(
     connection: AsyncConnection, agent: AgentId, sweep: Sweep
 ) -> list[UUID]:
-    """What is left to examine, in order."""
+    """Return the memories left to examine, in order."""
     if sweep.origin is Origin.STORE:
         return await sweep_work.list_marked_memories(connection, agent)
     return await sweep_work.list_memories_to_sweep(
@@ -411,17 +422,18 @@ def _split_batches(ids: Sequence[UUID], size: int) -> Iterator[Sequence[UUID]]:
 
 
 def _advance_sweep(sweep: Sweep, ids: Sequence[UUID], batch: _Batch) -> Sweep:
+    """Return the sweep as it is once the batch is written."""
     counts = Counter(sweep.counts)
     for plan in batch.plans:
         counts.update(_count_changes(plan))
     counts["postponed"] += len(batch.marks)
-    findings = [*sweep.findings, *map(_finding_from_plan, batch.plans)][:MOST_FINDINGS]
+    findings = [*sweep.findings, *map(_build_finding, batch.plans)]
     return replace(
         sweep,
         place=ids[-1],
         examined=sweep.examined + len(ids),
         counts=dict(counts),
-        findings=findings,
+        findings=findings[:MOST_FINDINGS],
     )
 
 
@@ -439,15 +451,15 @@ def _count_changes(plan: Plan) -> dict[str, int]:
     return counted
 
 
-def _finding_from_plan(plan: Plan) -> dict[str, Any]:
-    """A change or a question as the sweep tells it: ids and names, no words of any fact."""
-    asked = plan.review.judgments if plan.review else ()
-    others = dict.fromkeys([*plan.superseded, *(j.memory_id for j in asked)])
+def _build_finding(plan: Plan) -> dict[str, Any]:
+    """Build what the sweep reports of a change or a question: ids and names, no words of a fact."""
+    judgments = plan.review.judgments if plan.review else ()
+    others = dict.fromkeys([*plan.superseded, *(j.memory_id for j in judgments)])
     return {
         "operation": plan.operation,
         "relation": plan.decision.relation,
         "memory_id": str(plan.target) if plan.target else None,
-        "others": list(map(str, others)),
+        "others": [str(memory_id) for memory_id in others],
         "confidence": plan.decision.confidence,
         "signals": [finding.name for finding in plan.decision.findings],
         "review": plan.review is not None,
