@@ -1,4 +1,4 @@
-"""The doctor: whether everything that must hold of an agent's tables holds, and putting right what can be computed anew."""
+"""Examining agents: find what is wrong in their tables, and repair what can be computed again."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -25,14 +25,15 @@ from app.store.log import archived as archived_log
 from app.store.log.archive_files import Archives, File
 
 _PAGE = 1_000
-_SETTLED = timedelta(minutes=10)  # a younger file may be that of an archive not committed yet
+# A younger file may belong to an archive that is not committed yet.
+_SETTLED = timedelta(minutes=10)
 
 
 class Doctor:
-    """Examines agents, one at a time: an examination holds a connection and a snapshot until it is done."""
+    """Examines agents, one at a time. Each examination holds a connection and a snapshot."""
 
     def __init__(self, engine: AsyncEngine, archives: Archives | None = None) -> None:
-        """`archives`: the files to look at too."""
+        """`archives` are the files to check too, if there are any."""
         self._engine = engine
         self._archives = archives
         self._turn = asyncio.Semaphore(1)
@@ -42,7 +43,7 @@ class Doctor:
             return await doctor_reads.count_agents(connection)
 
     async def iterate_agents(self) -> AsyncGenerator[AgentId]:
-        """Every agent, in order."""
+        """Yield every agent, in order."""
         after = ""
         while True:
             async with memory_store.open_read_connection(self._engine) as connection:
@@ -54,9 +55,9 @@ class Doctor:
             after = page[-1]
 
     async def examine_agent(self, agent: AgentId) -> AsyncGenerator[Fault]:
-        """What does not hold, as it is found, in one snapshot: writers neither wait nor disturb.
+        """Yield the faults of an agent in one snapshot. Its writers need not wait.
 
-        Close it (`aclose`) when reading stops early.
+        Close the generator (`aclose`) if reading stops early.
         """
         async with (
             self._turn,
@@ -70,25 +71,29 @@ class Doctor:
                 yield fault
 
     async def _check_files(self, agent: AgentId, archives: Archives) -> list[Fault]:
-        """Whether the archives are there as they were written, and nothing beside. An erasure may replace one meanwhile."""
+        """Compare the archive files with the database.
+
+        An erasure may replace a file meanwhile, so only files that the database still names count.
+        """
         async with memory_store.open_read_connection(self._engine) as connection:
-            files = await archived_log.list_archive_files(connection, agent)
-            found = {file: await archives.hash_file(file.name) for file in files.values()}
+            files = (await archived_log.list_archive_files(connection, agent)).values()
+            hashes = [(file, await archives.hash_file(file.name)) for file in files]
             still = (await archived_log.list_archive_files(connection, agent)).values()
-        faults = [
-            _build_file_fault(file, seen)
-            for file, seen in found.items()
-            if seen != file.sha256 and file in still
-        ]
-        for name in archives.list_unknown_files(
-            agent, [file.name for file in files.values()], unchanged_for=_SETTLED
-        ):
-            sentence = f"The file {name} belongs to no archive; it may hold what was erased. `palimpsest retain` removes it."
+        faults: list[Fault] = []
+        for file, seen in hashes:
+            if seen != file.sha256 and file in still:
+                faults.append(_build_file_fault(file, seen))
+        names = [file.name for file in files]
+        for name in archives.list_unknown_files(agent, names, unchanged_for=_SETTLED):
+            sentence = (
+                f"The file {name} belongs to no archive; it may hold what was erased. "
+                "`palimpsest retain` removes it."
+            )
             faults.append(Fault("archives", (name,), sentence))
         return faults
 
     async def repair_agent(self, agent: AgentId) -> list[Fault]:
-        """Puts right what has a remedy, and says what that was. The agent's writers wait meanwhile."""
+        """Apply every remedy there is, and return the faults that had one. Writers wait meanwhile."""
         call: Call[None] = Call(agent)
         repaired: list[Fault] = []
         remedies: list[Remedy] = []
@@ -103,13 +108,19 @@ class Doctor:
 
 
 def _build_file_fault(file: File, seen: bytes | None) -> Fault:
-    what = "is missing" if seen is None else "is not as it was written"
-    sentence = f"The archive {file.name} {what}. Bring it back from a copy, or give it up with `palimpsest retain --forget`."
+    state = "is missing" if seen is None else "is not as it was written"
+    sentence = (
+        f"The archive {file.name} {state}. Bring it back from a copy, "
+        "or give it up with `palimpsest retain --forget`."
+    )
     return Fault("archives", (file.name,), sentence)
 
 
 async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
-    """All checks of one agent: rules of one statement, then memory by memory, chain by chain, and what lies beside."""
+    """Run all checks: rules in SQL, then each memory, each chain, reverts and stored answers.
+
+    An agent that cannot be read is checked no further.
+    """
     unreadable = False
     async with aclosing(
         doctor_rules.stream_faults(connection, agent, doctor_rules.READABLE)
@@ -130,28 +141,32 @@ async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGene
 
 
 async def _check_memories(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
-    """Of ends, the chain and the log together say what is wrong; only those in which log and table differ are held until then."""
-    told_ends = {}
+    """Check each memory against its log, then each chain.
+
+    The chain and the log together say what is wrong with an end. So the ends in which log and
+    table differ are collected until the chains are read.
+    """
+    logged_ends = {}
     async with aclosing(doctor_reads.stream_stored_memories(connection, agent)) as memories:
         async for memory_id, stored, steps in memories:
             examined = check_memory(memory_id, stored, steps)
             if examined.logged_ends:
-                told_ends[memory_id] = examined.logged_ends
+                logged_ends[memory_id] = examined.logged_ends
             for fault in examined.faults:
                 yield fault
     async with aclosing(doctor_reads.stream_chains(connection, agent)) as chains:
         async for chain in chains:
-            for fault in check_chain(chain, told_ends):
+            for fault in check_chain(chain, logged_ends):
                 yield fault
 
 
 async def _check_reverts_and_answers(
     connection: AsyncConnection, agent: AgentId
 ) -> AsyncGenerator[Fault]:
-    """What was undone by what, and the answers kept for retries."""
+    """Check which operation undid which, and the answers kept for retries."""
     for fault in check_reverts(await doctor_reads.list_reverts(connection, agent)):
         yield fault
     async with aclosing(doctor_reads.stream_idempotency_rows(connection, agent)) as answers:
-        async for kept in answers:
-            for fault in check_answer(kept):
+        async for row in answers:
+            for fault in check_answer(row):
                 yield fault

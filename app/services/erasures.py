@@ -1,4 +1,4 @@
-"""Erasing: the bytes go, for privacy; the place in time stays. Lock, find what is meant, remove it everywhere, log, answer."""
+"""Erasing: remove the bytes everywhere, for privacy. The place in time stays."""
 
 import hmac
 import json
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ErasureScope:
-    """What to erase: exactly one of a memory, the chain that a memory is in, a session, the whole agent."""
+    """What to erase: a memory, the chain of a memory, a session, or the whole agent. One is set."""
 
     memory_id: UUID | None = None
     chain_id: UUID | None = None
@@ -36,18 +36,18 @@ class ErasureScope:
     def __str__(self) -> str:
         if self.whole_agent:
             return "this agent"
-        return (
-            f"session {self.session_id!r}"
-            if self.session_id is not None
-            else str(self.memory_id or self.chain_id)
-        )
+        if self.session_id is not None:
+            return f"session {self.session_id!r}"
+        return str(self.memory_id or self.chain_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was erased: of each memory the HMAC-SHA256 of its text (UTF-8) under `key`, which is told once and kept nowhere.
+    """What was erased.
 
-    `archives_pending`: files of archived operations, replaced by ones without what was erased, that could not be removed yet.
+    `digests` holds the HMAC-SHA256 of each memory's text (UTF-8) under `key`. The caller gets the
+    key once, and nobody stores it. `archives_pending` are old archive files without a successor in
+    the database that could not be removed yet.
     """
 
     log_id: UUID
@@ -60,8 +60,9 @@ class Receipt:
 class Eraser:
     """Removes texts, hashes and vectors everywhere.
 
-    Archives are written anew before the commit that names the new files; the old ones go after it. What a crash leaves over is named by
-    nothing, and whoever holds the agent's lock next to erase or archive removes it.
+    Archives are written again before the commit that names the new files, and the old files are
+    removed after it. A crash may leave files that the database does not name. Whoever holds the
+    agent's lock next to erase or to archive removes them.
     """
 
     def __init__(self, engine: AsyncEngine, archives: Archives) -> None:
@@ -127,13 +128,12 @@ class Eraser:
     async def _get_archive_files(
         self, connection: AsyncConnection, agent: AgentId
     ) -> Mapping[UUID, File]:
-        """The agent's archives. Raises ArchivesUnavailable where they could not be written anew."""
+        """Return the agent's archives. Raises ArchivesUnavailable if they cannot be rewritten."""
         files = await archived_log.list_archive_files(connection, agent)
         if files:
             self._archives.require_writable()
-        self._archives.remove(
-            self._archives.list_unknown_files(agent, [file.name for file in files.values()])
-        )
+        names = [file.name for file in files.values()]
+        self._archives.remove(self._archives.list_unknown_files(agent, names))
         return files
 
     async def _rewrite_archives(
@@ -143,15 +143,16 @@ class Eraser:
         files: Mapping[UUID, File],
         redaction: Mapping[str, Any],
     ) -> list[str]:
-        """Writes anew every archive that tells of what `given` says was erased; without it, gives up all of them. Returns the names of
-        the files that are to go when this is committed."""
-        replaced = []
+        """Rewrite every archive that holds what was erased, or give up all of them if all is erased.
+
+        An empty `redaction` means that everything of the agent is erased. Return the names of the
+        files to remove after the commit.
+        """
+        replaced: list[str] = []
         for archive_id, file in files.items():
-            new = (
-                await self._redact_archive(connection, agent, file, redaction)
-                if redaction
-                else None
-            )
+            new: File | None = None
+            if redaction:
+                new = await self._redact_archive(connection, agent, file, redaction)
             if new != file:
                 await archived_log.replace_file(connection, agent, archive_id, new)
                 replaced.append(file.name)
@@ -166,11 +167,8 @@ class Eraser:
         left = await archived_log.read_archived_log(connection, agent)
         if left == lines:
             return file
-        return await self._archives.write_file(
-            agent,
-            datetime.fromisoformat(json.loads(head)["first_at"]),
-            _iterate_lines([head, *left]),
-        )
+        first_at = datetime.fromisoformat(json.loads(head)["first_at"])
+        return await self._archives.write_file(agent, first_at, _iterate_lines([head, *left]))
 
 
 async def _read_texts(
@@ -200,7 +198,10 @@ async def _iterate_lines(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
 async def _get_ids_in_scope(
     connection: AsyncConnection, agent: AgentId, scope: ErasureScope
 ) -> Sequence[UUID]:
-    """The memories in the scope; a session may have none and still have been spoken in. Raises UnknownMemory."""
+    """Return the memories in the scope. Raises UnknownMemory.
+
+    A session may have no memory, and still have left texts in the log.
+    """
     if member := scope.memory_id or scope.chain_id:
         chain = await erasures.list_ids_in_chain(connection, agent, member)
         if not chain:

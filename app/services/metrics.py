@@ -1,4 +1,7 @@
-"""What is counted, for /metrics: of this process, or of all workers where PROMETHEUS_MULTIPROC_DIR names the folder they share."""
+"""Counters for /metrics, of this process or of all worker processes.
+
+All processes share the folder that PROMETHEUS_MULTIPROC_DIR names, if it is set.
+"""
 
 import os
 from collections.abc import Iterable
@@ -37,7 +40,7 @@ _TROUBLE = Counter(
 
 
 def count_operations(plans: Iterable[Plan]) -> None:
-    """Counts what was committed."""
+    """Count operations that were committed."""
     for plan in plans:
         _OPERATIONS.labels(plan.operation, plan.decision.relation, plan.decision.decided_by).inc()
         if plan.review:
@@ -52,13 +55,13 @@ def count_operations(plans: Iterable[Plan]) -> None:
 
 
 def count_held(stores: int) -> None:
-    """Counts stores that wait for a person because their agent is frozen."""
+    """Count stores that wait for a person because their agent is frozen."""
     if stores:
         _REVIEWS.labels(ReviewSource.FROZEN).inc(stores)
 
 
 def count_erasure() -> None:
-    """Counts an erasure that was committed."""
+    """Count an erasure that was committed."""
     _OPERATIONS.labels("ERASE", "NONE", "caller").inc()
 
 
@@ -73,7 +76,7 @@ _POOL = {
 
 
 def update_pool_gauges(engine: AsyncEngine) -> None:
-    """Sets the pool's gauges to what is so now."""
+    """Set the gauges of the pool to its present state."""
     pool = engine.sync_engine.pool
     assert isinstance(pool, Pool)
     _POOL["size"].set(pool.size())
@@ -82,7 +85,7 @@ def update_pool_gauges(engine: AsyncEngine) -> None:
 
 
 def render_metrics() -> bytes:
-    """Everything counted so far, in the text format of Prometheus."""
+    """Return everything counted so far, in the text format of Prometheus."""
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     if folder is None:
         return generate_latest(REGISTRY)
@@ -93,7 +96,7 @@ def render_metrics() -> bytes:
 
 
 def _forget_dead_workers(folder: Path) -> None:
-    """What a worker that was killed left behind would count as still under way."""
+    """Remove the gauges of killed workers, which would count as still in use."""
     for gauges in folder.glob("gauge_live*_*.db"):
         pid = int(gauges.stem.rpartition("_")[2])
         if not psutil.pid_exists(pid):

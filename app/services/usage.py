@@ -1,6 +1,6 @@
-"""What was answered is used: noted in memory as it is answered, and written down a few seconds later, off the request's way.
+"""Counting uses: they are noted in memory with each answer, and written a few seconds later.
 
-A process that is killed takes what it had noted with it: counters alone.
+A process that is killed loses what it has noted and not written. These are counters, nothing else.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import psycopg
@@ -20,14 +20,16 @@ from app.domain.agent import AgentId
 from app.store import usage
 from app.store.engine import read_clock
 
-MOST_NOTED = 50_000  # memories between two flushes, about 10 MB; what is used beyond is not counted
-PATIENCE = 5.0  # seconds for the last flush of a process
+# Memories noted between two flushes, about 10 MB. Uses of further memories are not counted.
+MOST_NOTED = 50_000
+# Seconds for the last flush of a process.
+PATIENCE = 5.0
 
 logger = logging.getLogger(__name__)
 
 
 class UsageCounter:
-    """Notes uses and writes them down every `every` seconds; 0: not at all."""
+    """Notes uses and writes them every `every` seconds. With 0, nothing is counted."""
 
     def __init__(self, engine: AsyncEngine, *, every: float) -> None:
         self._engine = engine
@@ -36,8 +38,9 @@ class UsageCounter:
         self._room = MOST_NOTED
 
     def note_uses(self, agent: AgentId, ids: Iterable[UUID]) -> None:
-        """These memories were answered just now."""
-        if self._every and (used := dict.fromkeys(ids, time.monotonic())):
+        """Note that these memories were answered just now."""
+        used = dict.fromkeys(ids, time.monotonic())
+        if self._every and used:
             self._add_uses(agent, used)
 
     def _add_uses(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
@@ -51,7 +54,7 @@ class UsageCounter:
 
     @asynccontextmanager
     async def flush_in_background(self) -> AsyncIterator[None]:
-        """While it is open, what is noted is written down every few seconds, and at its end what is left."""
+        """Write every few seconds what is noted, and the rest when the block ends."""
         ended = asyncio.Event()
         task = asyncio.create_task(self._keep_flushing(ended))
         try:
@@ -70,8 +73,10 @@ class UsageCounter:
             await self.flush()
 
     async def flush(self) -> None:
-        """Writes down what is noted, agent by agent. What cannot be written now stays noted."""
-        noted, self._noted, self._room = self._noted, defaultdict(dict), MOST_NOTED
+        """Write what is noted, agent by agent. What cannot be written now stays noted."""
+        noted = self._noted
+        self._noted = defaultdict(dict)
+        self._room = MOST_NOTED
         while noted:
             agent, used = noted.popitem()
             try:
@@ -86,8 +91,9 @@ class UsageCounter:
 
     async def _write_uses(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
         async with self._engine.begin() as connection:
-            now, here = await read_clock(connection), time.monotonic()
-            times = {
-                memory_id: now - timedelta(seconds=here - at) for memory_id, at in used.items()
-            }
+            now = await read_clock(connection)
+            here = time.monotonic()
+            times: dict[UUID, datetime] = {}
+            for memory_id, at in used.items():
+                times[memory_id] = now - timedelta(seconds=here - at)
             await usage.count_uses(connection, agent, times)
