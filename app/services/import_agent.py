@@ -1,4 +1,7 @@
-"""A native export brought back into an empty agent, exactly as it was: put aside first, then written and checked in one transaction."""
+"""Importing a native export into an empty agent, exactly as it was exported.
+
+Rows are checked and spooled first, then written and checked as a whole in one transaction.
+"""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,10 +26,12 @@ from app.store.transfer.imports import ImportTarget
 
 CHUNK = 100
 CHUNK_BYTES = 2**20
-# A machine whose clock is ahead by less is believed. More would move the known times of everything stored later.
+# A machine whose clock is ahead by less is believed. A later time would move the known times of
+# everything stored afterwards.
 AHEAD = timedelta(days=1)
 
-_ANY_TIME = datetime.max.replace(tzinfo=UTC)  # dates what a chain would change; here nothing may
+# Dates what settling a chain would change. In an import nothing may change.
+_ANY_TIME = datetime.max.replace(tzinfo=UTC)
 KNOWN_TIMES = (
     "created_at",
     "asserted_at",
@@ -41,7 +46,10 @@ DERIVED = ("derived_entity", "derived_key", "derived_value")
 
 @dataclass(frozen=True, slots=True)
 class ExportHeader:
-    """What an export says of itself. No `encoder`: it holds no vectors. No `agent`: it is of one that never was."""
+    """The header of an export.
+
+    `encoder` is None if the export holds no vectors. `agent` is None if the agent never existed.
+    """
 
     number: int
     encoder: str | None
@@ -55,7 +63,7 @@ class ExportHeader:
 
 @dataclass(frozen=True, slots=True)
 class ExportRow:
-    """A line of an export: its number, its type, its values by column, and its bytes."""
+    """A line of an export. `values` are by column, and `size` is in bytes."""
 
     number: int
     type: str
@@ -64,7 +72,10 @@ class ExportRow:
 
 
 class AgentImporter:
-    """Imports native exports. Nothing is kept unless every line is good and all of them together are an agent's history."""
+    """Imports native exports.
+
+    Nothing is stored unless every line is good and all lines together are the history of an agent.
+    """
 
     def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
         self._engine = engine
@@ -100,7 +111,7 @@ class AgentImporter:
             await write.keep(counts)
 
     async def _check_first(self, agent: AgentId, header: ExportHeader) -> ImportTarget:
-        """What can be refused before gigabytes arrive."""
+        """Refuse what can be refused before gigabytes arrive."""
         async with self._engine.begin() as connection:
             state = await imports.read_import_target(connection, agent)
         if not state.empty:
@@ -119,7 +130,10 @@ class AgentImporter:
         state: ImportTarget,
         spool: Spool,
     ) -> dict[str, int]:
-        """Every row as it will be written. No connection is held meanwhile: the caller may be slow, and the encoder is."""
+        """Spool every row as it will be written, and return how many there are of each type.
+
+        No connection is held meanwhile: the caller may be slow, and the encoder is.
+        """
         counts = {section.type: 0 for section in SECTIONS}
         fits = (header.encoder, header.dimensions) == (
             self._embedder.name,
@@ -136,27 +150,25 @@ class AgentImporter:
         return counts
 
     async def _encode_memories(self, memories: Sequence[ExportRow], *, anew: bool) -> None:
-        """Vectors, where the file has none or has those of another encoder."""
-        bare = [
-            row.values
-            for row in memories
-            if not _is_erased(row) and (anew or row.values["embedding"] is None)
-        ]
-        vectors = (
-            await self._embedder.encode([values["content"] for values in bare]) if bare else ()
-        )
-        for values, vector in zip(bare, vectors, strict=True):
+        """Make the vectors that the file lacks, or all of them `anew` for another encoder."""
+        missing: list[dict[str, Any]] = []
+        for row in memories:
+            if not _is_erased(row) and (anew or row.values["embedding"] is None):
+                missing.append(row.values)
+        if not missing:
+            return
+        vectors = await self._embedder.encode([values["content"] for values in missing])
+        for values, vector in zip(missing, vectors, strict=True):
             values["embedding"] = vector
 
 
 async def _chunk_rows(rows: AsyncIterator[ExportRow]) -> AsyncIterator[list[ExportRow]]:
-    """Rows of one type, few or small enough to be held at once."""
+    """Yield chunks of rows of one type, each small enough for memory."""
     chunk: list[ExportRow] = []
     size = 0
     async for row in rows:
-        if chunk and (
-            row.type != chunk[0].type or len(chunk) == CHUNK or size + row.size > CHUNK_BYTES
-        ):
+        full = len(chunk) == CHUNK or size + row.size > CHUNK_BYTES
+        if chunk and (full or row.type != chunk[0].type):
             yield chunk
             chunk, size = [], 0
         chunk.append(row)
@@ -170,35 +182,43 @@ def _is_erased(row: ExportRow) -> bool:
 
 
 def _check_row(row: ExportRow, header: ExportHeader, *, latest: datetime) -> None:
-    """Raises BadImportLine for what a line says that the header does not allow, or that no write leaves behind.
+    """Raise BadImportLine if the header does not allow the line, or no write leaves such a row.
 
-    A memory is used after the agent's last write too, but not after `latest`.
+    A memory may have been used after the agent's last write, but not after `latest`.
     """
     if header.last_known_at is None:
         raise BadImportLine(
             row.number,
             "The header says that there is no agent, so nothing may follow it but the `end` line.",
         )
+    _check_times(row, header.last_known_at, latest)
     values = row.values
-    for name in KNOWN_TIMES:
-        if (time := values.get(name)) is not None and time > header.last_known_at:
-            raise BadImportLine(
-                row.number,
-                f"{name} ({time.isoformat()}) lies after the agent's last_known_at in the header.",
-            )
-    if (used := values.get("last_accessed_at")) is not None and used > latest:
-        raise BadImportLine(
-            row.number,
-            f"last_accessed_at ({used.isoformat()}) lies more than a day in the future of this server's clock.",
-        )
-    if row.type in ("memory", "belief") and (values["superseded_by"] is None) != (
-        values["superseded_at"] is None
-    ):
+    one_missing = row.type in ("memory", "belief") and (
+        (values["superseded_by"] is None) != (values["superseded_at"] is None)
+    )
+    if one_missing:
         raise BadImportLine(
             row.number, "superseded_by and superseded_at are given together or not at all."
         )
     if row.type == "memory":
         _check_vector(row, header)
+
+
+def _check_times(row: ExportRow, last_known_at: datetime, latest: datetime) -> None:
+    for name in KNOWN_TIMES:
+        time = row.values.get(name)
+        if time is not None and time > last_known_at:
+            raise BadImportLine(
+                row.number,
+                f"{name} ({time.isoformat()}) lies after the agent's last_known_at in the header.",
+            )
+    used = row.values.get("last_accessed_at")
+    if used is not None and used > latest:
+        raise BadImportLine(
+            row.number,
+            f"last_accessed_at ({used.isoformat()}) lies more than a day in the future of this "
+            "server's clock.",
+        )
 
 
 def _check_vector(row: ExportRow, header: ExportHeader) -> None:
@@ -215,24 +235,31 @@ def _check_vector(row: ExportRow, header: ExportHeader) -> None:
 
 
 def _translate_memories(memories: Sequence[ExportRow], languages: Mapping[str, int]) -> None:
-    """Languages by this server's numbers, and hashes made here: those of a file are not trusted, except of an erased text."""
+    """Replace the names of languages by this server's numbers, and compute the hashes.
+
+    The hashes of a file are not trusted. Those of an erased text cannot be computed, so they stay.
+    """
     for row in memories:
-        language = row.values["language"]
+        values = row.values
+        language = values["language"]
         if language not in languages:
             raise BadImportLine(
                 row.number,
-                f"This Postgres has no text search configuration {language!r}. Create it, then import again.",
+                f"This Postgres has no text search configuration {language!r}. Create it, then "
+                "import again.",
             )
-        row.values["language"] = languages[language]
-        if len({row.values[name] is None for name in DERIVED}) > 1:
+        values["language"] = languages[language]
+        if len({values[name] is None for name in DERIVED}) > 1:
             raise BadImportLine(
                 row.number, f"{', '.join(DERIVED)} are given together or not at all."
             )
         if not _is_erased(row):
-            derived = dict(
-                zip(("entity", "key", "value"), (row.values[name] for name in DERIVED), strict=True)
-            )
-            row.values.update(compute_from_words({**row.values, "derived": derived}))
+            derived = {
+                "entity": values["derived_entity"],
+                "key": values["derived_key"],
+                "value": values["derived_value"],
+            }
+            values.update(compute_from_words({**values, "derived": derived}))
 
 
 async def _write_rows(
@@ -257,7 +284,10 @@ async def _write_rows(
 
 
 def _check_chain(chain: Sequence[Version]) -> None:
-    """Raises DamagedImport unless the chain has its first version, and every version the end that the chain gives it (DESIGN §2)."""
+    """Raise DamagedImport unless the chain is whole (DESIGN §2).
+
+    It must hold its first version, and every version must end where the chain says that it ends.
+    """
     if all(version.id != version.chain_id for version in chain):
         raise DamagedImport(
             f"Memory {chain[0].chain_id}, the first of its chain, is in another chain."

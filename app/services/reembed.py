@@ -1,4 +1,4 @@
-"""Changing the model of all vectors: make the new ones beside the old, a few at a time; then exchange them in one short step."""
+"""Changing the model of all vectors: make new ones, a few at a time, then exchange them at once."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -12,35 +12,44 @@ from app.embedding import Embedder
 from app.store import memories, reembed
 from app.store.reembed import START, CannotChange, UnembeddedMemory
 
-CHUNK = 256  # memories per transaction, and the most that a killed run loses
-FEW = 64  # so many may be left for the last step, in which writers wait
-WRITERS_WAIT = 5.0  # seconds, at most
+# Memories per transaction, and the most that a killed run loses.
+CHUNK = 256
+# Memories that may be left for the last step, in which writers wait.
+FEW = 64
+# Seconds that writers wait at most.
+WRITERS_WAIT = 5.0
 ATTEMPTS = 30
-PAUSE = 1.0  # seconds between attempts
+# Seconds between attempts.
+PAUSE = 1.0
 
 Report = Callable[[int, int], None]
 
 
 class ReembedStopped(PalimpsestError):
-    """The encoder failed on the way. What was done is kept."""
+    """The encoder failed on the way. The vectors made so far are kept."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"{reason} What is done is kept, and everything still works with the old model: run `palimpsest reembed` again."
+            f"{reason} What is done is kept, and everything still works with the old model: "
+            "run `palimpsest reembed` again."
         )
 
 
 class Reembedder:
-    """Gives a database the vectors of another model. Whoever reads and writes it meanwhile keeps the old one until the last moment."""
+    """Gives a database the vectors of another model.
+
+    Readers and writers keep the old vectors until the last moment.
+    """
 
     def __init__(self, engine: AsyncEngine, embedder: Embedder) -> None:
         self._engine = engine
         self._embedder = embedder
 
     async def run(self, report: Report) -> bool:
-        """Does what is still to do and tells how many of how many memories it has done. False where nothing was to do.
+        """Make all vectors that are missing, and report how many of how many are done.
 
-        A run that was killed is gone on with. Raises ReembedStopped and CannotChange.
+        Return False if there was nothing to do. A run continues one that was killed.
+        Raises ReembedStopped and CannotChange.
         """
         async with reembed.lock_reembedding(self._engine):
             if not await self._begin_change():
@@ -75,7 +84,7 @@ class Reembedder:
                 return
 
     async def _make_vectors(self) -> AsyncIterator[int]:
-        """One pass over those that wait; yields how many of them are done now."""
+        """Go once over the memories without a new vector, and yield how many got one."""
         after = START
         while waiting := await self._read_waiting(after):
             vectors = await self._encode_texts(waiting)
@@ -92,7 +101,10 @@ class Reembedder:
         return await self._embedder.encode([memory.content for memory in waiting])
 
     async def _exchange_vectors(self) -> bool:
-        """The last step: writers wait while what they wrote since the last pass is encoded. False where that was too much."""
+        """Exchange the vectors, while writers wait for what they wrote since the last pass.
+
+        Return False if that was too much to encode in time.
+        """
         try:
             async with (
                 asyncio.timeout(WRITERS_WAIT),
@@ -113,7 +125,7 @@ class Reembedder:
 
 
 async def _retry_while_locked(step: Callable[[], Awaitable[bool]]) -> bool:
-    """The step's answer, tried again for a while where the tables were not to be had. Raises CannotChange after that."""
+    """Repeat the step while the tables are locked. Raises CannotChange if they stay locked."""
     for _ in range(ATTEMPTS - 1):
         try:
             return await step()

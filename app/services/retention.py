@@ -1,7 +1,8 @@
-"""Retention: what ended long ago gets cold, and old operations leave the log for archive files. One agent at a time, in small batches.
+"""Retention: cool what ended long ago, and move old operations from the log to archive files.
 
-A batch of operations is one transaction: fold them into checkpoints, write the file, remove them from the log. The file is on disk before
-the commit that names it; one that no commit named is the rest of a run that was cut off, and the next one removes it.
+A batch of operations is one transaction: fold them into checkpoints, write the file, remove them
+from the log. The file is on disk before the commit that names it. A run that is cut off may leave
+a file that no commit names, and the next run removes it.
 """
 
 import json
@@ -29,8 +30,12 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class RetentionReport:
-    """What a run did, or a dry run would do: memories cooled; operations archived, and as old ones kept back; files removed that
-    belonged to no archive; answers forgotten that no retry gets any more."""
+    """Counts of what a run did, or a dry run would do.
+
+    `kept_back`: operations old enough to archive that had to stay in the log.
+    `removed_files`: files that belonged to no archive.
+    `forgotten_answers`: stored answers too old for any retry.
+    """
 
     cooled: int = 0
     archived: int = 0
@@ -59,13 +64,16 @@ class Retention:
         self._engine = engine
         self._archives = archives
         self._cold_after = settings.cold_after
-        self._audit = settings.archive_after
+        self._archive_after = settings.archive_after
 
     async def retain_agent(
         self, agent: AgentId, *, report_progress: Callable[[int], None] = lambda _: None
     ) -> RetentionReport:
-        """What there is to do for one agent; writers of the agent wait for a batch at most. `progressed` is told how many rows each
-        batch did. Raises ArchivesUnavailable, LogDamaged: then nothing of the batch is done."""
+        """Carry out retention for one agent. Its writers wait for one batch at most.
+
+        `report_progress` gets the number of rows of each batch.
+        Raises ArchivesUnavailable or LogDamaged, and then the batch is not done.
+        """
         cooled = await self._cool_memories(agent, report_progress)
         async with self._open_batch(agent) as connection:
             forgotten = await log_retention.remove_expired_answers(connection, agent)
@@ -75,43 +83,33 @@ class Retention:
         return RetentionReport(cooled, moved, kept_back, removed, forgotten)
 
     async def preview_retention(self, agent: AgentId) -> RetentionReport:
-        """What `retain` would do."""
+        """Return what `retain_agent` would do."""
+        cooled, leaving, kept_back = 0, 0, 0
         async with memories.open_read_connection(self._engine) as connection:
-            cooled = (
-                await log_retention.count_coolable(connection, agent, self._cold_after)
-                if self._cold_after
-                else 0
-            )
-            leaving, kept = (
-                await log_retention.count_leaving(connection, agent, self._audit)
-                if self._audit
-                else (0, 0)
-            )
-            beside = self._archives.list_unknown_files(
-                agent,
-                [
-                    file.name
-                    for file in (await archived_log.list_archive_files(connection, agent)).values()
-                ],
-            )
+            if self._cold_after:
+                cooled = await log_retention.count_coolable(connection, agent, self._cold_after)
+            if self._archive_after:
+                leaving, kept_back = await log_retention.count_leaving(
+                    connection, agent, self._archive_after
+                )
+            stray = await self._list_stray_files(connection, agent)
             answers = await log_retention.count_expired_answers(connection, agent)
-        return RetentionReport(cooled, leaving, kept, len(beside), answers)
+        return RetentionReport(cooled, leaving, kept_back, len(stray), answers)
 
     async def give_up_archive(self, agent: AgentId, name: str) -> None:
-        """Gives up an archive, as when its file is lost or damaged: the file, if it is there, and that there should be one. Raises
-        InvalidFact where no archive of the agent has that name."""
+        """Give up an archive whose file is lost or damaged, and remove the file if it exists.
+
+        Raises InvalidFact if the agent has no archive of that name.
+        """
         async with self._open_batch(agent) as connection:
-            found = {
-                file.name: archive_id
-                for archive_id, file in (
-                    await archived_log.list_archive_files(connection, agent)
-                ).items()
-            }
-            if name not in found:
+            files = await archived_log.list_archive_files(connection, agent)
+            archive_ids = {file.name: archive_id for archive_id, file in files.items()}
+            if name not in archive_ids:
                 raise InvalidFact(
-                    f"Agent {agent!r} has no archive {name!r}. `palimpsest doctor` names those that are missing or damaged."
+                    f"Agent {agent!r} has no archive {name!r}. `palimpsest doctor` names those "
+                    "that are missing or damaged."
                 )
-            await archived_log.replace_file(connection, agent, found[name], None)
+            await archived_log.replace_file(connection, agent, archive_ids[name], None)
         self._archives.remove([name])
 
     @asynccontextmanager
@@ -135,24 +133,26 @@ class Retention:
         return total
 
     async def _remove_stray_files(self, connection: AsyncConnection, agent: AgentId) -> int:
-        """Removes files that belong to no archive. Nobody else can be writing one: that needs the agent's lock."""
-        beside = self._archives.list_unknown_files(
-            agent,
-            [
-                file.name
-                for file in (await archived_log.list_archive_files(connection, agent)).values()
-            ],
-        )
-        return len(beside) - len(self._archives.remove(beside))
+        """Remove files that belong to no archive, and return how many.
+
+        Nobody else can be writing such a file, because that takes the agent's lock.
+        """
+        stray = await self._list_stray_files(connection, agent)
+        return len(stray) - len(self._archives.remove(stray))
+
+    async def _list_stray_files(self, connection: AsyncConnection, agent: AgentId) -> list[str]:
+        files = await archived_log.list_archive_files(connection, agent)
+        names = [file.name for file in files.values()]
+        return list(self._archives.list_unknown_files(agent, names))
 
     async def _archive_operations(
         self, agent: AgentId, report_progress: Callable[[int], None]
     ) -> int:
         total = 0
-        while self._audit:
+        while self._archive_after:
             async with self._open_batch(agent) as connection:
                 batch = await log_retention.find_next_batch(
-                    connection, agent, self._audit, limit=_AT_ONCE
+                    connection, agent, self._archive_after, limit=_AT_ONCE
                 )
                 if batch is None:
                     break
@@ -175,19 +175,16 @@ class Retention:
 async def _render_archive(
     connection: AsyncConnection, agent: AgentId, batch: Batch
 ) -> AsyncGenerator[bytes]:
-    """The lines of an archive: a header, and each operation in order, as an export tells it."""
-    span = {
-        name: time.astimezone(UTC).isoformat()
-        for name, time in (("first_at", batch.first_at), ("last_at", batch.last_at))
-    }
-    head = {
+    """Yield the lines of an archive: a header, then each operation in order, as in an export."""
+    header = {
         "type": "palimpsest-archive",
         "format": FORMAT,
         "agent_id": agent,
         "operations": len(batch.ids),
-        **span,
+        "first_at": batch.first_at.astimezone(UTC).isoformat(),
+        "last_at": batch.last_at.astimezone(UTC).isoformat(),
     }
-    yield json.dumps(head, ensure_ascii=False).encode() + b"\n"
+    yield json.dumps(header, ensure_ascii=False).encode() + b"\n"
     async with aclosing(archived_log.stream_log_lines(connection, agent, batch.ids)) as lines:
         async for line in lines:
             yield line

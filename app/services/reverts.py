@@ -192,9 +192,9 @@ async def _find_operations_to_revert(
 async def _skip_restored_relationships(
     connection: AsyncConnection, agent: AgentId, chosen: Sequence[LoggedOperation]
 ) -> list[LoggedOperation]:
-    """Return the operations without the relationships that were added again since they removed them.
+    """Drop relationships that an operation removed and that somebody has added again since.
 
-    The reverts need not restore these.
+    The revert of the operation need not restore them.
     """
     removed = [link for done in chosen for link in done.unlinked]
     if not removed:

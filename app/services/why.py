@@ -1,4 +1,4 @@
-"""Why a memory stands as it does: gather what the log, reviews and vetoes say of its chain, and tell it."""
+"""Explaining why a memory is as it is, from the log, reviews and vetoes of its chain."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +19,10 @@ from app.store.memories import Point
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """A memory, its story, and the moment of both. `archived_until`: up to then the story lacks operations that were archived."""
+    """A memory and its story, both as of the moment.
+
+    The story lacks operations up to `archived_until`, because they were archived.
+    """
 
     memory: Memory
     story: Story
@@ -28,30 +31,35 @@ class Why:
 
 
 async def explain_why(engine: AsyncEngine, agent: AgentId, memory_id: UUID, point: Point) -> Why:
-    """The story of one memory in six statements, whatever its length. Raises UnknownMemory where it was not known then."""
+    """Return the story of one memory, in six statements whatever its length.
+
+    Raises UnknownMemory if the memory was not known at the point.
+    """
     async with memories.open_read_connection(engine) as connection:
         page = await memories.list_chain(connection, agent, memory_id, point)
-        memory = next((memory for memory in page.memories if memory.id == memory_id), None)
-        if memory is None:
+        versions = {version.id: version for version in page.memories}
+        if memory_id not in versions:
             raise UnknownMemory(memory_id)
-        known, since = page.moment.known_at, min(version.created_at for version in page.memories)
-        chain = frozenset(version.id for version in page.memories)
-        entries = await log_why.list_entries_on(connection, agent, chain, known)
-        apart = await log_why.list_vetoed_entries(
-            connection, agent, chain, since=since, known_at=known
+        chain = frozenset(versions)
+        known_at = page.moment.known_at
+        since = min(version.created_at for version in page.memories)
+        entries = await log_why.list_entries_on(connection, agent, chain, known_at)
+        vetoed = await log_why.list_vetoed_entries(
+            connection, agent, chain, since=since, known_at=known_at
         )
-        proposals = await log_why.list_proposals_about(connection, agent, chain, known)
-        named = chain.union(
-            *(entry.ids for entry in (*entries, *apart)), *(proposal.ids for proposal in proposals)
-        )
-        named |= {
-            pair.memory_id for entry in entries for pair in find_vetoed_memories(entry, chain)
-        }
-        texts = await log_why.find_known_texts(connection, agent, named, known)
+        proposals = await log_why.list_proposals_about(connection, agent, chain, known_at)
+        named = set(chain)
+        for entry in (*entries, *vetoed):
+            named.update(entry.ids)
+        for proposal in proposals:
+            named.update(proposal.ids)
+        for entry in entries:
+            named.update(pair.memory_id for pair in find_vetoed_memories(entry, chain))
+        texts = await log_why.find_known_texts(connection, agent, named, known_at)
         until = await archived_log.find_archived_until(
-            connection, agent, since=since, known_at=known
+            connection, agent, since=since, known_at=known_at
         )
-    told = build_story(
-        StoryMaterial(memory, chain, entries, apart, proposals, texts), page.moment.as_of, known
-    )
-    return Why(memory, told, page.moment, until)
+    memory = versions[memory_id]
+    material = StoryMaterial(memory, chain, entries, vetoed, proposals, texts)
+    story = build_story(material, page.moment.as_of, known_at)
+    return Why(memory, story, page.moment, until)
