@@ -196,8 +196,8 @@ class Remember:
             merged=item.merged,
             retracts=item.verdict.retracts,
         )
-        if item.verdict.asked or command.settles:
-            plan = replace(plan, model_cost=item.verdict.asked, settled=command.settles)
+        if item.verdict.model_cost or command.settles:
+            plan = replace(plan, model_cost=item.verdict.model_cost, settled=command.settles)
         look_again = MOVED if moved else item.verdict.look_again
         if self._is_left_open(item, chains):
             look_again = "stored without comparing it with its slot"

@@ -381,7 +381,7 @@ class Sweeper:
             now=write.next_known_time(),
             proposes=write.mode is not Mode.LIVE,
         )
-        return replace(plan, model_cost=item.verdict.asked) if plan else None
+        return replace(plan, model_cost=item.verdict.model_cost) if plan else None
 
 
 def _find_moved(item: ClassifiedItem, stored_revisions: Mapping[UUID, int]) -> set[UUID]:
