@@ -42,7 +42,7 @@ Vectors = Mapping[UUID, NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Result_contra]):
-    """A call that writes: to which agent, what the log notes about it, and its key if it has one."""
+    """A call that writes: its agent, what the log notes about it, and its key if it has one."""
 
     agent: AgentId
     info: CallInfo = field(default_factory=CallInfo)
@@ -124,7 +124,7 @@ class AgentWrite(Generic[Result_contra]):
         self._applied: list[Plan] = []
         self._logged: list[LoggedPlan] = []
 
-    # --- reading under the lock ---------------------------------------------------------------------
+    # --- reading under the lock ------------------------------------------------------------------
 
     @property
     def mode(self) -> Mode:
@@ -148,7 +148,11 @@ class AgentWrite(Generic[Result_contra]):
     ) -> Chains:
         """Read the chains that a plan may touch, and the database's clock."""
         self.chains, self._clock = await chains.read_picture(
-            self.connection, self.agent, facts=facts, ids=ids, withdrawable=withdrawable
+            self.connection,
+            self.agent,
+            facts=facts,
+            ids=ids,
+            withdrawable=withdrawable,
         )
         return self.chains
 
@@ -161,7 +165,7 @@ class AgentWrite(Generic[Result_contra]):
         self._clock = await engine.read_clock(self.connection)
         return self._clock
 
-    # --- planning -----------------------------------------------------------------------------------
+    # --- planning --------------------------------------------------------------------------------
 
     @property
     def clock(self) -> datetime:
@@ -191,7 +195,7 @@ class AgentWrite(Generic[Result_contra]):
         self.use_known_time(plan.now)
         self._planned.append(plan)
 
-    # --- writing ------------------------------------------------------------------------------------
+    # --- writing ---------------------------------------------------------------------------------
 
     async def apply(
         self,
@@ -247,7 +251,11 @@ class AgentWrite(Generic[Result_contra]):
         all_stale = await relationships.find_made_stale(self.connection, self.agent, self._applied)
         outcomes: list[Outcome] = []
         for plan, logged, hints, stale in zip(
-            self._applied, self._logged, all_hints, all_stale, strict=True
+            self._applied,
+            self._logged,
+            all_hints,
+            all_stale,
+            strict=True,
         ):
             memory = stored.get(plan.target) if plan.target else None
             written = None if self._dry_run else logged
@@ -265,7 +273,7 @@ class AgentWrite(Generic[Result_contra]):
         if any(plan.look_again for plan in self._applied):
             self._get_setup().wake_for_marks(self.agent)
 
-    # --- pieces -------------------------------------------------------------------------------------
+    # --- pieces ----------------------------------------------------------------------------------
 
     def _get_setup(self) -> WriteSetup:
         assert self._setup is not None, "a write that plans is opened with its setup"
@@ -277,7 +285,7 @@ class AgentWrite(Generic[Result_contra]):
         return [tuple(find_plan_hints(plan, self.chains, rejections)) for plan in self._applied]
 
     async def _find_rejections(self) -> Sequence[Rejection]:
-        """Read what people rejected before, if a plan may repeat it. Costs one statement at most."""
+        """Read what people rejected before, if a plan may repeat it: one statement at most."""
         about: set[UUID] = set()
         texts: set[bytes] = set()
         slots: set[bytes] = set()
@@ -291,7 +299,12 @@ class AgentWrite(Generic[Result_contra]):
         if not about:
             return ()
         return await find_rejected(
-            self.connection, self.agent, about, texts, slots, limit=MOST_REJECTED
+            self.connection,
+            self.agent,
+            about,
+            texts,
+            slots,
+            limit=MOST_REJECTED,
         )
 
 

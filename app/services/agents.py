@@ -13,7 +13,10 @@ AgentRow = Mapping[str, Any]
 
 
 async def set_agent_mode(
-    engine: AsyncEngine, call: Call[AgentRow], agent: AgentId, mode: Mode | None
+    engine: AsyncEngine,
+    call: Call[AgentRow],
+    agent: AgentId,
+    mode: Mode | None,
 ) -> AgentRow:
     """Set what becomes of changes to an agent's memories; None means as the settings say.
 

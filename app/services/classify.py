@@ -157,7 +157,11 @@ class Classifier:
     """
 
     def __init__(
-        self, engine: AsyncEngine, embedder: Embedder, cascade: Cascade, rules: StoreSettings
+        self,
+        engine: AsyncEngine,
+        embedder: Embedder,
+        cascade: Cascade,
+        rules: StoreSettings,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
@@ -234,7 +238,10 @@ class Classifier:
         return facts
 
     async def _classify_some(
-        self, agent: AgentId, items: Sequence[ClassifiedItem], neighbours: BatchNeighbours
+        self,
+        agent: AgentId,
+        items: Sequence[ClassifiedItem],
+        neighbours: BatchNeighbours,
     ) -> Sequence[ClassifiedItem]:
         """Compare and judge the items that go to judges, and return all of them in order."""
         undecided = [item for item in items if item.tier is not Classify.OFF]
@@ -270,14 +277,21 @@ class Classifier:
                 facts = [item.fact for item in chunk]
                 vectors = [item.vector for item in chunk]
                 moment, near = await search.find_candidates(
-                    connection, agent, facts, vectors, options
+                    connection,
+                    agent,
+                    facts,
+                    vectors,
+                    options,
                 )
                 for item, hits in zip(chunk, near, strict=True):
                     compared.append(replace(item, hits=tuple(hits), seen_at=moment.known_at))
         return compared
 
     async def classify_one(
-        self, agent: AgentId, item: ClassifiedItem, neighbours: Sequence[Hit] = ()
+        self,
+        agent: AgentId,
+        item: ClassifiedItem,
+        neighbours: Sequence[Hit] = (),
     ) -> ClassifiedItem:
         """Judge the item against its hits and these neighbours from its batch."""
         if item.tier in (Classify.OFF, Classify.RULES):

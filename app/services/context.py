@@ -44,7 +44,11 @@ class ContextComposer:
     """Composes contexts. No connection is held while the encoder runs."""
 
     def __init__(
-        self, engine: AsyncEngine, searcher: Searcher, usage: UsageCounter, half_lives: HalfLives
+        self,
+        engine: AsyncEngine,
+        searcher: Searcher,
+        usage: UsageCounter,
+        half_lives: HalfLives,
     ) -> None:
         self._engine = engine
         self._searcher = searcher
@@ -52,7 +56,13 @@ class ContextComposer:
         self._half_lives = half_lives
 
     async def compose(
-        self, agent: AgentId, query: str | None, *, budget: int, filters: Filters, point: Point
+        self,
+        agent: AgentId,
+        query: str | None,
+        *,
+        budget: int,
+        filters: Filters,
+        point: Point,
     ) -> ComposedContext:
         """Return what holds at the point, most useful first, in at most `budget` tokens.
 
@@ -84,7 +94,11 @@ class ContextComposer:
         return ComposedContext(moment, context, found)
 
     async def _find_hints(
-        self, agent: AgentId, shown: Sequence[Memory], point: Point, moment: Moment
+        self,
+        agent: AgentId,
+        shown: Sequence[Memory],
+        point: Point,
+        moment: Moment,
     ) -> dict[UUID, list[Hint]]:
         """Return what keeps changing among the items, as known at the point."""
         at = min(moment.as_of, point.known_at or moment.as_of)
@@ -100,7 +114,12 @@ class ContextComposer:
         return hints.find_memory_hints(shown, lines, at)
 
     async def _find_nearest(
-        self, agent: AgentId, query: str, filters: Filters, point: Point, moment: Moment
+        self,
+        agent: AgentId,
+        query: str,
+        filters: Filters,
+        point: Point,
+        moment: Moment,
     ) -> list[Memory]:
         """Return the memories nearest to the query, nearest first.
 
@@ -108,13 +127,19 @@ class ContextComposer:
         """
         question = Question(query, mode="hybrid", limit=NEAREST)
         nearest = await self._searcher.find_nearest(
-            agent, question, filters, Point(moment.as_of, point.known_at)
+            agent,
+            question,
+            filters,
+            Point(moment.as_of, point.known_at),
         )
         near = [hit.memory for hit in nearest.hits]
         return [memory for memory in near if _get_known_since(memory) <= moment.known_at]
 
     def _build_item(
-        self, memory: Memory, moment: Moment, ranks: Mapping[UUID, int] | None
+        self,
+        memory: Memory,
+        moment: Moment,
+        ranks: Mapping[UUID, int] | None,
     ) -> ContextItem:
         usefulness = compute_strength(memory, moment.as_of, self._half_lives)
         if ranks is not None:

@@ -93,7 +93,7 @@ class Doctor:
         return faults
 
     async def repair_agent(self, agent: AgentId) -> list[Fault]:
-        """Apply every remedy there is, and return the faults that had one. Writers wait meanwhile."""
+        """Apply every remedy, and return the faults that had one. Writers wait meanwhile."""
         call: Call[None] = Call(agent)
         repaired: list[Fault] = []
         remedies: list[Remedy] = []

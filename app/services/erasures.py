@@ -113,7 +113,12 @@ class Eraser:
                 raise NothingToErase(str(scope))
             digests = _digest_texts(key, texts)
             await erasures.log_erasure(
-                connection, agent, log_id, digests, now=now, request_id=call.info.request_id
+                connection,
+                agent,
+                log_id,
+                digests,
+                now=now,
+                request_id=call.info.request_id,
             )
             receipt = Receipt(log_id, now, key, digests)
             await write.keep(receipt)
@@ -143,10 +148,10 @@ class Eraser:
         files: Mapping[UUID, File],
         redaction: Mapping[str, Any],
     ) -> list[str]:
-        """Rewrite every archive that holds what was erased, or give up all of them if all is erased.
+        """Rewrite every archive that holds what was erased.
 
-        An empty `redaction` means that everything of the agent is erased. Return the names of the
-        files to remove after the commit.
+        An empty `redaction` means that everything of the agent is erased, and all archives are
+        given up. Return the names of the files to remove after the commit.
         """
         replaced: list[str] = []
         for archive_id, file in files.items():
@@ -159,7 +164,11 @@ class Eraser:
         return replaced
 
     async def _redact_archive(
-        self, connection: AsyncConnection, agent: AgentId, file: File, redaction: Mapping[str, Any]
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        file: File,
+        redaction: Mapping[str, Any],
     ) -> File:
         head, *lines = await self._archives.read_file_lines(file)
         await archived_log.load_archived_log(connection, agent, lines)
@@ -172,7 +181,10 @@ class Eraser:
 
 
 async def _read_texts(
-    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], scope: ErasureScope
+    connection: AsyncConnection,
+    agent: AgentId,
+    ids: Sequence[UUID],
+    scope: ErasureScope,
 ) -> dict[UUID, str]:
     """Return the texts to erase. Raises Erased if the memory that the scope names has none."""
     rows = erasures.stream_unerased_texts(connection, agent, ids)
@@ -211,7 +223,11 @@ async def _get_ids_in_scope(
 
 
 async def _with_descendants(
-    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], *, cascade: bool
+    connection: AsyncConnection,
+    agent: AgentId,
+    ids: Sequence[UUID],
+    *,
+    cascade: bool,
 ) -> Sequence[UUID]:
     merged = await erasures.find_merge_descendants(connection, agent, ids)
     if merged and not cascade:

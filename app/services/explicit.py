@@ -42,7 +42,10 @@ class ExplicitChanger:
         self._setup = setup
 
     async def supersede_by_content(
-        self, call: Call[Outcome], target: Target, fact: Fact
+        self,
+        call: Call[Outcome],
+        target: Target,
+        fact: Fact,
     ) -> Outcome:
         """Put new content in the memory's place."""
         [vector] = await self._embedder.encode([fact.content])
@@ -91,7 +94,11 @@ class ExplicitChanger:
 
         def plan_amendment(chains: Chains, now: datetime) -> Plan:
             return plan_amend(
-                target.memory_id, chains, now=now, claims=belief_changes, metadata=metadata
+                target.memory_id,
+                chains,
+                now=now,
+                claims=belief_changes,
+                metadata=metadata,
             )
 
         return await self._write_change(call, target, plan_amendment)
@@ -108,7 +115,11 @@ class ExplicitChanger:
         encoder = None if vector is None else self._embedder.name
         ids = [target.memory_id, *other_ids]
         async with agent_write(
-            self._engine, call, setup=self._setup, refuse_frozen=True, encoder=encoder
+            self._engine,
+            call,
+            setup=self._setup,
+            refuse_frozen=True,
+            encoder=encoder,
         ) as write:
             chains = await write.read_chains(ids=ids, withdrawable=ids)
             _require_revision(chains, target)

@@ -87,7 +87,11 @@ class KeyedCall:
 
     async def store_answer(self, connection: AsyncConnection, answer: StoredAnswer) -> None:
         await idempotency.save_idempotency_record(
-            connection, self._agent, self._key, fingerprint=self._hash.digest(), answer=answer
+            connection,
+            self._agent,
+            self._key,
+            fingerprint=self._hash.digest(),
+            answer=answer,
         )
 
 

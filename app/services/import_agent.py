@@ -83,7 +83,10 @@ class AgentImporter:
         self._setup = setup
 
     async def import_rows(
-        self, call: Call[dict[str, int]], header: ExportHeader, rows: AsyncIterator[ExportRow]
+        self,
+        call: Call[dict[str, int]],
+        header: ExportHeader,
+        rows: AsyncIterator[ExportRow],
     ) -> dict[str, int]:
         """Return how many rows of each type were brought back.
 
@@ -101,10 +104,18 @@ class AgentImporter:
         return counts
 
     async def _write_spool(
-        self, call: Call[dict[str, int]], header: ExportHeader, counts: dict[str, int], spool: Spool
+        self,
+        call: Call[dict[str, int]],
+        header: ExportHeader,
+        counts: dict[str, int],
+        spool: Spool,
     ) -> None:
         async with agent_write(
-            self._engine, call, setup=self._setup, refuse_frozen=True, encoder=self._embedder.name
+            self._engine,
+            call,
+            setup=self._setup,
+            refuse_frozen=True,
+            encoder=self._embedder.name,
         ) as write:
             await write.lift_statement_timeout()
             await _write_rows(write.connection, call.agent, header, counts, spool)

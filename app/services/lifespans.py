@@ -67,7 +67,10 @@ class LifespanEnder:
             end = _End(span, moment, ahead=at is None, reason=reason or span.sentence)
             plans, log_ids = await _end_memories(write, end)
             remaining = await lifespans.count_going_on(
-                write.connection, call.agent, span, at=moment
+                write.connection,
+                call.agent,
+                span,
+                at=moment,
             )
             ids = tuple(memory_id for plan in plans for memory_id in plan.superseded)
             known_at = plans[-1].now if plans else None

@@ -25,7 +25,10 @@ _OPERATIONS = Counter(
 _REVIEWS = Counter("palimpsest_reviews", "Reviews left, by why", ["source"], registry=REGISTRY)
 _CALLS = Counter("palimpsest_model_calls", "HTTP calls to the model", registry=REGISTRY)
 _TOKENS = Counter(
-    "palimpsest_model_tokens", "Tokens that the model's server counted", ["kind"], registry=REGISTRY
+    "palimpsest_model_tokens",
+    "Tokens that the model's server counted",
+    ["kind"],
+    registry=REGISTRY,
 )
 _SECONDS = Histogram(
     "palimpsest_model_seconds",

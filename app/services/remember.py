@@ -88,7 +88,10 @@ class Remember:
     ) -> Outcome:
         """Store one fact. Raises what planning the fact raises."""
         outcomes = await self.store_all(
-            call.with_conversion(_get_single_outcome), [command], dry_run=dry_run, check=check
+            call.with_conversion(_get_single_outcome),
+            [command],
+            dry_run=dry_run,
+            check=check,
         )
         return _get_single_outcome(outcomes)
 
@@ -168,20 +171,33 @@ class Remember:
         if write.mode is not Mode.SHADOW or item.command.settles:
             return plan
         return plan_for_review(
-            plan, item.fact, write.chains, ReviewSource.SHADOW, new_id=item.new_id
+            plan,
+            item.fact,
+            write.chains,
+            ReviewSource.SHADOW,
+            new_id=item.new_id,
         )
 
     def _plan_one(self, item: ClassifiedItem, chains: Chains, now: datetime) -> Plan:
         fact, command, policy = item.fact, item.command, self._settings.policy
         if command.supersedes:
             plan = plan_supersede(
-                fact, command.supersedes, chains, policy, now=now, new_id=item.new_id
+                fact,
+                command.supersedes,
+                chains,
+                policy,
+                now=now,
+                new_id=item.new_id,
             )
             return replace(plan, settled=command.settles)
         classify = item.tier is not Classify.OFF
         start = fact.valid_from or now
         certain = rules.judge_fact(
-            fact, chains, start, classify=classify, fuzzy=self._settings.fuzzy
+            fact,
+            chains,
+            start,
+            classify=classify,
+            fuzzy=self._settings.fuzzy,
         )
         moved = _find_moved(item, chains)
         judged = [j for j in item.verdict.judgments if j.memory_id not in moved]
@@ -243,7 +259,12 @@ async def _hold_for_review(
             incoming = Incoming(command.fact, command.supersedes, command.classify)
             review = review_from_plan(draft, write.chains, ReviewSource.FROZEN)
             await reviews.hold_store(
-                write.connection, write.agent, review_id, incoming, review, now=draft.now
+                write.connection,
+                write.agent,
+                review_id,
+                incoming,
+                review,
+                now=draft.now,
             )
         outcomes.append(Outcome(draft, None, None, frozen=True, waiting_review_id=review_id))
     return outcomes

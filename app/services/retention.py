@@ -59,7 +59,10 @@ class Retention:
     """Cools memories and archives operations. May be cut off at any moment, and run again."""
 
     def __init__(
-        self, engine: AsyncEngine, archives: Archives, settings: RetentionSettings
+        self,
+        engine: AsyncEngine,
+        archives: Archives,
+        settings: RetentionSettings,
     ) -> None:
         self._engine = engine
         self._archives = archives
@@ -124,7 +127,10 @@ class Retention:
         while self._cold_after:
             async with self._open_batch(agent) as connection:
                 cooled = await log_retention.cool_memories(
-                    connection, agent, self._cold_after, limit=_AT_ONCE
+                    connection,
+                    agent,
+                    self._cold_after,
+                    limit=_AT_ONCE,
                 )
             total += cooled
             report_progress(cooled)
@@ -152,7 +158,10 @@ class Retention:
         while self._archive_after:
             async with self._open_batch(agent) as connection:
                 batch = await log_retention.find_next_batch(
-                    connection, agent, self._archive_after, limit=_AT_ONCE
+                    connection,
+                    agent,
+                    self._archive_after,
+                    limit=_AT_ONCE,
                 )
                 if batch is None:
                     break

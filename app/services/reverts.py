@@ -73,7 +73,11 @@ class Reverter:
         text = await self._encode_text_to_store(call.agent, log_id) if store else None
         encoder = self._embedder.name if text else None
         async with agent_write(
-            self._engine, call, setup=self._setup, refuse_frozen=True, encoder=encoder
+            self._engine,
+            call,
+            setup=self._setup,
+            refuse_frozen=True,
+            encoder=encoder,
         ) as write:
             reverted = await _revert_operations(write, [log_id], cascade=cascade, text=text)
             await write.keep(reverted)
@@ -93,11 +97,18 @@ class Reverter:
         raises, SelectionArchived, and InvalidFact if too many operations match.
         """
         async with agent_write(
-            self._engine, call, setup=self._setup, refuse_frozen=True, dry_run=dry_run
+            self._engine,
+            call,
+            setup=self._setup,
+            refuse_frozen=True,
+            dry_run=dry_run,
         ) as write:
             await archived_log.refuse_archived_selection(write.connection, call.agent, selection)
             chosen = await log_reverts.list_standing_operations(
-                write.connection, call.agent, selection, limit=MOST + 1
+                write.connection,
+                call.agent,
+                selection,
+                limit=MOST + 1,
             )
             if len(chosen) > MOST:
                 raise InvalidFact(
@@ -156,7 +167,11 @@ async def _revert_operations(
 
 
 async def _find_operations_to_revert(
-    connection: AsyncConnection, agent: AgentId, log_ids: Sequence[UUID], *, cascade: bool
+    connection: AsyncConnection,
+    agent: AgentId,
+    log_ids: Sequence[UUID],
+    *,
+    cascade: bool,
 ) -> list[LoggedOperation]:
     """Return the operations to undo, newest first.
 

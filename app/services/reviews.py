@@ -115,7 +115,11 @@ class ReviewDecider:
         self._expires_after = expires_after
 
     async def accept(
-        self, call: Call[Acceptance], review_id: UUID, *, note: str | None
+        self,
+        call: Call[Acceptance],
+        review_id: UUID,
+        *,
+        note: str | None,
     ) -> Acceptance:
         """Do what the review proposes to the memories as they are now.
 
@@ -130,7 +134,11 @@ class ReviewDecider:
         merge = await self._prepare_merge(call.agent, review.proposal)
         encoder = self._embedder.name if merge.vectors else None
         async with agent_write(
-            self._engine, call, setup=self._setup, refuse_frozen=True, encoder=encoder
+            self._engine,
+            call,
+            setup=self._setup,
+            refuse_frozen=True,
+            encoder=encoder,
         ) as write:
             review = await _get_review(write.connection, call.agent, review_id)
             if review.status != ReviewStatus.PENDING:
@@ -141,7 +149,11 @@ class ReviewDecider:
             if changed:
                 return await self._propose_afresh(write, proposal, merge, changed)
             plan = plan_accept(
-                proposal, chains, now=write.next_known_time(), merged=merge.merged, note=note
+                proposal,
+                chains,
+                now=write.next_known_time(),
+                merged=merge.merged,
+                note=note,
             )
             return await _carry_out(write, plan, merge.vectors)
 
@@ -331,11 +343,18 @@ class ReviewDecider:
         """Let the proposal rely on the memories as they are now, and show it again."""
         revisions = {i: write.chains.get_version(i).revision for i in proposal.ids}
         await reviews.set_relied_revisions(
-            write.connection, write.agent, proposal.review_id, revisions
+            write.connection,
+            write.agent,
+            proposal.review_id,
+            revisions,
         )
         before = await _find_memories(write.connection, write.agent, proposal.ids)
         preview = _preview_proposal(
-            proposal, write.chains, before, merge, now=write.next_known_time()
+            proposal,
+            write.chains,
+            before,
+            merge,
+            now=write.next_known_time(),
         )
         return OutdatedReview(proposal.review_id, changed, preview)
 

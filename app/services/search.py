@@ -31,7 +31,12 @@ class Searcher:
     """Finds memories. No connection is held while the encoder runs."""
 
     def __init__(
-        self, engine: AsyncEngine, embedder: Embedder, usage: UsageCounter, *, language: str
+        self,
+        engine: AsyncEngine,
+        embedder: Embedder,
+        usage: UsageCounter,
+        *,
+        language: str,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
@@ -39,7 +44,11 @@ class Searcher:
         self._language = language
 
     async def search(
-        self, agent: AgentId, question: Question, filters: Filters, point: Point
+        self,
+        agent: AgentId,
+        question: Question,
+        filters: Filters,
+        point: Point,
     ) -> Hits:
         """Return the nearest memories, best first, and count them as used."""
         hits = await self.find_nearest(agent, question, filters, point)
@@ -47,7 +56,11 @@ class Searcher:
         return hits
 
     async def find_nearest(
-        self, agent: AgentId, question: Question, filters: Filters, point: Point
+        self,
+        agent: AgentId,
+        question: Question,
+        filters: Filters,
+        point: Point,
     ) -> Hits:
         """Return the nearest memories, best first, for a caller who counts what it uses of them."""
         vector = None
@@ -67,7 +80,10 @@ class Searcher:
             return await search.search_memories(connection, agent, query, filters, point)
 
     async def get_memory(
-        self, agent: AgentId, memory_id: UUID, point: Point
+        self,
+        agent: AgentId,
+        memory_id: UUID,
+        point: Point,
     ) -> tuple[Moment, Memory]:
         """Return one version at that point, and count it as used. Raises UnknownMemory."""
         async with memories.open_read_connection(self._engine) as connection:
@@ -78,7 +94,12 @@ class Searcher:
         return moment, memory
 
     async def get_preference(
-        self, agent: AgentId, entity: str, category: str, key: str, point: Point
+        self,
+        agent: AgentId,
+        entity: str,
+        category: str,
+        key: str,
+        point: Point,
     ) -> tuple[Moment, Memory]:
         """Return the preference that holds at that point, and count it as used.
 
@@ -87,7 +108,11 @@ class Searcher:
         slot = Slot.from_words(entity, category, key)
         async with memories.open_read_connection(self._engine) as connection:
             page = await memories.find_holding_in_slot(
-                connection, agent, slot, point, kind=Kind.PREFERENCE
+                connection,
+                agent,
+                slot,
+                point,
+                kind=Kind.PREFERENCE,
             )
         if not page.memories:
             raise NoPreference(entity, category, key)

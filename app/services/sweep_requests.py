@@ -39,7 +39,11 @@ class SweepRequests:
             raise SweepsOff
         async with agent_write(self._engine, call, refuse_frozen=False) as write:
             row = await sweep_runs.create_sweep(
-                write.connection, call.agent, uuid7(), scope, Origin.REQUEST
+                write.connection,
+                call.agent,
+                uuid7(),
+                scope,
+                Origin.REQUEST,
             )
             await write.keep(row)
         self._start_waking(self._queue.defer_sweep(call.agent, row["id"]))

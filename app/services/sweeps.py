@@ -167,7 +167,11 @@ class Sweeper:
         except Exception as problem:
             async with self._engine.begin() as connection:
                 await sweep_runs.record_sweep_failure(
-                    connection, agent, sweep_id, runner, _describe_problem(problem)
+                    connection,
+                    agent,
+                    sweep_id,
+                    runner,
+                    _describe_problem(problem),
                 )
             raise
         finally:
@@ -190,7 +194,11 @@ class Sweeper:
         return _Claim(sweep, left)
 
     async def _renew_lease(
-        self, agent: AgentId, sweep_id: UUID, runner: UUID, over: asyncio.Event
+        self,
+        agent: AgentId,
+        sweep_id: UUID,
+        runner: UUID,
+        over: asyncio.Event,
     ) -> None:
         """Renew the lease of the sweep until its work is over."""
         while not await _set_within(over, sweep_runs.LEASE.total_seconds() / 3):
@@ -201,10 +209,14 @@ class Sweeper:
                 # The next renewal may come through in time.
                 logger.warning("A sweep could not say that it lives: %s", type(problem).__name__)
 
-    # --- judging -------------------------------------------------------------------------------------------------------
+    # --- judging ---------------------------------------------------------------------------------
 
     async def _classify_memories(
-        self, agent: AgentId, ids: Sequence[UUID], *, turns: Set[UUID] | None
+        self,
+        agent: AgentId,
+        ids: Sequence[UUID],
+        *,
+        turns: Set[UUID] | None,
     ) -> Sequence[ClassifiedItem]:
         """Return the memories with what judges say of the memories that hold when they begin.
 
@@ -265,14 +277,23 @@ class Sweeper:
         limit = self._rules.max_candidates + 1
         options = ComparisonOptions(self._encoder, self._rules.language, limit)
         moment, [hits] = await search.find_candidates(
-            connection, agent, [item.fact], [item.vector], options, as_of=as_of
+            connection,
+            agent,
+            [item.fact],
+            [item.vector],
+            options,
+            as_of=as_of,
         )
         return moment, [hit for hit in hits if hit.memory.id != item.new_id]
 
-    # --- writing -------------------------------------------------------------------------------------------------------
+    # --- writing ---------------------------------------------------------------------------------
 
     async def _write_batch(
-        self, agent: AgentId, run: _Run, ids: Sequence[UUID], items: Sequence[ClassifiedItem]
+        self,
+        agent: AgentId,
+        run: _Run,
+        ids: Sequence[UUID],
+        items: Sequence[ClassifiedItem],
     ) -> None:
         """Carry out what the judges found, and save the sweep's progress: both or neither.
 
@@ -281,7 +302,11 @@ class Sweeper:
         """
         call: Call[None] = Call(agent, CallInfo(request_id=str(run.sweep.id)))
         async with agent_write(
-            self._engine, call, setup=self._setup, refuse_frozen=False, encoder=self._encoder
+            self._engine,
+            call,
+            setup=self._setup,
+            refuse_frozen=False,
+            encoder=self._encoder,
         ) as write:
             items = await without_erased(write.connection, agent, items, write.locked)
             batch = await self._plan_batch(write, run, items)
@@ -293,12 +318,18 @@ class Sweeper:
                 await sweep_work.mark_memories(write.connection, agent, marks)
             run.sweep = _advance_sweep(run.sweep, ids, batch)
             if not await sweep_runs.save_sweep_progress(
-                write.connection, agent, run.sweep, run.runner
+                write.connection,
+                agent,
+                run.sweep,
+                run.runner,
             ):
                 raise _Stopped
 
     async def _plan_batch(
-        self, write: AgentWrite[None], run: _Run, items: Sequence[ClassifiedItem]
+        self,
+        write: AgentWrite[None],
+        run: _Run,
+        items: Sequence[ClassifiedItem],
     ) -> _Batch:
         swept = [item.new_id for item in items]
         named = set(swept)
@@ -413,7 +444,11 @@ async def _find_memories_left(
     if sweep.origin is Origin.STORE:
         return await sweep_work.list_marked_memories(connection, agent)
     return await sweep_work.list_memories_to_sweep(
-        connection, agent, slot_hash=sweep.slot_hash, since=sweep.since, after=sweep.place
+        connection,
+        agent,
+        slot_hash=sweep.slot_hash,
+        since=sweep.since,
+        after=sweep.place,
     )
 
 

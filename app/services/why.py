@@ -45,7 +45,11 @@ async def explain_why(engine: AsyncEngine, agent: AgentId, memory_id: UUID, poin
         since = min(version.created_at for version in page.memories)
         entries = await log_why.list_entries_on(connection, agent, chain, known_at)
         vetoed = await log_why.list_vetoed_entries(
-            connection, agent, chain, since=since, known_at=known_at
+            connection,
+            agent,
+            chain,
+            since=since,
+            known_at=known_at,
         )
         proposals = await log_why.list_proposals_about(connection, agent, chain, known_at)
         named = set(chain)
@@ -57,7 +61,10 @@ async def explain_why(engine: AsyncEngine, agent: AgentId, memory_id: UUID, poin
             named.update(pair.memory_id for pair in find_vetoed_memories(entry, chain))
         texts = await log_why.find_known_texts(connection, agent, named, known_at)
         until = await archived_log.find_archived_until(
-            connection, agent, since=since, known_at=known_at
+            connection,
+            agent,
+            since=since,
+            known_at=known_at,
         )
     memory = versions[memory_id]
     material = StoryMaterial(memory, chain, entries, vetoed, proposals, texts)
