@@ -5,8 +5,7 @@ import hmac
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,8 +15,8 @@ import psycopg
 import pytest
 from builders import store
 from conftest import running
-from judges.scripted import Answer, Request, ScriptedModel, every, judges, judgment
-from psycopg import sql
+from judges.scripted import ScriptedModel, every, quoting
+from remains import everything, in_files
 from retaining import retain
 
 from app.domain.text import fold, hash_text, hash_text_loosely
@@ -26,28 +25,6 @@ from app.settings import load_settings
 from app.store.log.archive_files import Archives
 
 SECRET = "My passport number is Q7-Zebra-4711 of Atlantis"
-
-
-def everything(url: str) -> str:
-    """All rows of all tables as text, those of the job library and large objects included."""
-    with psycopg.connect(url) as connection:
-        tables = connection.execute(
-            "SELECT schemaname, tablename FROM pg_tables WHERE schemaname IN ('public', 'jobs') ORDER BY 1, 2"
-        ).fetchall()
-        rows = [
-            str(row)
-            for schema, table in tables
-            for row in connection.execute(
-                sql.SQL("SELECT t.*::text FROM {} AS t").format(sql.Identifier(schema, table))
-            ).fetchall()
-        ]
-        large = [
-            str(row)
-            for row in connection.execute(
-                "SELECT encode(lo_get(oid), 'escape') FROM pg_largeobject_metadata"
-            ).fetchall()
-        ]
-    return "\n".join([*rows, *large])
 
 
 def assert_gone(
@@ -465,19 +442,6 @@ def test_what_was_merged_elsewhere_is_erased_there_only_with_cascade(
     assert_gone(database_url, "zebra")
 
 
-def quoting(relation: str, confidence: float, *, delay: float = 0.0) -> Callable[[Request], Answer]:
-    """A model that quotes the candidates in its reasons."""
-    return lambda request: replace(
-        judges(
-            *(
-                judgment(number, relation, confidence, request.texts[number])
-                for number in request.numbers
-            )
-        ),
-        delay=delay,
-    )
-
-
 def test_what_judges_said_of_it_goes_too(
     judged: tuple[httpx.Client, ScriptedModel], database_url: str
 ) -> None:
@@ -531,10 +495,6 @@ def kept(database_url: str, tmp_path: Path) -> Iterator[tuple[httpx.Client, str,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         yield client, database_url, folder
-
-
-def in_files(folder: Path) -> str:
-    return "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
 
 
 def assert_gone_everywhere(

@@ -237,6 +237,19 @@ def every(relation: str, confidence: float = 1.0) -> Callable[[Request], Answer]
     )
 
 
+def quoting(relation: str, confidence: float, *, delay: float = 0.0) -> Callable[[Request], Answer]:
+    """A model that quotes the candidates in its reasons."""
+    return lambda request: replace(
+        judges(
+            *(
+                judgment(number, relation, confidence, request.texts[number])
+                for number in request.numbers
+            )
+        ),
+        delay=delay,
+    )
+
+
 def fails(
     status: int, message: str = "scripted failure", *, retry_after: str | None = None
 ) -> Answer:

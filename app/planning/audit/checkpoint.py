@@ -12,8 +12,8 @@ from typing import Any
 
 from app.planning.audit.replay import BELIEF, ReplayedMemory, ReplayStep, replay_memory
 
-# What replaying and repairing need as it is. Whatever else an operation tells of a memory may be words.
-_PLAIN = (
+# Replaying and repairing need these values as they are. Every other value may be words and is sealed.
+UNSEALED = (
     *BELIEF,
     "chain_id",
     "created_at",
@@ -91,7 +91,7 @@ def advance_checkpoint(
         raise InconsistentOperations
     past = told.folded | {belief["known_from"]: belief for belief in told.past}
     kept = {
-        "row": {name: told.row[name] for name in _PLAIN if name in told.row},
+        "row": {name: told.row[name] for name in UNSEALED if name in told.row},
         "past": {since: seal_value(belief) for since, belief in past.items()},
         "inserted_by": [str(log_id) for log_id in told.inserted_by],
         "access_count": told.access_count,
@@ -99,7 +99,7 @@ def advance_checkpoint(
         "links": links,
     }
     return Checkpoint(
-        kept, {name: seal_value(value) for name, value in told.row.items() if name not in _PLAIN}
+        kept, {name: seal_value(value) for name, value in told.row.items() if name not in UNSEALED}
     )
 
 
