@@ -15,7 +15,7 @@ from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.relationships import LinkRequest, LinksQuery
 from app.domain.errors import UnknownMemory
-from app.domain.relationship import Relationship
+from app.domain.relationship import BINDING, Relationship
 from app.services.agent_write import Call
 from app.services.relationships import RelationshipOutcome
 from app.store import memories
@@ -39,11 +39,19 @@ _LINKED: dict[int | str, dict[str, Any]] = {
 }
 
 
+_DESCRIPTION = (
+    "Say what a memory is to another. Nothing ends by it. "
+    "When one of the two ends later, the other says so in `stale_because`, where\n"
+    f"the type is one of {', '.join(BINDING)}."
+)
+
+
 @router.post(
     "/{memory_id}/relationships",
     responses=_LINKED | document_problems(*BODY, 404, *WRITE),
     status_code=201,
     response_model=None,
+    description=_DESCRIPTION,
 )
 async def link(
     parts: PartsDep,
@@ -53,8 +61,7 @@ async def link(
     memory_id: MemoryPath,
     body: Annotated[LinkRequest, Body(openapi_examples=examples.LINK)],
 ) -> Response:
-    """Say what a memory is to another. Nothing ends by it. When one of the two ends later, the other says so in `stale_because`, where
-    the type is one of merged_into, expands, sequential, causes, enables, references."""
+    """Tie a memory to another."""
     said = Relationship(memory_id, body.target_id, body.type)
     return _render_answer(
         await parts.relationships.add_relationship(

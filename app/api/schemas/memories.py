@@ -23,7 +23,7 @@ from app.api.schemas.fields import (
 from app.api.times import Time
 from app.domain.fact import Fact, Kind, Lifespan, Tier
 from app.domain.relation import Classify
-from app.store.columns import Filters
+from app.store.columns import NULLABLE_PATCHABLE, Filters
 
 
 def _no_null_but_in(*nullable: str) -> Callable[[dict[str, Any]], None]:
@@ -187,12 +187,13 @@ class SupersedeRequest(FactFields):
         return self
 
 
+_NULLABLE = ("valid_until", *NULLABLE_PATCHABLE)
+
+
 class PatchRequest(StrictRequest):
     """Corrections. What is left out stays; `valid_until: null` opens the stated end. Content is never changed: supersede it."""
 
-    model_config = ConfigDict(
-        json_schema_extra=_no_null_but_in("valid_until", "source", "session_id", "project")
-    )
+    model_config = ConfigDict(json_schema_extra=_no_null_but_in(*_NULLABLE))
 
     valid_from: Time | None = None
     valid_until: Time | None = None
@@ -213,10 +214,8 @@ class PatchRequest(StrictRequest):
     def _require_correction(self) -> Self:
         if not self.model_fields_set:
             raise ValueError("name at least one field to correct")
-        nullable = {"valid_until", "source", "session_id", "project"}
-        if empty := [
-            name for name in self.model_fields_set - nullable if getattr(self, name) is None
-        ]:
+        required = self.model_fields_set.difference(_NULLABLE)
+        if empty := [name for name in required if getattr(self, name) is None]:
             raise ValueError(f"{empty[0]} cannot be null")
         return self
 

@@ -16,13 +16,12 @@ from app.commands.client.calling import (
     drop_unset,
 )
 from app.commands.client.printing import format_minute, make_console, print_json, print_page
+from app.domain.relationship import LinkType
 
+_TYPES = list(LinkType)
 Kind = Annotated[
     str,
-    typer.Argument(
-        metavar="TYPE",
-        help="references, contradicts, expands, similar, sequential, causes, enables, supersedes, merged_into or related_to.",
-    ),
+    typer.Argument(metavar="TYPE", help=f"{', '.join(_TYPES[:-1])} or {_TYPES[-1]}."),
 ]
 
 
