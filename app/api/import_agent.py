@@ -32,7 +32,6 @@ from app.store.transfer.format import (
     AGENT_COLUMNS,
     FORMAT,
     SECTIONS,
-    UNSAID,
     TableSection,
     is_vector,
 )
@@ -125,7 +124,7 @@ def _wire_type(kind: Any) -> Any:
 
 
 def _fields_from_columns(columns: Mapping[str, sa.Column[object]]) -> dict[str, Any]:
-    """A column that may be NULL may be left out; so may a vector, which can be made again, and what earlier versions did not have."""
+    """Return a field for each column. One that may be NULL may be left out, and so may a vector."""
     fields: dict[str, Any] = {}
     for name, column in columns.items():
         kind = (
@@ -136,7 +135,7 @@ def _fields_from_columns(columns: Mapping[str, sa.Column[object]]) -> dict[str, 
             else _wire_type(column.type)
         )
         optional = column.nullable or is_vector(column)
-        fields[name] = (kind | None, None) if optional else (kind, UNSAID.get(name, ...))
+        fields[name] = (kind | None, None) if optional else (kind, ...)
     return fields
 
 

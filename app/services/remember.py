@@ -39,8 +39,8 @@ from app.services.classify import (
     collect_vectors,
     without_erased,
 )
+from app.store.log.state import Incoming
 from app.store.reviews import reviews
-from app.store.reviews.reviews import Incoming
 
 Outcomes = list[Outcome | PalimpsestError]
 Drafts = list[Plan | PalimpsestError]

@@ -43,9 +43,10 @@ from app.store.chains import read_picture
 from app.store.engine import read_clock
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
+from app.store.log.state import Incoming
 from app.store.memories import Point
 from app.store.reviews import reviews
-from app.store.reviews.reviews import Incoming, ReviewFilters, StoredReview
+from app.store.reviews.reviews import ReviewFilters, StoredReview
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,8 @@
 """Rows of the database as values of the domain, and the other way about: what COPY takes for each table, in the order of its types."""
 
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from datetime import UTC, datetime
-from functools import cache, lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,11 +12,22 @@ from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
 from app.domain.agent import AgentId
-from app.domain.fact import FACT_FIELDS, BaseFact, StoredFact, Tier
+from app.domain.fact import FACT_FIELDS, StoredFact, Tier
 from app.domain.relationship import Relationship
 from app.domain.version import Belief, Version
 from app.planning.plan import Insertion, Plan, Review
 from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS, find_copy_type
+from app.store.log.state import (
+    encode_findings,
+    encode_judgments,
+    encode_model_cost,
+    encode_relied_on,
+    encode_stated_fact,
+    encode_states_after,
+    encode_states_before,
+    encode_vetoes,
+    to_jsonb,
+)
 from app.store.tables import (
     consolidation_log,
     memories,
@@ -131,9 +140,9 @@ def relationship_row(agent: AgentId, link: Relationship, log_id: UUID, now: date
 def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID) -> Row:
     stored = review.successor or (plan.target if plan.inserted else None)
     written = {version.id: version.revision for version in plan.versions}
-    relied_on = {str(i): written.get(i, revision) for i, revision in review.relied_on}
+    relied_on = {i: written.get(i, revision) for i, revision in review.relied_on}
     if stored in written:
-        relied_on[str(stored)] = written[stored]
+        relied_on[stored] = written[stored]
     return {
         "agent_id": agent,
         "id": review_id,
@@ -143,10 +152,10 @@ def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_
         "sentence": review.sentence,
         "memory_id": stored,
         "log_id": log_id,
-        "judgments": as_json(review.judgments),
-        "relied_on": as_json(relied_on),
+        "judgments": to_jsonb(encode_judgments(review.judgments)),
+        "relied_on": to_jsonb(encode_relied_on(relied_on.items())),
         "created_at": plan.now,
-        "said": as_json(review.said) if review.said else None,
+        "said": to_jsonb(review.said) if review.said else None,
     }
 
 
@@ -154,23 +163,6 @@ def log_row(
     agent: AgentId, log_id: UUID, plan: Plan, request: CallInfo, corrected: dict[str, Any] | None
 ) -> Row:
     """`corrected`: what the metadata that the plan corrects said before."""
-    before = [_version_to_state(c.before) for c in plan.changed]
-    if corrected is not None:
-        before.append({"id": str(plan.target), "metadata": corrected})
-    if plan.unlinked:
-        before.append({"links": plan.unlinked})
-    after = [
-        *(_version_to_state(i.version) | _fact_to_state(i.fact, plan) for i in plan.inserted),
-        *(_version_to_state(c.after) for c in plan.changed),
-    ]
-    if plan.links:
-        after.append({"links": plan.links})
-    if plan.review:
-        after.append({"review": plan.review})
-    if plan.settled:
-        after.append({"settled": plan.settled})
-    if plan.metadata:
-        after.append({"id": str(plan.target), "metadata": plan.metadata})
     incoming, cost = plan.incoming, plan.model_cost
     return {
         "agent_id": agent,
@@ -181,90 +173,18 @@ def log_row(
         "relation": plan.decision.relation,
         "confidence": plan.decision.confidence,
         "reasoning": plan.decision.reasoning,
-        "signals": as_json(plan.decision.findings),
+        "signals": to_jsonb(encode_findings(plan.decision.findings)),
         "decided_by": plan.decision.decided_by,
-        "incoming": as_json(fact_to_json(incoming, _INCOMING)) if incoming else None,
-        "before_state": as_json(before),
-        "after_state": as_json(after),
+        "incoming": to_jsonb(encode_stated_fact(incoming)) if incoming else None,
+        "before_state": to_jsonb(encode_states_before(plan, corrected)),
+        "after_state": to_jsonb(encode_states_after(plan)),
         "model": cost and cost.model,
         "prompt_version": cost and cost.prompt_version,
-        "usage": as_json(cost) if cost else None,
+        "usage": to_jsonb(encode_model_cost(cost)) if cost else None,
         "duration_ms": request.duration_ms,
         "session_id": (incoming and incoming.session_id) or request.session_id,
         "request_id": request.request_id,
         "created_at": plan.now,
         "reverts": plan.reverts,
-        "vetoed": as_json(_build_vetoes(plan)),
+        "vetoed": to_jsonb(encode_vetoes(plan.judgments)),
     }
-
-
-# Candidates come nearest first, so that what is left out is the least alike.
-_MAX_VETOED = 10
-
-
-def _build_vetoes(plan: Plan) -> list[dict[str, object]]:
-    """What the fact was kept apart from though it is alike, each with the first reason."""
-    return [
-        {"memory_id": j.memory_id, "veto": j.vetoes[0]}
-        for j in plan.judgments
-        if j.vetoes and j.akin
-    ][:_MAX_VETOED]
-
-
-@cache
-def _field_names(of: type) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(of))
-
-
-_INCOMING = tuple(name for name in FACT_FIELDS if name != "derived")
-
-
-def _fact_to_state(fact: StoredFact, plan: Plan) -> dict[str, Any]:
-    """A fact as it was stored; its text only where `incoming` does not carry it already."""
-    stored = fact_to_json(fact) | ({"look_again": plan.look_again} if plan.look_again else {})
-    if plan.incoming is not None and plan.incoming.content == fact.content:
-        del stored["content"]
-    return stored
-
-
-def fact_to_json(fact: BaseFact, names: Iterable[str] | None = None) -> dict[str, Any]:
-    """A fact as JSON, without what was not said; of these names only."""
-    return {
-        name: value
-        for name in names or FACT_FIELDS
-        if (value := getattr(fact, name)) not in (None, (), {})
-    }
-
-
-def _version_to_state(version: Version) -> dict[str, Any]:
-    """What replaying the log needs of a version beyond its fact."""
-    return {
-        "id": version.id,
-        "chain_id": version.chain_id,
-        "revision": version.revision,
-        "created_at": version.created_at,
-        "belief": version.belief,
-    }
-
-
-@lru_cache(maxsize=1024)  # most times of an operation are one and the same
-def _format_time(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def _to_plain_value(value: object) -> object:
-    if isinstance(value, datetime):
-        return _format_time(value)
-    if isinstance(value, UUID):
-        return str(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: getattr(value, name) for name in _field_names(type(value))}
-    raise TypeError(f"{type(value).__name__} has no place in the log")
-
-
-_DUMPS = json.JSONEncoder(default=_to_plain_value, ensure_ascii=False).encode
-
-
-def as_json(value: object) -> Jsonb:
-    """JSON as the log writes it: times in UTC with microseconds."""
-    return Jsonb(value, dumps=_DUMPS)

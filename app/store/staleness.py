@@ -13,8 +13,7 @@ from app.domain.relationship import LinkType
 from app.domain.timeline import compute_status
 from app.domain.version import StalenessCause, Status
 from app.store.believed import build_belief_from_sql
-from app.store.columns import BELIEF_COLUMNS
-from app.store.log.why import belief_from_json
+from app.store.log.state import decode_belief
 from app.store.tables import BINDS
 
 # Whether the agent has any link that binds. An index answers it, and it is asked once in a statement.
@@ -89,7 +88,7 @@ def _ended_from_json(item: Mapping[str, Any]) -> StalenessCause:
         return StalenessCause(
             memory_id, link, Status.ERASED, datetime.fromisoformat(item["erased_at"])
         )
-    belief = belief_from_json({name: item[name] for name in BELIEF_COLUMNS})
+    belief = decode_belief(item)
     ended_at = belief.known_from if belief.void else belief.valid_until
     assert ended_at is not None
     return StalenessCause(

@@ -17,6 +17,7 @@ from psycopg.rows import dict_row
 from app.planning.audit.replay import ReplayedMemory, ReplayStep
 from app.settings import load_settings
 from app.store.columns import BELIEF_COLUMNS
+from app.store.log.state import decode_memory_state
 
 SAID = (
     "content",
@@ -99,13 +100,12 @@ def replayed(log: list[dict[str, Any]]) -> dict[str, ReplayedMemory]:
         content = (entry["incoming"] or {}).get("content")
         step = partial(ReplayStep, entry["id"], entry["operation"], entry["created_at"])
         if entry["operation"] == "NOOP" and entry["relation"] == "DUPLICATE":
-            told[str(entry["target_memory_id"])].add_step(step({}, confirmed=1))
+            told[str(entry["target_memory_id"])].add_step(step(confirmed=1))
         for name in ("before_state", "after_state"):
             for state in entry[name]:
                 if "id" in state:  # the others are links and reviews, compared by their own test
-                    told[state["id"]].add_step(
-                        step(state, before=name == "before_state", content=content)
-                    )
+                    known = decode_memory_state(state, content)
+                    told[state["id"]].add_step(step(known, before=name == "before_state"))
     return told
 
 

@@ -30,19 +30,30 @@ class UnreadableOperation(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayStep:
-    """What one operation of the log says of one memory, as JSON: how it stood before, or after.
+class MemoryState:
+    """One memory before or after an operation, in the plain values of the log: times and ids are texts.
 
-    `content` is the text of what came in, where the state does not carry its own. `confirmed`: 1 where the operation was a duplicate of
-    the memory, -1 where it took one back.
+    `columns` are values of its row, those of the whole fact for an insertion; `metadata` are the values that were corrected.
+    """
+
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    belief: Mapping[str, Any] | None = None
+    metadata: Mapping[str, Any] | None = None
+    is_insertion: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayStep:
+    """One state of a memory, from one operation of the log.
+
+    `confirmed` is 1 if the operation was a duplicate of the memory, and -1 if it took such a confirmation back.
     """
 
     log_id: UUID
     operation: str
     at: datetime
-    state: Mapping[str, Any]
+    state: MemoryState = MemoryState()
     before: bool = False
-    content: str | None = None
     confirmed: int = 0
 
 
@@ -77,8 +88,8 @@ class ReplayedMemory:
             self._record_past_belief(step)
         elif step.operation == Operation.ERASE:
             self.row["revision"] += 1
-        elif "metadata" in state:
-            self.row |= state["metadata"]
+        elif state.metadata is not None:
+            self.row |= state.metadata
             self.row["revision"] += 1
         else:
             self._apply_state(step)
@@ -89,26 +100,26 @@ class ReplayedMemory:
             self.last_reinforced_at = to_log_value(step.at)
 
     def _record_past_belief(self, step: ReplayStep) -> None:
-        found = step.state.get("metadata", {})
-        if "belief" in step.state:
-            belief = _extract_belief(step.state)
+        met = step.state.metadata or {}
+        if step.state.belief is not None:
+            belief = _select_belief(step.state.belief)
             self.past.append({**belief, "known_until": to_log_value(step.at)})
-            found = {**belief, "revision": step.state["revision"]}
-        if any(self.row.get(name, EMPTY.get(name)) != value for name, value in found.items()):
+            met = {**belief, "revision": step.state.columns["revision"]}
+        if any(self.row.get(name, EMPTY.get(name)) != value for name, value in met.items()):
             self.surprised.append(step.log_id)
 
     def _apply_state(self, step: ReplayStep) -> None:
-        if "kind" in step.state:  # a whole fact: only an insertion carries one
+        if step.state.belief is None:
+            raise UnreadableOperation(step.log_id)
+        if step.state.is_insertion:
             self.inserted_by.append(step.log_id)
-            self.row["content"] = step.content
-        self.row |= {
-            name: value for name, value in step.state.items() if name not in ("id", "belief")
-        }
-        self.row |= _extract_belief(step.state)
+        self.row |= step.state.columns
+        self.row |= _select_belief(step.state.belief)
 
 
-def _extract_belief(state: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: state["belief"][name] for name in BELIEF}
+def _select_belief(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a belief. Raise KeyError if one is missing."""
+    return {name: stored[name] for name in BELIEF}
 
 
 def replay_memory(

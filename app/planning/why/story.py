@@ -1,6 +1,7 @@
-"""The story of a memory: what was done to its chain, what was proposed and what it was kept apart from, as an ordered list of events.
+"""The material of a memory's story, and the story: an ordered list of events.
 
-Everything here is as known at one known time: whoever gathers the material leaves out what came later. Erased texts are None in it.
+The material is as known at one known time: its reader leaves out what became known later. The text
+of an erased memory is None.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ from app.planning.plan import ReviewDecision, ReviewStatus
 
 
 class EventKind(StrEnum):
-    """The operations of the log, and what happened beside them."""
+    """The operations of the log, and the events that are no operation: vetoes and reviews."""
 
     ADD = "ADD"
     UPDATE = "UPDATE"
@@ -33,12 +34,13 @@ class EventKind(StrEnum):
     DECIDED = "DECIDED"
 
 
+# The order of events with the same known time; operations come first.
 _RANK = {EventKind.KEPT_APART: 1, EventKind.PROPOSED: 2, EventKind.DECIDED: 3}
 
 
 @dataclass(frozen=True, slots=True)
 class VetoedMemory:
-    """A stored memory that a fact was kept apart from, and why the two cannot be about the same thing."""
+    """A stored memory that a veto separated from a fact, and the reason for the veto."""
 
     memory_id: UUID
     veto: str
@@ -46,9 +48,12 @@ class VetoedMemory:
 
 @dataclass(frozen=True, slots=True)
 class StoryEntry:
-    """An operation as the log tells it. `before` and `after`: what it made of the beliefs about the versions that it wrote or changed;
-    `corrected`: metadata before and after; `said`: the incoming text, where it is kept, and `said_from` its stated start;
-    `links`: what it tied."""
+    """An operation of the log.
+
+    `before` and `after` are the beliefs about the versions that it wrote or changed. `corrected`
+    has the values of metadata before and after. `incoming_text` and `incoming_from` are the text
+    and the stated start of the incoming fact. `links` are the relationships that it made.
+    """
 
     log_id: UUID
     operation: Operation
@@ -60,8 +65,8 @@ class StoryEntry:
     findings: tuple[Finding, ...] = ()
     target: UUID | None = None
     touched: tuple[UUID, ...] = ()
-    said: str | None = None
-    said_from: datetime | None = None
+    incoming_text: str | None = None
+    incoming_from: datetime | None = None
     before: Mapping[UUID, Belief] = field(default_factory=dict)
     after: Mapping[UUID, Belief] = field(default_factory=dict)
     corrected: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
@@ -72,39 +77,42 @@ class StoryEntry:
 
     @property
     def ids(self) -> tuple[UUID, ...]:
-        """Every memory that it wrote, changed or confirmed."""
-        return tuple(dict.fromkeys([*([self.target] if self.target else []), *self.touched]))
+        """Every memory that the operation wrote, changed or confirmed."""
+        target = [self.target] if self.target else []
+        return tuple(dict.fromkeys([*target, *self.touched]))
 
     @property
     def inserted(self) -> tuple[UUID, ...]:
         return tuple(i for i in self.after if i not in self.before)
 
     @property
-    def replaced(self) -> tuple[UUID, ...]:
-        """The versions that its target took the place of, or was merged from."""
-        return tuple(
-            i
-            for i, belief in self.after.items()
-            if i != self.target and self._is_replaced(i, belief)
-        )
+    def inserted_target(self) -> UUID | None:
+        return self.target if self.target in self.inserted else None
 
-    def _is_replaced(self, memory_id: UUID, after: Belief) -> bool:
-        before = self.before.get(memory_id)
-        newly = (
-            before is None
-            or before.contradicted_by != after.contradicted_by
-            or before.merged != after.merged
-        )
-        return newly and (
-            after.merged or (self.target is not None and after.contradicted_by == self.target)
-        )
+    @property
+    def replaced(self) -> tuple[UUID, ...]:
+        """The versions that the target replaced, or that were merged into it."""
+        others = [i for i in self.after if i != self.target]
+        return tuple(i for i in others if self._is_replaced(i))
+
+    def _is_replaced(self, memory_id: UUID) -> bool:
+        before, after = self.before.get(memory_id), self.after[memory_id]
+        if before is not None and not _differs_in_successor(before, after):
+            return False
+        by_target = self.target is not None and after.contradicted_by == self.target
+        return after.merged or by_target
+
+
+def _differs_in_successor(before: Belief, after: Belief) -> bool:
+    return before.contradicted_by != after.contradicted_by or before.merged != after.merged
 
 
 @dataclass(frozen=True, slots=True)
 class StoryReview:
-    """A review: what was proposed of which memories, for which fact, and how it was decided, if it was by then.
+    """A review: the change that was proposed, and how a person decided it.
 
-    `decided_by` judged what it proposes; `settled_by` decided the review itself.
+    `about` are the memories that would change, `memory_id` and `incoming_text` the fact in whose
+    favour. `decided_by` made the proposal; `settled_by` decided the review.
     """
 
     review_id: UUID
@@ -114,7 +122,7 @@ class StoryReview:
     relation: Relation
     about: tuple[UUID, ...]
     memory_id: UUID | None = None
-    said: str | None = None
+    incoming_text: str | None = None
     decided_by: str | None = None
     confidence: float | None = None
     reasoning: str = ""
@@ -127,10 +135,11 @@ class StoryReview:
 
     @property
     def ids(self) -> tuple[UUID, ...]:
-        return tuple(dict.fromkeys([*([self.memory_id] if self.memory_id else []), *self.about]))
+        memory = [self.memory_id] if self.memory_id else []
+        return tuple(dict.fromkeys([*memory, *self.about]))
 
     def rewind_to(self, at: datetime) -> "StoryReview":
-        """The review as it stood then: what was decided later is not told."""
+        """Return the review as it was at that time, without a decision that came later."""
         if self.decided_at is None or self.decided_at <= at:
             return self
         return replace(
@@ -145,20 +154,25 @@ class StoryReview:
 
 @dataclass(frozen=True, slots=True)
 class StoryMaterial:
-    """What a story is told from: the chain's versions, the operations on them, those (maybe the same) that kept facts apart from them,
-    reviews about them, and the text of every memory named (None = erased; missing = not known then)."""
+    """Everything that the story of `memory` is made of.
+
+    `entries` are the operations on the versions of its chain, `vetoed_entries` the operations with
+    vetoes against them; one operation may be in both. `proposals` are reviews about the chain.
+    `texts` has the text of each memory that is named: None if it is erased. A memory that was not
+    known yet is missing in `texts`.
+    """
 
     memory: Memory
     chain: frozenset[UUID]
     entries: Sequence[StoryEntry]
-    apart: Sequence[StoryEntry]
+    vetoed_entries: Sequence[StoryEntry]
     proposals: Sequence[StoryReview]
     texts: Mapping[UUID, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened: known at `at`, about the valid time `valid`, in a sentence and as data."""
+    """One event in a sentence and as data: known at `at`, about `valid` in valid time."""
 
     kind: EventKind
     at: datetime
@@ -179,30 +193,36 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A memory as it stands, in a sentence or two, and how it came to that: events in the order in which they became known."""
+    """The state of a memory in a sentence or two, and its events in the order of known time."""
 
     summary: str
     events: tuple[Event, ...]
 
 
 def find_vetoed_memories(entry: StoryEntry, chain: Iterable[UUID]) -> tuple[VetoedMemory, ...]:
-    """What an operation kept apart, as far as it concerns the chain: everything, where it stored the chain's own version."""
+    """Return the vetoes of an operation that concern the chain.
+
+    If the operation inserted a version of the chain, all of its vetoes do.
+    """
     members = set(chain)
-    return (
-        entry.vetoed
-        if members.intersection(entry.inserted)
-        else tuple(v for v in entry.vetoed if v.memory_id in members)
-    )
+    if members.intersection(entry.inserted):
+        return entry.vetoed
+    return tuple(vetoed for vetoed in entry.vetoed if vetoed.memory_id in members)
 
 
 def find_valid_moment(entry: StoryEntry) -> datetime | None:
-    """The moment in valid time that an operation is about: a start that it asserted, else an end that it moved."""
-    if entry.target in entry.inserted:
-        return entry.after[entry.target].valid_from
+    """Return the moment in valid time that an operation is about.
+
+    The moment is a start that the operation asserted, else an end that it moved.
+    """
+    if entry.inserted_target is not None:
+        return entry.after[entry.inserted_target].valid_from
     for memory_id, before in entry.before.items():
         after = entry.after.get(memory_id, before)
         if after.valid_from != before.valid_from:
             return after.valid_from
         if after.valid_until != before.valid_until:
             return after.valid_until or before.valid_until
-    return None if entry.operation is Operation.ERASE else entry.said_from or entry.at
+    if entry.operation is Operation.ERASE:
+        return None
+    return entry.incoming_from or entry.at

@@ -15,6 +15,7 @@ from app.planning.audit.replay import ReplayStep
 from app.store.chains import VERSION_COLUMNS, version_from_row
 from app.store.columns import list_logged_columns
 from app.store.engine import fetch_rows, stream_rows, stream_server_cursor
+from app.store.log.replay import REPLAY_STEPS, step_from_row
 from app.store.tables import memories
 
 Row = dict[str, Any]
@@ -60,32 +61,6 @@ _PAST = "SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_beliefs b WH
 
 _USAGE = "SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_usage u WHERE agent_id = :agent ORDER BY u.memory_id"
 
-# Every state that the log tells of a memory within a span of known time, memory by memory, so that each is replayed alone. A duplicate
-# confirms its target; undoing that takes it back, undoing the undoing confirms again: the line may have begun before the span.
-_STEPS = """
-    WITH RECURSIVE confirmed AS (
-        SELECT id, operation, target_memory_id, created_at, 1 AS times FROM consolidation_log
-        WHERE agent_id = :agent AND operation = 'NOOP' AND relation = 'DUPLICATE' AND target_memory_id IS NOT NULL AND created_at <= :until
-        UNION
-        SELECT l.id, l.operation, c.target_memory_id, l.created_at, -c.times
-        FROM confirmed c JOIN consolidation_log l ON l.agent_id = :agent AND l.reverts = c.id
-    )
-    SELECT * FROM (
-        SELECT state ->> 'id' AS memory_id, l.id AS log_id, l.operation, l.created_at AS at, state, before, place, 0 AS confirmed,
-               CASE WHEN state ? 'kind' AND NOT state ? 'content' THEN l.incoming ->> 'content' END AS content
-        FROM consolidation_log l CROSS JOIN LATERAL (
-            SELECT true, b.* FROM jsonb_path_query(l.before_state, '$[*]') WITH ORDINALITY AS b
-            UNION ALL
-            SELECT false, a.* FROM jsonb_path_query(l.after_state, '$[*]') WITH ORDINALITY AS a
-        ) AS told (before, state, place)
-        WHERE l.agent_id = :agent AND l.created_at > :after AND l.created_at <= :until AND state ->> 'id' IS NOT NULL
-        UNION ALL
-        SELECT CAST(target_memory_id AS text), id, operation, created_at, '{}', false, 0, times, NULL FROM confirmed
-        WHERE created_at > :after AND created_at <= :until
-    ) AS steps ORDER BY memory_id COLLATE "C", at, log_id, before DESC, place
-"""
-
-
 _CHECKPOINTS = "SELECT *, CAST(memory_id AS text) AS memory_id FROM log_checkpoints c WHERE agent_id = :agent ORDER BY c.memory_id"
 
 _EVER = datetime.max.replace(tzinfo=UTC)
@@ -99,18 +74,6 @@ async def read_folded_until(connection: AsyncConnection, agent: AgentId) -> date
     )
     until: datetime | None = row["until"]
     return until or datetime.min.replace(tzinfo=UTC)
-
-
-async def read_replay_steps(
-    connection: AsyncConnection, agent: AgentId, *, after: datetime, until: datetime
-) -> dict[str, list[ReplayStep]]:
-    """What the operations of a span of known time tell, by the memories that they tell of."""
-    steps: dict[str, list[ReplayStep]] = {}
-    for row in await fetch_rows(
-        connection, _STEPS, {"agent": agent, "after": after, "until": until}
-    ):
-        steps.setdefault(row["memory_id"], []).append(_step_from_row(row))
-    return steps
 
 
 class _RowsByMemory:
@@ -141,7 +104,7 @@ async def stream_stored_memories(
             ("rows", _ROWS),
             ("past", _PAST),
             ("usage", _USAGE),
-            ("steps", _STEPS),
+            ("steps", REPLAY_STEPS),
             ("checkpoints", _CHECKPOINTS),
         )
         given = {
@@ -166,19 +129,7 @@ async def stream_stored_memories(
                 checkpoint=checkpoint,
                 logged=list_logged_columns(erased=bool(row and row[0]["erased_at"])),
             )
-            yield memory_id, stored, [_step_from_row(told) for told in steps]
-
-
-def _step_from_row(row: Row) -> ReplayStep:
-    return ReplayStep(
-        row["log_id"],
-        row["operation"],
-        row["at"],
-        row["state"],
-        row["before"],
-        row["content"],
-        row["confirmed"],
-    )
+            yield memory_id, stored, [step_from_row(step) for step in steps]
 
 
 # --- chain by chain ----------------------------------------------------------------------------------------------------

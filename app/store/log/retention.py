@@ -20,10 +20,10 @@ from app.planning.audit.checkpoint import (
     apply_relationship_changes,
 )
 from app.planning.audit.replay import UnreadableOperation
-from app.store.doctor import reads as doctor_reads
 from app.store.engine import driver_connection, fetch_rows
 from app.store.idempotency import KEPT_FOR
 from app.store.log.archive_files import File
+from app.store.log.replay import read_replay_steps
 
 # --- cooling -----------------------------------------------------------------------------------------------------------
 
@@ -171,9 +171,7 @@ _KEEP_CHECKPOINT = b"""
 async def fold_log(connection: AsyncConnection, agent: AgentId, batch: Batch) -> None:
     """Takes what the batch tells of each memory into its checkpoint. Raises LogDamaged."""
     between = {"agent": agent, "after": batch.after, "until": batch.until}
-    steps = await doctor_reads.read_replay_steps(
-        connection, agent, after=batch.after, until=batch.until
-    )
+    steps = await read_replay_steps(connection, agent, after=batch.after, until=batch.until)
     links: dict[str, list[tuple[RelationshipState, bool]]] = defaultdict(list)
     for row in await fetch_rows(connection, _LINKS, between):
         tied = row.pop("tied")

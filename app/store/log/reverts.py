@@ -1,6 +1,6 @@
 """Reads for undoing: operations of the log as values, and what was built on them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -9,12 +9,17 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
-from app.domain.fact import Fact, Kind, Lifespan, Tier
 from app.domain.relation import Operation, Relation
-from app.domain.relationship import LinkType, Relationship
-from app.planning.plan import ReviewDecision, ReviewStatus
+from app.domain.version import Belief
 from app.planning.reverts import CLAIMS, ClaimChange, LoggedOperation, MetadataChange
 from app.store.engine import fetch_rows
+from app.store.log.state import (
+    decode_beliefs,
+    decode_fact,
+    decode_links,
+    decode_metadata,
+    decode_settled,
+)
 
 # Each operation, and where it undid another, what that had undone in turn: a duplicate at the end of that line was confirmed by every
 # second of them and taken back by the others.
@@ -41,7 +46,7 @@ async def find_done_operations(
 ) -> list[LoggedOperation]:
     """These operations, newest first; those that are not there are left out."""
     return [
-        _done_from_row(row)
+        _operation_from_row(row)
         for row in await fetch_rows(connection, _FIND, {"agent": agent, "ids": list(ids)})
     ]
 
@@ -142,103 +147,41 @@ async def list_dependents(
 # --- a row of the log as a value ----------------------------------------------------------------------------------------
 
 
-def _done_from_row(row: Mapping[str, Any]) -> LoggedOperation:
-    before = {s["id"]: s for s in row["before_state"] if "belief" in s}
-    after = {s["id"]: s for s in row["after_state"] if "belief" in s}
+def _operation_from_row(row: Mapping[str, Any]) -> LoggedOperation:
+    before, after = decode_beliefs(row["before_state"]), decode_beliefs(row["after_state"])
+    corrected = decode_metadata(row["before_state"])
     return LoggedOperation(
-        row["id"],
-        Operation(row["operation"]),
-        Relation(row["relation"]),
-        row["created_at"],
-        inserted=tuple(UUID(i) for i in after if i not in before),
-        claimed=tuple(
-            _claimed_from_states(i, before[i], after[i])
-            for i in after
-            if i in before and _claims_from_state(before[i]) != _claims_from_state(after[i])
-        ),
-        corrected=next(
-            (
-                MetadataChange(UUID(s["id"]), s["metadata"])
-                for s in row["before_state"]
-                if "metadata" in s
-            ),
-            None,
-        ),
+        log_id=row["id"],
+        operation=Operation(row["operation"]),
+        relation=Relation(row["relation"]),
+        at=row["created_at"],
+        inserted=tuple(memory_id for memory_id in after if memory_id not in before),
+        claimed=_list_claim_changes(before, after),
+        corrected=MetadataChange(*corrected) if corrected else None,
         reinforced=None if row["taken_back"] else row["confirmed"],
         unconfirmed=row["confirmed"] if row["taken_back"] else None,
-        links=relationships_from_states(row["after_state"]),
-        unlinked=relationships_from_states(row["before_state"]),
-        incoming=fact_from_json(row["incoming"]) if row["incoming"] else None,
+        links=decode_links(row["after_state"]),
+        unlinked=decode_links(row["before_state"]),
+        incoming=decode_fact(row["incoming"]) if row["incoming"] else None,
         undone_by=row["reverted_by"],
         undone_again=(row["again_id"], row["again_by"]) if row["again_id"] else None,
-        settled=next(
-            (_settlement_from_json(s["settled"]) for s in row["after_state"] if "settled" in s),
-            None,
-        ),
+        settled=decode_settled(row["after_state"]),
     )
 
 
-def _claimed_from_states(
-    memory_id: str, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> ClaimChange:
-    return ClaimChange(UUID(memory_id), _claims_from_state(before), _claims_from_state(after))
+def _list_claim_changes(
+    before: Mapping[UUID, Belief], after: Mapping[UUID, Belief]
+) -> tuple[ClaimChange, ...]:
+    """Return what the operation changed in the claims of versions that were stored before it."""
+    changes = []
+    for memory_id in after:
+        if memory_id not in before:
+            continue
+        old, new = _get_claims(before[memory_id]), _get_claims(after[memory_id])
+        if old != new:
+            changes.append(ClaimChange(memory_id, old, new))
+    return tuple(changes)
 
 
-def _claims_from_state(state: Mapping[str, Any]) -> dict[str, Any]:
-    belief = state["belief"]
-    times = {
-        name: _time_from_json(belief[name])
-        for name in ("valid_from", "asserted_at", "said_until", "retracted_at")
-    }
-    ids = {name: belief[name] and UUID(belief[name]) for name in ("ended_by", "contradicted_by")}
-    claims = {
-        **times,
-        **ids,
-        "void": belief["void"],
-        "merged": belief["merged"],
-        "tier": Tier(belief["tier"]),
-    }
-    return {name: claims[name] for name in CLAIMS}
-
-
-def _time_from_json(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
-
-
-def relationships_from_states(states: Sequence[Mapping[str, Any]]) -> tuple[Relationship, ...]:
-    """The links that the states of an operation tell of."""
-    told = [link for state in states if "links" in state for link in state["links"]]
-    return tuple(
-        Relationship(UUID(link["source"]), UUID(link["target"]), LinkType(link["type"]))
-        for link in told
-    )
-
-
-def _settlement_from_json(state: Mapping[str, Any]) -> ReviewDecision:
-    return ReviewDecision(
-        UUID(state["review_id"]),
-        ReviewStatus(state["before"]),
-        ReviewStatus(state["after"]),
-        state["note"],
-    )
-
-
-_WORDS = {
-    "kind": Kind,
-    "tier": Tier,
-    "lifespan": Lifespan,
-    "valid_from": _time_from_json,
-    "valid_until": _time_from_json,
-}
-_LISTS = ("tags", "entities", "sources")
-
-
-def fact_from_json(stored: Mapping[str, Any]) -> Fact:
-    """A fact as the log or a review keeps it."""
-    given = {name: value for name, value in stored.items() if name in _FACT_FIELDS}
-    given |= {name: read(given[name]) for name, read in _WORDS.items() if name in given}
-    given |= {name: tuple(given[name]) for name in _LISTS if name in given}
-    return Fact(**given)
-
-
-_FACT_FIELDS = {f.name for f in fields(Fact)} - {"derived", "merged_from"}
+def _get_claims(belief: Belief) -> dict[str, Any]:
+    return {name: getattr(belief, name) for name in CLAIMS}

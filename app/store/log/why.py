@@ -9,13 +9,23 @@ from psycopg.types.json import Jsonb
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
-from app.domain.fact import Tier
-from app.domain.relation import Finding, Operation, Relation
-from app.domain.version import Belief
-from app.planning.plan import ReviewDecision, ReviewStatus
-from app.planning.why.story import StoryEntry, StoryReview, VetoedMemory
+from app.domain.relation import Operation, Relation
+from app.planning.plan import ReviewStatus
+from app.planning.why.story import StoryEntry, StoryReview
 from app.store.engine import fetch_rows
-from app.store.log.reverts import relationships_from_states
+from app.store.log.state import (
+    Json,
+    decode_beliefs,
+    decode_fact,
+    decode_findings,
+    decode_incoming,
+    decode_judgments,
+    decode_links,
+    decode_metadata,
+    decode_relied_on,
+    decode_settled,
+    decode_vetoes,
+)
 
 MAX_APART = 50
 
@@ -113,108 +123,59 @@ async def find_known_texts(
 
 
 def _entry_from_row(row: Mapping[str, Any]) -> StoryEntry:
-    incoming = row["incoming"] or {}
+    incoming = decode_fact(row["incoming"]) if row["incoming"] else None
     return StoryEntry(
-        row["id"],
-        Operation(row["operation"]),
-        row["created_at"],
-        Relation(row["relation"]),
-        row["confidence"],
-        row["decided_by"],
-        row["reasoning"],
-        findings=_findings_from_json(row["signals"]),
+        log_id=row["id"],
+        operation=Operation(row["operation"]),
+        at=row["created_at"],
+        relation=Relation(row["relation"]),
+        confidence=row["confidence"],
+        decided_by=row["decided_by"],
+        reasoning=row["reasoning"],
+        findings=decode_findings(row["signals"]),
         target=row["target_memory_id"],
         touched=tuple(row["source_memory_ids"]),
-        said=incoming.get("content"),
-        said_from=_time_from_json(incoming.get("valid_from")),
-        before=_beliefs_from_states(row["before_state"]),
-        after=_beliefs_from_states(row["after_state"]),
+        incoming_text=incoming.content if incoming else None,
+        incoming_from=incoming.valid_from if incoming else None,
+        before=decode_beliefs(row["before_state"]),
+        after=decode_beliefs(row["after_state"]),
         corrected=_corrections_from_states(row["before_state"], row["after_state"]),
-        vetoed=tuple(VetoedMemory(UUID(v["memory_id"]), v["veto"]) for v in row["vetoed"]),
-        settled=next(
-            (
-                _settlement_from_json(state["settled"])
-                for state in row["after_state"]
-                if "settled" in state
-            ),
-            None,
-        ),
+        vetoed=decode_vetoes(row["vetoed"]),
+        settled=decode_settled(row["after_state"]),
         reverts=row["reverts"],
-        links=relationships_from_states(row["after_state"]),
+        links=decode_links(row["after_state"]),
     )
-
-
-def _findings_from_json(items: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
-    return tuple(
-        Finding(f["name"], Relation(f["relation"]), f["confidence"], f["explanation"])
-        for f in items
-    )
-
-
-_TIMES = (
-    "valid_from",
-    "asserted_at",
-    "said_until",
-    "retracted_at",
-    "valid_until",
-    "superseded_at",
-    "known_from",
-)
-_IDS = ("ended_by", "contradicted_by", "superseded_by")
-
-
-def _beliefs_from_states(states: Sequence[Mapping[str, Any]]) -> dict[UUID, Belief]:
-    return {
-        UUID(state["id"]): belief_from_json(state["belief"])
-        for state in states
-        if "belief" in state
-    }
-
-
-def belief_from_json(state: Mapping[str, Any]) -> Belief:
-    """A belief as JSON tells it."""
-    times = {name: _time_from_json(state.get(name)) for name in _TIMES}
-    ids = {name: state[name] and UUID(state[name]) for name in _IDS}
-    return Belief(**{**state, **times, **ids, "tier": Tier(state["tier"])})
-
-
-def _time_from_json(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
 
 
 def _corrections_from_states(
-    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+    before: Sequence[Json], after: Sequence[Json]
 ) -> dict[str, tuple[Any, Any]]:
-    """Metadata before and after, of an operation that corrected any."""
-    old = {name: value for state in before for name, value in state.get("metadata", {}).items()}
-    new = {name: value for state in after for name, value in state.get("metadata", {}).items()}
-    return {name: (old.get(name), value) for name, value in new.items()}
-
-
-def _settlement_from_json(state: Mapping[str, Any]) -> ReviewDecision:
-    return ReviewDecision(
-        UUID(state["review_id"]),
-        ReviewStatus(state["before"]),
-        ReviewStatus(state["after"]),
-        state.get("note"),
-    )
+    """Return each metadata field that the operation corrected, with its values before and after."""
+    old, new = decode_metadata(before), decode_metadata(after)
+    if new is None:
+        return {}
+    old_values = old[1] if old else {}
+    return {name: (old_values.get(name), value) for name, value in new[1].items()}
 
 
 def _proposal_from_row(row: Mapping[str, Any]) -> StoryReview:
-    first: Mapping[str, Any] = row["judgments"][0] if row["judgments"] else {}
+    judgments = decode_judgments(row["judgments"])
+    judgment = judgments[0] if judgments else None
+    relied_on = [memory_id for memory_id, _ in decode_relied_on(row["relied_on"])]
+    incoming = decode_incoming(row["incoming"]) if row["incoming"] else None
     return StoryReview(
-        row["id"],
-        row["log_id"],
-        row["created_at"],
-        row["source"],
-        Relation(row["relation"]),
-        about=tuple(i for i in map(UUID, row["relied_on"]) if i != row["memory_id"]),
+        review_id=row["id"],
+        log_id=row["log_id"],
+        at=row["created_at"],
+        source=row["source"],
+        relation=Relation(row["relation"]),
+        about=tuple(memory_id for memory_id in relied_on if memory_id != row["memory_id"]),
         memory_id=row["memory_id"],
-        said=(row["incoming"] or {}).get("content"),
-        decided_by=first.get("decided_by"),
-        confidence=first.get("confidence"),
-        reasoning=first.get("reasoning", ""),
-        findings=_findings_from_json(first.get("findings", ())),
+        incoming_text=incoming.fact.content if incoming else None,
+        decided_by=judgment.decided_by if judgment else None,
+        confidence=judgment.confidence if judgment else None,
+        reasoning=judgment.reasoning if judgment else "",
+        findings=judgment.findings if judgment else (),
         status=ReviewStatus(row["status"]),
         note=row["note"],
         decided_at=row["decided_at"],

@@ -1,4 +1,4 @@
-"""What people rejected: reviews that a fact now being stored may repeat."""
+"""Rejected reviews whose proposal a fact that is being stored may repeat."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -10,16 +10,22 @@ from app.domain.agent import AgentId
 from app.domain.relation import Relation
 from app.planning.hints import Rejection
 from app.store.engine import fetch_rows
+from app.store.log.state import decode_relied_on
 
-# The latest rejected reviews about these memories, or of a fact with one of these texts or slots.
+# Find the latest rejected reviews about these memories, or of a fact with one of these texts or
+# slots.
 _REJECTED = """
     SELECT r.relation, r.decided_at, r.relied_on, r.memory_id, m.fuzzy_hash,
            CASE WHEN m.slot_key IS NOT NULL THEN m.slot_hash END AS slot_hash
-    FROM reviews r LEFT JOIN memories m ON m.agent_id = r.agent_id AND m.id = r.memory_id
+    FROM reviews r
+    LEFT JOIN memories m ON m.agent_id = r.agent_id AND m.id = r.memory_id
     WHERE r.agent_id = :agent AND r.status = 'rejected' AND (
-        r.relied_on ?| CAST(:about AS text[]) OR m.fuzzy_hash = ANY(:texts) OR (m.slot_key IS NOT NULL AND m.slot_hash = ANY(:slots))
+        r.relied_on ?| CAST(:about AS text[])
+        OR m.fuzzy_hash = ANY(:texts)
+        OR (m.slot_key IS NOT NULL AND m.slot_hash = ANY(:slots))
     )
-    ORDER BY r.decided_at DESC NULLS LAST, r.id DESC LIMIT :limit
+    ORDER BY r.decided_at DESC NULLS LAST, r.id DESC
+    LIMIT :limit
 """
 
 
@@ -32,24 +38,27 @@ async def find_rejected(
     *,
     limit: int,
 ) -> list[Rejection]:
-    """Proposals that a person rejected, the latest first, `limit` at most; `texts` are fuzzy hashes, `slots` digests."""
-    given = {
+    """Return proposals that a person rejected, the latest first.
+
+    `texts` are fuzzy hashes, `slots` are digests of slots.
+    """
+    values = {
         "agent": agent,
         "about": [str(i) for i in about],
         "texts": list(texts),
         "slots": list(slots),
         "limit": limit,
     }
-    return [_rejected_from_row(row) for row in await fetch_rows(connection, _REJECTED, given)]
+    return [_rejection_from_row(row) for row in await fetch_rows(connection, _REJECTED, values)]
 
 
-def _rejected_from_row(row: Mapping[str, Any]) -> Rejection:
-    about = frozenset(map(UUID, row["relied_on"])) - {row["memory_id"]}
+def _rejection_from_row(row: Mapping[str, Any]) -> Rejection:
+    relied_on = [memory_id for memory_id, _ in decode_relied_on(row["relied_on"])]
     return Rejection(
-        Relation(row["relation"]),
-        row["decided_at"],
-        about,
-        row["memory_id"],
-        row["fuzzy_hash"],
-        row["slot_hash"],
+        relation=Relation(row["relation"]),
+        decided_at=row["decided_at"],
+        about=frozenset(relied_on) - {row["memory_id"]},
+        memory_id=row["memory_id"],
+        fuzzy_hash=row["fuzzy_hash"],
+        slot_hash=row["slot_hash"],
     )

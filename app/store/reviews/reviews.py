@@ -1,38 +1,39 @@
-"""Reviews: changes that wait for a person."""
+"""The rows of reviews: changes that wait for a person, and stores that wait."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
-from app.domain.fact import Fact, Lifespan
-from app.domain.relation import Classify, Decision, Finding, Judge, Judgment, Operation, Relation
+from app.domain.relation import Decision, Judge, Operation, Relation
+from app.domain.version import Belief
 from app.planning.plan import Plan, Review
 from app.planning.reviews import Proposal
 from app.store.engine import fetch_rows
-from app.store.log.reverts import fact_from_json
+from app.store.log.state import (
+    Incoming,
+    decode_beliefs,
+    decode_corrections,
+    decode_findings,
+    decode_incoming,
+    decode_judgments,
+    decode_relied_on,
+    encode_incoming,
+    encode_judgments,
+    encode_relied_on,
+    to_jsonb,
+)
 from app.store.memories import After
-from app.store.rows import as_json, fact_to_json
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """A store that was held back, as it was asked for."""
-
-    fact: Fact
-    supersedes: tuple[UUID, ...]
-    classify: Classify | None
 
 
 @dataclass(frozen=True, slots=True)
 class StoredReview:
-    """A stored review: what it proposes, or the store that it holds back."""
+    """A review with its proposal; `incoming` is the store that waits in it, if any."""
 
     proposal: Proposal
     status: str
@@ -42,7 +43,10 @@ class StoredReview:
 
 @dataclass(frozen=True, slots=True)
 class ReviewFilters:
-    """What reviews are narrowed to. `memory_id`: the fact stored beside, or one that the proposal is about."""
+    """Filters of a list of reviews.
+
+    `memory_id` selects the reviews in favour of a memory and the reviews about it.
+    """
 
     status: str | None = None
     source: str | None = None
@@ -55,16 +59,12 @@ _CONDITIONS = {
     "status": "status = :status",
     "source": "source = :source",
     "relation": "relation = :relation",
-    "memory_id": "(memory_id = :memory_id OR jsonb_exists(relied_on, CAST(CAST(:memory_id AS uuid) AS text)))",
+    "memory_id": """
+        (memory_id = :memory_id
+         OR jsonb_exists(relied_on, CAST(CAST(:memory_id AS uuid) AS text)))
+    """,
     "min_confidence": "CAST(judgments -> 0 ->> 'confidence' AS float8) >= :min_confidence",
 }
-
-
-def _where_reviews(filters: ReviewFilters) -> tuple[str, dict[str, Any]]:
-    given = {
-        f.name: value for f in fields(filters) if (value := getattr(filters, f.name)) is not None
-    }
-    return " AND ".join(["agent_id = :agent", *(_CONDITIONS[name] for name in given)]), given
 
 
 async def list_reviews(
@@ -75,25 +75,37 @@ async def list_reviews(
     limit: int,
     after: After | None,
 ) -> list[dict[str, Any]]:
-    """Reviews, newest first."""
-    where, given = _where_reviews(filters)
+    """Return the rows of reviews, newest first."""
+    where, values = _where_reviews(filters)
     if after is not None:
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
-        given |= {"after_created_at": after.created_at, "after_id": after.memory_id}
-    statement = (
-        f"SELECT * FROM reviews WHERE {where} ORDER BY created_at DESC, id DESC LIMIT :limit"
-    )
-    return await fetch_rows(connection, statement, {"agent": agent, "limit": limit, **given})
+        values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
+    statement = f"""
+        SELECT *
+        FROM reviews
+        WHERE {where}
+        ORDER BY created_at DESC, id DESC
+        LIMIT :limit
+    """
+    return await fetch_rows(connection, statement, {"agent": agent, "limit": limit, **values})
+
+
+def _where_reviews(filters: ReviewFilters) -> tuple[str, dict[str, Any]]:
+    conditions = ["agent_id = :agent"]
+    values = {}
+    for field in fields(filters):
+        value = getattr(filters, field.name)
+        if value is not None:
+            conditions.append(_CONDITIONS[field.name])
+            values[field.name] = value
+    return " AND ".join(conditions), values
 
 
 async def find_review_row(
     connection: AsyncConnection, agent: AgentId, review_id: UUID
 ) -> dict[str, Any] | None:
-    rows = await fetch_rows(
-        connection,
-        "SELECT * FROM reviews WHERE agent_id = :agent AND id = :id",
-        {"agent": agent, "id": review_id},
-    )
+    statement = "SELECT * FROM reviews WHERE agent_id = :agent AND id = :id"
+    rows = await fetch_rows(connection, statement, {"agent": agent, "id": review_id})
     return rows[0] if rows else None
 
 
@@ -104,33 +116,48 @@ async def find_stored_review(
     return stored_review_from_row(row) if row else None
 
 
+# List the oldest reviews that have been waiting since before a time.
+_OVERDUE = """
+    SELECT *
+    FROM reviews
+    WHERE agent_id = :agent AND status = 'pending' AND created_at < :before
+    ORDER BY created_at
+    LIMIT 1000
+"""
+
+
 async def list_overdue_reviews(
     connection: AsyncConnection, agent: AgentId, before: datetime
 ) -> list[StoredReview]:
-    """Reviews that wait since before that time."""
-    statement = "SELECT * FROM reviews WHERE agent_id = :agent AND status = 'pending' AND created_at < :before ORDER BY created_at LIMIT 1000"
-    return [
-        stored_review_from_row(row)
-        for row in await fetch_rows(connection, statement, {"agent": agent, "before": before})
-    ]
+    """Return reviews that have been waiting since before that time, a thousand at most."""
+    rows = await fetch_rows(connection, _OVERDUE, {"agent": agent, "before": before})
+    return [stored_review_from_row(row) for row in rows]
 
 
-# The revisions that the proposal relies on from now on.
-_RELY = "UPDATE reviews SET relied_on = :relied_on WHERE agent_id = :agent AND id = :id"
+# Set the revisions that a proposal relies on.
+_SET_RELIED_ON = "UPDATE reviews SET relied_on = :relied_on WHERE agent_id = :agent AND id = :id"
 
 
 async def set_relied_revisions(
     connection: AsyncConnection, agent: AgentId, review_id: UUID, revisions: Mapping[UUID, int]
 ) -> None:
-    relied_on = Jsonb({str(i): revision for i, revision in revisions.items()})
-    await fetch_rows(connection, _RELY, {"agent": agent, "id": review_id, "relied_on": relied_on})
+    relied_on = to_jsonb(encode_relied_on(revisions.items()))
+    values = {"agent": agent, "id": review_id, "relied_on": relied_on}
+    await fetch_rows(connection, _SET_RELIED_ON, values)
 
 
-# Its known time is one of the agent's: what is stored when it is accepted begins then.
+# Insert a review for a store that waits. Its time counts as a known time of the agent, because the
+# fact begins then if the store is accepted.
 _HOLD = """
     WITH known AS (UPDATE agents SET last_known_at = :now WHERE agent_id = :agent)
-    INSERT INTO reviews (agent_id, id, status, source, relation, sentence, judgments, relied_on, incoming, created_at)
-    VALUES (:agent, :id, 'pending', 'frozen', :relation, :sentence, :judgments, :relied_on, :incoming, :now)
+    INSERT INTO reviews (
+        agent_id, id, status, source, relation, sentence,
+        judgments, relied_on, incoming, created_at
+    )
+    VALUES (
+        :agent, :id, 'pending', 'frozen', :relation, :sentence,
+        :judgments, :relied_on, :incoming, :now
+    )
 """
 
 
@@ -143,23 +170,24 @@ async def hold_store(
     *,
     now: datetime,
 ) -> None:
-    """Keeps a store back. `review` says what it would do to stored memories, if anything."""
-    told = as_json(
-        {
-            "fact": fact_to_json(incoming.fact),
-            "supersedes": incoming.supersedes,
-            "classify": incoming.classify,
-        }
-    )
-    await fetch_rows(
-        connection,
-        _HOLD,
-        {"agent": agent, "id": review_id, "incoming": told, "now": now, **_proposal_values(review)},
-    )
+    """Let a store wait in a review. `review` is what it would change in memories, if anything."""
+    values = {
+        "agent": agent,
+        "id": review_id,
+        "incoming": to_jsonb(encode_incoming(incoming)),
+        "now": now,
+        **_proposal_values(review),
+    }
+    await fetch_rows(connection, _HOLD, values)
 
 
-_HOLD_ON = """
-    UPDATE reviews SET relation = :relation, sentence = :sentence, judgments = :judgments, relied_on = :relied_on
+# Replace the proposal of a store that still waits.
+_UPDATE_PROPOSAL = """
+    UPDATE reviews SET
+        relation = :relation,
+        sentence = :sentence,
+        judgments = :judgments,
+        relied_on = :relied_on
     WHERE agent_id = :agent AND id = :id AND status = 'pending'
 """
 
@@ -167,136 +195,108 @@ _HOLD_ON = """
 async def update_hold_proposal(
     connection: AsyncConnection, agent: AgentId, review_id: UUID, review: Review | None
 ) -> None:
-    """Says anew what a store that is kept back would do to stored memories, if anything."""
-    await fetch_rows(
-        connection, _HOLD_ON, {"agent": agent, "id": review_id, **_proposal_values(review)}
-    )
+    """Replace the proposal of a store that waits; None if it would change no memory now."""
+    values = {"agent": agent, "id": review_id, **_proposal_values(review)}
+    await fetch_rows(connection, _UPDATE_PROPOSAL, values)
 
 
 def _proposal_values(review: Review | None) -> dict[str, Any]:
+    """Return the columns of the proposal of a store that waits."""
+    sentence = "Accepting stores this fact."
+    if review is None:
+        return {
+            "relation": Relation.NONE,
+            "sentence": sentence,
+            "judgments": to_jsonb([]),
+            "relied_on": to_jsonb({}),
+        }
     return {
-        "relation": review.relation if review else Relation.NONE,
-        "sentence": "Accepting stores this fact." + (f" {review.sentence}" if review else ""),
-        "judgments": as_json(list(review.judgments) if review else []),
-        "relied_on": Jsonb(
-            {str(i): revision for i, revision in review.relied_on} if review else {}
-        ),
+        "relation": review.relation,
+        "sentence": f"{sentence} {review.sentence}",
+        "judgments": to_jsonb(encode_judgments(review.judgments)),
+        "relied_on": to_jsonb(encode_relied_on(review.relied_on)),
     }
 
 
-# What shadow mode would have changed, and what people thought of it, by relation, judge and confidence band of a tenth.
-_REPORT = """
+# Count the changes that shadow mode would have made and how people decided about them, by
+# relation, judge and confidence in bands of a tenth.
+_SHADOW_REPORT = """
     WITH proposed AS (
-        SELECT r.*, judgments -> 0 ->> 'decided_by' AS decided_by, CAST(judgments -> 0 ->> 'confidence' AS float8) AS confidence
-        FROM reviews r WHERE agent_id = :agent AND source = 'shadow'
-          AND created_at >= coalesce(CAST(:since AS timestamptz), '-infinity') AND jsonb_array_length(judgments) > 0
+        SELECT r.*,
+               judgments -> 0 ->> 'decided_by' AS decided_by,
+               CAST(judgments -> 0 ->> 'confidence' AS float8) AS confidence
+        FROM reviews r
+        WHERE agent_id = :agent AND source = 'shadow'
+          AND created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+          AND jsonb_array_length(judgments) > 0
     )
     SELECT relation, decided_by, least(floor(confidence * 10), 9) / 10 AS band,
-        count(*) AS proposed,
-        count(*) FILTER (WHERE status = 'accepted') AS accepted,
-        count(*) FILTER (WHERE status = 'rejected') AS rejected,
-        count(*) FILTER (WHERE status = 'pending') AS pending,
-        count(*) FILTER (WHERE status = 'expired') AS expired,
-        (array_agg(id ORDER BY created_at DESC))[1:3] AS examples
-    FROM proposed GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 DESC
+           count(*) AS proposed,
+           count(*) FILTER (WHERE status = 'accepted') AS accepted,
+           count(*) FILTER (WHERE status = 'rejected') AS rejected,
+           count(*) FILTER (WHERE status = 'pending') AS pending,
+           count(*) FILTER (WHERE status = 'expired') AS expired,
+           (array_agg(id ORDER BY created_at DESC))[1:3] AS examples
+    FROM proposed
+    GROUP BY 1, 2, 3
+    ORDER BY 1, 2, 3 DESC
 """
 
 
 async def read_shadow_report(
     connection: AsyncConnection, agent: AgentId, since: datetime | None
 ) -> list[dict[str, Any]]:
-    return await fetch_rows(connection, _REPORT, {"agent": agent, "since": since})
+    return await fetch_rows(connection, _SHADOW_REPORT, {"agent": agent, "since": since})
 
 
-# --- a row as a value ---------------------------------------------------------------------------------------------------
+# --- rows as values ----------------------------------------------------------------------------
 
 
 def stored_review_from_row(row: Mapping[str, Any]) -> StoredReview:
-    held = row["incoming"]
     return StoredReview(
-        proposal_from_row(row),
-        row["status"],
-        row["decision_log_id"],
-        _incoming_from_json(held) if held else None,
-    )
-
-
-def _incoming_from_json(stored: Mapping[str, Any]) -> Incoming:
-    classify = stored["classify"]
-    return Incoming(
-        fact_from_json(stored["fact"]),
-        tuple(UUID(i) for i in stored["supersedes"]),
-        Classify(classify) if classify else None,
+        proposal=proposal_from_row(row),
+        status=row["status"],
+        decision_log_id=row["decision_log_id"],
+        incoming=decode_incoming(row["incoming"]) if row["incoming"] else None,
     )
 
 
 def proposal_from_row(row: Mapping[str, Any]) -> Proposal:
-    said = row["said"]
     return Proposal(
-        row["id"],
-        Relation(row["relation"]),
-        row["sentence"],
-        row["created_at"],
-        row["memory_id"],
-        tuple(_judgment_from_json(j) for j in row["judgments"]),
-        tuple((UUID(i), revision) for i, revision in row["relied_on"].items()),
-        {name: value and _SAID[name](value) for name, value in said.items()} if said else None,
-    )
-
-
-_SAID: dict[str, Callable[[str], Any]] = {
-    "valid_from": datetime.fromisoformat,
-    "said_until": datetime.fromisoformat,
-    "retracted_at": datetime.fromisoformat,
-    "lifespan": Lifespan,
-    "session_id": str,
-    "project": str,
-}
-
-
-def _judgment_from_json(stored: Mapping[str, Any]) -> Judgment:
-    return Judgment(
-        UUID(stored["memory_id"]),
-        Relation(stored["relation"]),
-        stored["confidence"],
-        stored["reasoning"],
-        Judge(stored["decided_by"]),
-        tuple(_finding_from_json(f) for f in stored["findings"]),
-        tuple(stored["vetoes"]),
-        stored.get("flag", False),
-    )
-
-
-def _finding_from_json(stored: Mapping[str, Any]) -> Finding:
-    return Finding(
-        stored["name"], Relation(stored["relation"]), stored["confidence"], stored["explanation"]
+        review_id=row["id"],
+        relation=Relation(row["relation"]),
+        sentence=row["sentence"],
+        created_at=row["created_at"],
+        memory_id=row["memory_id"],
+        judgments=decode_judgments(row["judgments"]),
+        relied_on=decode_relied_on(row["relied_on"]),
+        corrections=decode_corrections(row["said"]),
     )
 
 
 def plan_from_log_row(row: RowMapping, proposal: Proposal) -> Plan:
-    """What a logged decision did, as far as an answer tells it."""
-    ended = {
-        s["id"]
-        for s in row["after_state"]
-        if s.get("belief", {}).get("superseded_by") or s.get("belief", {}).get("retracted_at")
-    }
-    findings = tuple(_finding_from_json(f) for f in row["signals"])
-    decision = Decision(
-        Relation(row["relation"]),
-        row["confidence"],
-        Judge(row["decided_by"]),
-        row["reasoning"],
-        findings,
-    )
-    superseded = tuple(
-        i
-        for i in (*proposal.targets, *([proposal.memory_id] if proposal.memory_id else []))
-        if str(i) in ended
-    )
+    """Return the part of a logged decision's plan that answers show."""
     return Plan(
-        Operation(row["operation"]),
-        row["created_at"],
-        decision,
+        operation=Operation(row["operation"]),
+        now=row["created_at"],
+        decision=Decision(
+            relation=Relation(row["relation"]),
+            confidence=row["confidence"],
+            decided_by=Judge(row["decided_by"]),
+            reasoning=row["reasoning"],
+            findings=decode_findings(row["signals"]),
+        ),
         target=row["target_memory_id"],
-        superseded=superseded,
+        superseded=_list_ended(row["after_state"], proposal),
     )
+
+
+def _list_ended(states: list[dict[str, Any]], proposal: Proposal) -> tuple[UUID, ...]:
+    """Return the memories of the proposal that are ended in these states."""
+    beliefs = decode_beliefs(states)
+    proposed = [*proposal.targets, proposal.memory_id]
+    return tuple(i for i in proposed if i in beliefs and _is_ended(beliefs[i]))
+
+
+def _is_ended(belief: Belief) -> bool:
+    return belief.superseded_by is not None or belief.retracted_at is not None

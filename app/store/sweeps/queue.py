@@ -1,7 +1,7 @@
-"""The queue that wakes workers: procrastinate's tables, in a schema of their own in the same database.
+"""The queue that wakes workers: procrastinate's tables, in a schema of their own.
 
-What is to be done stands in columns that are written with what makes it necessary. A job only says where to look, so one that is lost
-costs a minute and no work, and one too many finds nothing.
+The work itself is recorded in columns, in the transaction that makes it necessary. A job only says
+where to look: a lost job costs a minute and loses no work, and a superfluous job finds nothing.
 """
 
 from contextlib import suppress
@@ -15,32 +15,34 @@ from app.domain.agent import AgentId
 
 SWEEP = "sweep"
 LOOK = "look_again"
-SOON = 10  # priority of what is short, above sweeps that wait
+SOON = 10  # the priority of short jobs, above that of sweeps
 
 
 class Queue:
-    """Jobs that tell workers where to look. `app` is procrastinate's; it must be open."""
+    """Enqueues the jobs that wake workers. `app` is procrastinate's and must be open."""
 
     def __init__(self, url: str) -> None:
         connector = PsycopgConnector(
-            conninfo=url, min_size=0, max_size=3, timeout=10, configure=_in_schema_of_jobs
+            conninfo=url, min_size=0, max_size=3, timeout=10, configure=_set_search_path
         )
         self.app = App(connector=connector)
 
     async def defer_sweep(self, agent: AgentId, sweep_id: UUID) -> None:
-        await self._defer_job(SWEEP, agent, f"{SWEEP}:{sweep_id}", 0, sweep_id=str(sweep_id))
+        lock = f"{SWEEP}:{sweep_id}"
+        await self._defer_job(SWEEP, agent, lock=lock, priority=0, sweep_id=str(sweep_id))
 
     async def defer_look_again(self, agent: AgentId) -> None:
-        await self._defer_job(LOOK, agent, f"{LOOK}:{agent}", SOON)
+        await self._defer_job(LOOK, agent, lock=f"{LOOK}:{agent}", priority=SOON)
 
     async def _defer_job(
-        self, task: str, agent: AgentId, once: str, priority: int, **arguments: str
+        self, task: str, agent: AgentId, *, lock: str, priority: int, **arguments: str
     ) -> None:
-        job = self.app.configure_task(task, queueing_lock=once, priority=priority)
+        """Enqueue a job, unless a job with the same lock waits already."""
+        job = self.app.configure_task(task, queueing_lock=lock, priority=priority)
         with suppress(AlreadyEnqueued):
             await job.defer_async(agent=agent, **arguments)
 
 
-async def _in_schema_of_jobs(connection: psycopg.AsyncConnection[object]) -> None:
+async def _set_search_path(connection: psycopg.AsyncConnection[object]) -> None:
     await connection.execute("SET search_path TO jobs, public")
     await connection.commit()

@@ -1,4 +1,4 @@
-"""Sweeps as they are asked for and carried out: a row each, taken by one worker at a time, which writes down how far it is."""
+"""The rows of sweeps: workers claim them, save progress, and finish them or record a failure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from app.store.memories import After
 
 
 class SweepStatus(StrEnum):
-    """How a sweep stands."""
+    """The states of a sweep; the last three are final."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -27,7 +27,10 @@ class SweepStatus(StrEnum):
 
 
 class Origin(StrEnum):
-    """What a sweep came from: a call, the clock, or stores that left memories to be looked at again, which are then all it is about."""
+    """The occasion of a sweep: a call, the clock, or a store that marked memories for another look.
+
+    A sweep of the origin STORE examines the marked memories and their slots only.
+    """
 
     STORE = "store"
     REQUEST = "request"
@@ -36,7 +39,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SweptSlot:
-    """The one slot that a sweep is about, in the words of whoever asked."""
+    """The slot that a sweep is limited to, in the words of its caller."""
 
     entity: str | None
     category: str | None
@@ -49,7 +52,10 @@ class SweptSlot:
 
 @dataclass(frozen=True, slots=True)
 class SweepScope:
-    """What is to be swept: everything of the agent, or one slot; what became known since a time, or all; `dry_run` changes nothing."""
+    """The memories to sweep: those of one slot or of all, known since a time or ever.
+
+    A dry run changes nothing.
+    """
 
     slot: SweptSlot | None = None
     since: datetime | None = None
@@ -58,7 +64,7 @@ class SweepScope:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep under way, as its worker sees it. `place` is the last memory examined, in the order of the work."""
+    """A sweep as its worker sees it. `place` is the last memory examined, in the order of work."""
 
     id: UUID
     origin: Origin
@@ -72,18 +78,25 @@ class Sweep:
 
     @property
     def is_thorough(self) -> bool:
-        """Whether every memory has its turn."""
+        """True if the sweep examines every memory of its slot or agent."""
         return self.origin is not Origin.STORE and self.since is None
 
 
-# The agent may never have been written to.
+# Queue a sweep, and create the agent's row in case nothing was ever written to the agent.
 _CREATE = """
     WITH agent AS (
-        INSERT INTO agents (agent_id, created_at, last_known_at) VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00')
+        INSERT INTO agents (agent_id, created_at, last_known_at)
+        VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00')
         ON CONFLICT DO NOTHING
     )
-    INSERT INTO sweeps (agent_id, id, status, origin, slot, slot_hash, since, dry_run, examined, counts, findings, failures, created_at)
-    VALUES (:agent, :id, 'queued', :origin, :slot, :slot_hash, :since, :dry_run, 0, '{}', '[]', 0, clock_timestamp())
+    INSERT INTO sweeps (
+        agent_id, id, status, origin, slot, slot_hash, since, dry_run,
+        examined, counts, findings, failures, created_at
+    )
+    VALUES (
+        :agent, :id, 'queued', :origin, :slot, :slot_hash, :since, :dry_run,
+        0, '{}', '[]', 0, clock_timestamp()
+    )
     RETURNING *
 """
 
@@ -91,53 +104,59 @@ _CREATE = """
 async def create_sweep(
     connection: AsyncConnection, agent: AgentId, sweep_id: UUID, scope: SweepScope, origin: Origin
 ) -> dict[str, Any]:
-    """Writes down that a sweep is wanted."""
+    """Queue a sweep and return its row."""
     slot = scope.slot
-    given = {
+    values = {
         "agent": agent,
         "id": sweep_id,
         "origin": origin,
-        "slot": Jsonb({"entity": slot.entity, "category": slot.category, "key": slot.key})
-        if slot
-        else None,
+        "slot": _encode_slot(slot) if slot else None,
         "slot_hash": slot.digest if slot else None,
         "since": scope.since,
         "dry_run": scope.dry_run,
     }
-    [row] = await fetch_rows(connection, _CREATE, given)
+    [row] = await fetch_rows(connection, _CREATE, values)
     return row
+
+
+def _encode_slot(slot: SweptSlot) -> Jsonb:
+    return Jsonb({"entity": slot.entity, "category": slot.category, "key": slot.key})
 
 
 async def find_sweep(
     connection: AsyncConnection, agent: AgentId, sweep_id: UUID
 ) -> dict[str, Any] | None:
-    rows = await fetch_rows(
-        connection,
-        "SELECT * FROM sweeps WHERE agent_id = :agent AND id = :id",
-        {"agent": agent, "id": sweep_id},
-    )
+    statement = "SELECT * FROM sweeps WHERE agent_id = :agent AND id = :id"
+    rows = await fetch_rows(connection, statement, {"agent": agent, "id": sweep_id})
     return rows[0] if rows else None
 
 
-_SUMMARY = "id, status, origin, slot, since, dry_run, total, examined, counts, error, created_at, started_at, finished_at"
+# The columns of a sweep but its findings, which may be many.
+_SUMMARY = """
+    id, status, origin, slot, since, dry_run, total, examined, counts, error,
+    created_at, started_at, finished_at
+"""
 
 
 async def list_sweeps(
     connection: AsyncConnection, agent: AgentId, *, limit: int, after: After | None
 ) -> list[dict[str, Any]]:
-    """Newest first, without what each found."""
-    where, given = "agent_id = :agent", {"agent": agent, "limit": limit}
+    """Return sweeps, newest first, without their findings."""
+    where, values = "agent_id = :agent", {"agent": agent, "limit": limit}
     if after is not None:
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
-        given |= {"after_created_at": after.created_at, "after_id": after.memory_id}
-    return await fetch_rows(
-        connection,
-        f"SELECT {_SUMMARY} FROM sweeps WHERE {where} ORDER BY created_at DESC, id DESC LIMIT :limit",
-        given,
-    )
+        values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
+    statement = f"""
+        SELECT {_SUMMARY}
+        FROM sweeps
+        WHERE {where}
+        ORDER BY created_at DESC, id DESC
+        LIMIT :limit
+    """
+    return await fetch_rows(connection, statement, values)
 
 
-# What is over stays as it is.
+# Cancel a sweep that is not over yet.
 _CANCEL = """
     UPDATE sweeps SET status = 'cancelled', finished_at = clock_timestamp()
     WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running')
@@ -147,25 +166,33 @@ _CANCEL = """
 async def cancel_open_sweep(
     connection: AsyncConnection, agent: AgentId, sweep_id: UUID
 ) -> dict[str, Any] | None:
-    """The sweep, which from now on goes no further; its worker notices with its next batch."""
+    """Cancel the sweep and return it. Its worker notices when it saves its next batch."""
     await fetch_rows(connection, _CANCEL, {"agent": agent, "id": sweep_id})
     return await find_sweep(connection, agent, sweep_id)
 
 
-# A worker that has not been heard of for this long is gone.
+# A worker that has not renewed its lease for this long is taken to be dead.
 LEASE = timedelta(seconds=15)
 
-# One sweep of an agent runs at a time: the caller holds the agent's lock. One whose worker died is taken over where that one left it;
-# a dry run leaves nothing, so it begins again.
-_TAKE = """
-    UPDATE sweeps s SET status = 'running', runner = :runner, alive_at = clock_timestamp(),
+# Claim a sweep unless a living worker has a sweep of the agent. The caller holds the agent's lock,
+# so that two workers cannot claim at once. The sweep of a dead worker goes on where that worker
+# left it. A dry run leaves nothing behind and begins again.
+_CLAIM = """
+    UPDATE sweeps s SET
+        status = 'running',
+        runner = :runner,
+        alive_at = clock_timestamp(),
         started_at = coalesce(started_at, clock_timestamp()),
-        place = CASE WHEN dry_run THEN NULL ELSE place END, examined = CASE WHEN dry_run THEN 0 ELSE examined END,
-        counts = CASE WHEN dry_run THEN '{}' ELSE counts END, findings = CASE WHEN dry_run THEN '[]' ELSE findings END
-    WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running') AND NOT EXISTS (
-        SELECT FROM sweeps o
-        WHERE o.agent_id = :agent AND o.status = 'running' AND o.alive_at > clock_timestamp() - CAST(:lease AS interval)
-    )
+        place = CASE WHEN dry_run THEN NULL ELSE place END,
+        examined = CASE WHEN dry_run THEN 0 ELSE examined END,
+        counts = CASE WHEN dry_run THEN '{}' ELSE counts END,
+        findings = CASE WHEN dry_run THEN '[]' ELSE findings END
+    WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running')
+      AND NOT EXISTS (
+          SELECT FROM sweeps o
+          WHERE o.agent_id = :agent AND o.status = 'running'
+            AND o.alive_at > clock_timestamp() - CAST(:lease AS interval)
+      )
     RETURNING id, origin, slot_hash, since, dry_run, place, examined, counts, findings
 """
 
@@ -173,41 +200,55 @@ _TAKE = """
 async def claim_sweep(
     connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID
 ) -> Sweep | None:
-    """Makes the sweep this runner's; None where it is over, or where a sweep of the agent is in the hands of a worker that lives."""
-    given = {"agent": agent, "id": sweep_id, "runner": runner, "lease": LEASE}
-    rows = await fetch_rows(connection, _TAKE, given)
-    return Sweep(**rows[0] | {"origin": Origin(rows[0]["origin"])}) if rows else None
+    """Claim the sweep for this runner.
+
+    Return None if the sweep is over, or if a living worker has a sweep of the agent.
+    """
+    values = {"agent": agent, "id": sweep_id, "runner": runner, "lease": LEASE}
+    rows = await fetch_rows(connection, _CLAIM, values)
+    if not rows:
+        return None
+    return Sweep(**rows[0] | {"origin": Origin(rows[0]["origin"])})
 
 
-# Not where it has let go of the sweep meanwhile.
-_STAY = """
+# Renew the lease of a sweep that its runner has not released meanwhile.
+_RENEW = """
     UPDATE sweeps SET alive_at = clock_timestamp()
-    WHERE agent_id = :agent AND id = :id AND runner = :runner AND status = 'running' AND alive_at IS NOT NULL
+    WHERE agent_id = :agent AND id = :id AND runner = :runner
+      AND status = 'running' AND alive_at IS NOT NULL
 """
 
 
 async def renew_sweep_lease(
     connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID
 ) -> None:
-    """Says that the runner lives."""
-    await fetch_rows(connection, _STAY, {"agent": agent, "id": sweep_id, "runner": runner})
+    """Record that the runner is alive."""
+    await fetch_rows(connection, _RENEW, {"agent": agent, "id": sweep_id, "runner": runner})
+
+
+# Record how many memories a sweep will examine.
+_SET_TOTAL = """
+    UPDATE sweeps SET total = :total
+    WHERE agent_id = :agent AND id = :id AND runner = :runner
+"""
 
 
 async def set_sweep_total(
     connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID, total: int
 ) -> None:
-    """Writes down how many memories there are to examine."""
-    given = {"agent": agent, "id": sweep_id, "runner": runner, "total": total}
-    await fetch_rows(
-        connection,
-        "UPDATE sweeps SET total = :total WHERE agent_id = :agent AND id = :id AND runner = :runner",
-        given,
-    )
+    """Record how many memories there are to examine."""
+    values = {"agent": agent, "id": sweep_id, "runner": runner, "total": total}
+    await fetch_rows(connection, _SET_TOTAL, values)
 
 
-# What went on has got over its trouble; what begins anew each time (`take`, `marked`) shows that only at its end.
-_ADVANCE = """
-    UPDATE sweeps SET place = :place, examined = :examined, counts = :counts, findings = :findings,
+# Save progress. Progress resets the failure count, except for sweeps that restart from zero each
+# time: dry runs, and sweeps of marked memories.
+_SAVE_PROGRESS = """
+    UPDATE sweeps SET
+        place = :place,
+        examined = :examined,
+        counts = :counts,
+        findings = :findings,
         failures = CASE WHEN dry_run OR origin = 'store' THEN failures ELSE 0 END
     WHERE agent_id = :agent AND id = :id AND runner = :runner AND status = 'running'
     RETURNING id
@@ -217,8 +258,11 @@ _ADVANCE = """
 async def save_sweep_progress(
     connection: AsyncConnection, agent: AgentId, sweep: Sweep, runner: UUID
 ) -> bool:
-    """Writes down how far the sweep is; False where it was cancelled or is another runner's, and nothing may be written any more."""
-    given = {
+    """Save how far the sweep is.
+
+    Return False if it was cancelled or belongs to another runner: then nothing more may be written.
+    """
+    values = {
         "agent": agent,
         "id": sweep.id,
         "runner": runner,
@@ -227,9 +271,10 @@ async def save_sweep_progress(
         "counts": Jsonb(sweep.counts),
         "findings": Jsonb(sweep.findings),
     }
-    return bool(await fetch_rows(connection, _ADVANCE, given))
+    return bool(await fetch_rows(connection, _SAVE_PROGRESS, values))
 
 
+# Finish a sweep that still belongs to its runner.
 _FINISH = """
     UPDATE sweeps SET status = 'done', finished_at = clock_timestamp(), error = NULL
     WHERE agent_id = :agent AND id = :id AND status = 'running' AND runner = :runner
@@ -239,28 +284,36 @@ _FINISH = """
 async def finish_sweep(
     connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID
 ) -> None:
-    """The end of a sweep."""
-    given = {"agent": agent, "id": sweep_id, "runner": runner}
-    await fetch_rows(connection, _FINISH, given)
-    await fetch_rows(connection, _FORGET, given)
+    """Finish the sweep. Remove sweeps that nobody requested and that found nothing."""
+    values = {"agent": agent, "id": sweep_id, "runner": runner}
+    await fetch_rows(connection, _FINISH, values)
+    await fetch_rows(connection, _REMOVE_EMPTY, values)
 
 
-# What nobody asked for usually comes to nothing, and then there is nothing to tell; but the last one by the clock says when that was.
-_FORGET = """
-    DELETE FROM sweeps s WHERE agent_id = :agent AND status = 'done' AND findings = '[]' AND (
+# Remove sweeps without findings that no call requested. The latest scheduled sweep stays, because
+# its date says when the next one is due.
+_REMOVE_EMPTY = """
+    DELETE FROM sweeps s
+    WHERE agent_id = :agent AND status = 'done' AND findings = '[]' AND (
         origin = 'store' AND id = :id
         OR origin = 'schedule' AND EXISTS (
             SELECT FROM sweeps newer
-            WHERE newer.agent_id = :agent AND newer.origin = 'schedule' AND newer.status = 'done' AND newer.created_at > s.created_at
+            WHERE newer.agent_id = :agent AND newer.origin = 'schedule'
+              AND newer.status = 'done' AND newer.created_at > s.created_at
         )
     )
 """
 
 
-# It is tried again; what fails each time is no passing trouble.
+# A failed sweep is tried again. After so many failures its trouble is taken to be permanent.
 TRIES = 5
-_FAIL = """
-    UPDATE sweeps SET failures = failures + 1, alive_at = NULL, error = :error,
+
+# Count a failure and release the sweep, which has failed for good with the last try.
+_RECORD_FAILURE = """
+    UPDATE sweeps SET
+        failures = failures + 1,
+        alive_at = NULL,
+        error = :error,
         status = CASE WHEN failures + 1 < :tries THEN status ELSE 'failed' END,
         finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock_timestamp() END
     WHERE agent_id = :agent AND id = :id AND runner = :runner AND status = 'running'
@@ -270,15 +323,17 @@ _FAIL = """
 async def record_sweep_failure(
     connection: AsyncConnection, agent: AgentId, sweep_id: UUID, runner: UUID, error: str
 ) -> None:
-    """Lets go of a sweep that something went wrong with in this runner's hands; after TRIES times it has failed."""
-    given = {"agent": agent, "id": sweep_id, "runner": runner, "error": error, "tries": TRIES}
-    await fetch_rows(connection, _FAIL, given)
+    """Release a sweep in which this runner failed; after TRIES times the sweep has failed."""
+    values = {"agent": agent, "id": sweep_id, "runner": runner, "error": error, "tries": TRIES}
+    await fetch_rows(connection, _RECORD_FAILURE, values)
 
 
-# A sweep of an agent that nobody works on; the oldest first.
+# Find the sweeps that no living worker has, oldest first, of one agent or of all.
 _WAITING = """
-    SELECT agent_id, id FROM sweeps
-    WHERE status IN ('queued', 'running') AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
+    SELECT agent_id, id
+    FROM sweeps
+    WHERE status IN ('queued', 'running')
+      AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
       AND (CAST(:agent AS text) IS NULL OR agent_id = :agent)
     ORDER BY created_at
 """
@@ -287,68 +342,94 @@ _WAITING = """
 async def list_waiting_sweeps(
     connection: AsyncConnection, agent: AgentId | None = None
 ) -> list[tuple[AgentId, UUID]]:
-    """Every sweep not at its end that no living worker has, of one agent or of all."""
+    """Return the sweeps that are not over and that no living worker has."""
     rows = await fetch_rows(connection, _WAITING, {"agent": agent, "lease": LEASE})
     return [(AgentId(row["agent_id"]), row["id"]) for row in rows]
 
 
-# Of looks that fail for good, every ten minutes another, the last one is told.
-_FORGET_FAILED = "DELETE FROM sweeps WHERE agent_id = :agent AND origin = 'store' AND status = 'failed' AND findings = '[]'"
+# Sweeps of marked memories that fail for good would pile up, one every ten minutes: a new one
+# replaces them.
+_REMOVE_FAILED = """
+    DELETE FROM sweeps
+    WHERE agent_id = :agent AND origin = 'store' AND status = 'failed' AND findings = '[]'
+"""
 
-# One that a worker let go of begins anew with all that is marked, as a new one would.
-_LOOKING = """
-    SELECT id FROM sweeps
-    WHERE agent_id = :agent AND origin = 'store'
-      AND (status = 'queued' OR status = 'running' AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval)))
-    ORDER BY created_at LIMIT 1
+# Find a sweep of marked memories that waits for a worker. A sweep that its worker released begins
+# again with everything that is marked, as a new one would.
+_WAITING_FOR_MARKS = """
+    SELECT id
+    FROM sweeps
+    WHERE agent_id = :agent AND origin = 'store' AND (
+        status = 'queued'
+        OR status = 'running'
+            AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
+    )
+    ORDER BY created_at
+    LIMIT 1
 """
 
 
 async def get_or_create_marks_sweep(
     connection: AsyncConnection, agent: AgentId, new_id: UUID
 ) -> UUID:
-    """The sweep of what is marked that waits for a worker; made where there is none."""
-    found = await fetch_rows(connection, _LOOKING, {"agent": agent, "lease": LEASE})
-    if not found:
-        await fetch_rows(connection, _FORGET_FAILED, {"agent": agent})
-    row = (
-        found[0]
-        if found
-        else await create_sweep(connection, agent, new_id, SweepScope(), Origin.STORE)
-    )
-    looking: UUID = row["id"]
-    return looking
+    """Return the sweep of marked memories that waits for a worker; create it if there is none."""
+    waiting = {"agent": agent, "lease": LEASE}
+    rows = await fetch_rows(connection, _WAITING_FOR_MARKS, waiting)
+    if not rows:
+        await fetch_rows(connection, _REMOVE_FAILED, {"agent": agent})
+        rows = [await create_sweep(connection, agent, new_id, SweepScope(), Origin.STORE)]
+    sweep_id: UUID = rows[0]["id"]
+    return sweep_id
 
 
-# An agent is due where something was written since its last sweep by the clock that came to its end, and none is on its way. No other
-# sweep counts: it was about what is marked, about one slot (whose words may be erased since), or began where its caller said.
+# Find the agents that are due for a scheduled sweep: something was written since the last one that
+# was finished, and none is open. Other sweeps do not count. They were about marked memories or
+# about one slot (whose words may be erased since), or they began at a time that their caller chose.
 _DUE = """
-    SELECT last.agent_id, last.since FROM (
-        SELECT a.agent_id, max(s.created_at) FILTER (WHERE s.origin = 'schedule' AND s.status = 'done') AS since,
-               bool_or(s.origin = 'schedule' AND s.status IN ('queued', 'running')) AS on_its_way
-        FROM agents a LEFT JOIN sweeps s ON s.agent_id = a.agent_id GROUP BY a.agent_id
+    SELECT last.agent_id, last.since
+    FROM (
+        SELECT a.agent_id,
+               max(s.created_at) FILTER (WHERE s.origin = 'schedule' AND s.status = 'done')
+                   AS since,
+               bool_or(s.origin = 'schedule' AND s.status IN ('queued', 'running')) AS is_open
+        FROM agents a
+        LEFT JOIN sweeps s ON s.agent_id = a.agent_id
+        GROUP BY a.agent_id
     ) AS last
-    WHERE on_its_way IS NOT true AND (
-        EXISTS (SELECT FROM memories m WHERE m.agent_id = last.agent_id AND m.created_at >= coalesce(last.since, '-infinity'))
-        OR EXISTS (SELECT FROM memories m WHERE m.agent_id = last.agent_id AND m.look_again IS NOT NULL)
+    WHERE is_open IS NOT true AND (
+        EXISTS (
+            SELECT FROM memories m
+            WHERE m.agent_id = last.agent_id
+              AND m.created_at >= coalesce(last.since, '-infinity')
+        )
+        OR EXISTS (
+            SELECT FROM memories m
+            WHERE m.agent_id = last.agent_id AND m.look_again IS NOT NULL
+        )
     )
     ORDER BY last.agent_id
 """
 
 
 async def list_due_agents(connection: AsyncConnection) -> list[tuple[AgentId, datetime | None]]:
-    """Each agent for which something has been written since its last sweep, with the time of that; None: never swept."""
-    return [
-        (AgentId(row["agent_id"]), row["since"]) for row in await fetch_rows(connection, _DUE, {})
-    ]
+    """Return each agent that is due for a scheduled sweep, with the time of its last, if any."""
+    rows = await fetch_rows(connection, _DUE, {})
+    return [(AgentId(row["agent_id"]), row["since"]) for row in rows]
 
 
-# The words of a slot go when a memory of it is erased; a sweep of that slot cannot go on without them.
+# Remove the words of slots from sweeps when a memory of the slot is erased. A sweep of that slot
+# cannot go on without them and is cancelled.
 FORGET_SLOTS_OF_SWEEPS = """
-    UPDATE sweeps SET slot = NULL, slot_hash = NULL,
+    UPDATE sweeps SET
+        slot = NULL,
+        slot_hash = NULL,
         status = CASE WHEN status IN ('queued', 'running') THEN 'cancelled' ELSE status END,
         finished_at = coalesce(finished_at, clock_timestamp())
-    WHERE agent_id = :agent AND slot_hash IS NOT NULL
-      AND (:everything OR slot_hash IN (SELECT slot_hash FROM memories WHERE agent_id = :agent AND id = ANY(:ids)))
+    WHERE agent_id = :agent AND slot_hash IS NOT NULL AND (
+        :everything
+        OR slot_hash IN (
+            SELECT slot_hash FROM memories WHERE agent_id = :agent AND id = ANY(:ids)
+        )
+    )
     RETURNING id
 """

@@ -57,9 +57,6 @@ def is_language(column: sa.Column[object]) -> bool:
     return isinstance(column.type, REGCONFIG)
 
 
-# What a line of an earlier version, which does not have the column, says by that.
-UNSAID = {"use_count": 0}
-
 # In the order of the foreign keys: what a line points to stands before it, or in its own section.
 SECTIONS = (
     TableSection("memory", memories, ("created_at", "id")),

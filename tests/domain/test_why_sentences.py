@@ -13,7 +13,8 @@ from app.domain.relation import Finding, Operation, Relation
 from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Belief, Memory
 from app.planning.plan import ReviewDecision, ReviewStatus
-from app.planning.why.sentences import build_story, format_moment, quote_text
+from app.planning.why.names import format_moment, quote_text
+from app.planning.why.sentences import build_story
 from app.planning.why.story import Story, StoryEntry, StoryMaterial, StoryReview, VetoedMemory
 
 ONE, TWO, THREE, REVIEW = (UUID(int=n) for n in range(1, 5))
@@ -74,12 +75,12 @@ ENDED: dict[str, dict[UUID, Belief]] = {
             entry(Operation.ADD, before={TWO: belief()}, after={ONE: belief(valid_from=LATER), TWO: belief(valid_until=LATER)}),
             "“One” was stored, true from 2024-01-01, known since 2026-05-04 10:30 UTC; “Two” ends at 2024-01-01.",
         ),
-        (entry(Operation.NOOP, said="One"), "“One” was said again."),
-        (entry(Operation.NOOP, said="ONE"), "“ONE” was said, which “One” says already."),
+        (entry(Operation.NOOP, incoming_text="One"), "“One” was said again."),
+        (entry(Operation.NOOP, incoming_text="ONE"), "“ONE” was said, which “One” says already."),
         (entry(Operation.NOOP), "Nothing changed for “One”."),
         (entry(Operation.NOOP, target=None), "Nothing was done."),
         (
-            entry(Operation.DELETE, target=None, said="No two", before={TWO: belief()}, after={TWO: belief(valid_until=LATER)}),
+            entry(Operation.DELETE, target=None, incoming_text="No two", before={TWO: belief()}, after={TWO: belief(valid_until=LATER)}),
             "“No two” was said; “Two” ends at 2024-01-01.",
         ),
         (
@@ -175,11 +176,11 @@ def test_vetoes_are_told_as_far_as_they_concern_the_chain() -> None:
     elsewhere = entry(
         Operation.ADD, target=THREE, after={THREE: belief()}, touched=(), vetoed=vetoed[:1]
     )
-    assert [e.sentence for e in story(apart=[elsewhere]).events] == [
+    assert [e.sentence for e in story(vetoed_entries=[elsewhere]).events] == [
         "“Three” was kept apart from “Two” (other key)."
     ]
-    assert story(apart=[replace(elsewhere, vetoed=vetoed[1:])]).events == ()
-    assert len(story(stored, apart=[stored]).events) == 2, (
+    assert story(vetoed_entries=[replace(elsewhere, vetoed=vetoed[1:])]).events == ()
+    assert len(story(stored, vetoed_entries=[stored]).events) == 2, (
         "once, where an operation on the chain did it"
     )
     gone = entry(Operation.NOOP, target=ONE, vetoed=vetoed)
@@ -208,7 +209,7 @@ PROPOSAL = StoryReview(
             "Whether “One” changes anything was left to a person (fallback): Maybe.",
         ),
         (
-            replace(PROPOSAL, memory_id=None, said="New"),
+            replace(PROPOSAL, memory_id=None, incoming_text="New"),
             "Whether “New” replaces “Two” was left to a person (low confidence): Maybe.",
         ),
         (

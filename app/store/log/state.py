@@ -1,0 +1,440 @@
+"""The JSON of the log and of reviews: the one module that knows its keys, to encode and to decode.
+
+A log row keeps `incoming` (the fact of the call), `signals`, `vetoed`, `usage`, and two lists of
+states, `before_state` and `after_state`. A state is one of these objects:
+
+- a version: `id`, `chain_id`, `revision`, `created_at`, `belief`. If the operation inserted it, the
+  keys of its fact follow; `content` is left out if `incoming` has the same text;
+- a correction: `id` and `metadata`, the corrected columns of a memory;
+- `links`, `review` or `settled` alone: relationships, the new review, the decided review;
+- an erasure: `id`, `erased_at`, `hmac` (written by store/erasures.py).
+
+A review keeps `judgments`, `relied_on`, `said` (corrections of claims) and `incoming` (the store
+that waits).
+
+Some SQL looks into this JSON by the same keys. A key that changes here changes there too: the
+redactions of store/erasures.py, the rules of store/doctor, the steps of store/log/replay.py,
+`links` and `review` in store/log/retention.py and store/log/reverts.py, `judgments` in
+store/insights and store/reviews, and the indexes and checks of store/tables.py.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from app.domain.fact import FACT_FIELDS, BaseFact, DerivedSlot, Fact, Kind, Lifespan, Tier
+from app.domain.relation import Classify, Finding, Judge, Judgment, ModelCost, Relation
+from app.domain.relationship import LinkType, Relationship
+from app.domain.version import Belief, Version
+from app.planning.audit.replay import MemoryState
+from app.planning.plan import Insertion, Plan, Review, ReviewDecision, ReviewStatus
+from app.planning.why.story import VetoedMemory
+
+Json = Mapping[str, Any]
+
+# --- plain values ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)  # most times of an operation are one and the same
+def _format_time(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _encode_plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return _format_time(value)
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no place in the log")
+
+
+dump_json = json.JSONEncoder(default=_encode_plain, ensure_ascii=False).encode
+
+
+def to_jsonb(value: object) -> Jsonb:
+    """Return a parameter that is written as JSON, with times in UTC to the microsecond."""
+    return Jsonb(value, dumps=dump_json)
+
+
+def _decode_time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _decode_id(text: str | None) -> UUID | None:
+    return None if text is None else UUID(text)
+
+
+# --- beliefs and versions ----------------------------------------------------------------------
+
+
+def encode_belief(belief: Belief) -> Json:
+    return {
+        "valid_from": belief.valid_from,
+        "asserted_at": belief.asserted_at,
+        "said_until": belief.said_until,
+        "retracted_at": belief.retracted_at,
+        "void": belief.void,
+        "ended_by": belief.ended_by,
+        "contradicted_by": belief.contradicted_by,
+        "merged": belief.merged,
+        "tier": belief.tier,
+        "valid_until": belief.valid_until,
+        "superseded_by": belief.superseded_by,
+        "superseded_at": belief.superseded_at,
+        "known_from": belief.known_from,
+    }
+
+
+def decode_belief(stored: Json) -> Belief:
+    """Return the belief of a state, or of any JSON object that has the columns of a belief."""
+    return Belief(
+        valid_from=datetime.fromisoformat(stored["valid_from"]),
+        asserted_at=datetime.fromisoformat(stored["asserted_at"]),
+        said_until=_decode_time(stored["said_until"]),
+        retracted_at=_decode_time(stored["retracted_at"]),
+        void=stored["void"],
+        ended_by=_decode_id(stored["ended_by"]),
+        contradicted_by=_decode_id(stored["contradicted_by"]),
+        merged=stored["merged"],
+        tier=Tier(stored["tier"]),
+        valid_until=_decode_time(stored["valid_until"]),
+        superseded_by=_decode_id(stored["superseded_by"]),
+        superseded_at=_decode_time(stored["superseded_at"]),
+        known_from=_decode_time(stored["known_from"]),
+    )
+
+
+def _encode_version(version: Version) -> dict[str, Any]:
+    return {
+        "id": version.id,
+        "chain_id": version.chain_id,
+        "revision": version.revision,
+        "created_at": version.created_at,
+        "belief": encode_belief(version.belief),
+    }
+
+
+# --- facts -------------------------------------------------------------------------------------
+
+_FACT_KEYS = tuple(name for name in FACT_FIELDS if name != "derived")
+# A merge adds its sources, which no caller states.
+_STATED_KEYS = tuple(name for name in _FACT_KEYS if name != "merged_from")
+_NOTHING: tuple[Any, ...] = (None, (), {})
+
+
+def encode_stated_fact(fact: BaseFact) -> dict[str, Any]:
+    """Return the fact without the fields that are empty, and without its derived slot."""
+    values = {name: getattr(fact, name) for name in _FACT_KEYS}
+    return {name: value for name, value in values.items() if value not in _NOTHING}
+
+
+def encode_fact(fact: BaseFact) -> dict[str, Any]:
+    """Return the fact with its derived slot, without the fields that are empty."""
+    stored = encode_stated_fact(fact)
+    if fact.derived is not None:
+        stored["derived"] = _encode_derived_slot(fact.derived)
+    return stored
+
+
+def _encode_derived_slot(slot: DerivedSlot) -> Json:
+    return {"entity": slot.entity, "key": slot.key, "value": slot.value}
+
+
+_FACT_DECODERS: Mapping[str, Callable[[Any], Any]] = {
+    "kind": Kind,
+    "tier": Tier,
+    "lifespan": Lifespan,
+    "valid_from": datetime.fromisoformat,
+    "valid_until": datetime.fromisoformat,
+    "tags": tuple,
+    "entities": tuple,
+    "sources": tuple,
+}
+
+
+def decode_fact(stored: Json) -> Fact:
+    """Return the fact as its caller stated it."""
+    stated = {name: stored[name] for name in _STATED_KEYS if name in stored}
+    for name in _FACT_DECODERS.keys() & stated.keys():
+        stated[name] = _FACT_DECODERS[name](stated[name])
+    return Fact(**stated)
+
+
+# --- judgments ---------------------------------------------------------------------------------
+
+
+def encode_finding(finding: Finding) -> Json:
+    return {
+        "name": finding.name,
+        "relation": finding.relation,
+        "confidence": finding.confidence,
+        "explanation": finding.explanation,
+    }
+
+
+def encode_findings(findings: Iterable[Finding]) -> Sequence[Json]:
+    return [encode_finding(finding) for finding in findings]
+
+
+def _decode_finding(stored: Json) -> Finding:
+    return Finding(
+        name=stored["name"],
+        relation=Relation(stored["relation"]),
+        confidence=stored["confidence"],
+        explanation=stored["explanation"],
+    )
+
+
+def decode_findings(stored: Iterable[Json]) -> tuple[Finding, ...]:
+    return tuple(_decode_finding(finding) for finding in stored)
+
+
+def encode_judgment(judgment: Judgment) -> Json:
+    return {
+        "memory_id": judgment.memory_id,
+        "relation": judgment.relation,
+        "confidence": judgment.confidence,
+        "reasoning": judgment.reasoning,
+        "decided_by": judgment.decided_by,
+        "findings": encode_findings(judgment.findings),
+        "vetoes": judgment.vetoes,
+        "flag": judgment.flag,
+        "akin": judgment.akin,
+    }
+
+
+def encode_judgments(judgments: Iterable[Judgment]) -> Sequence[Json]:
+    return [encode_judgment(judgment) for judgment in judgments]
+
+
+def _decode_judgment(stored: Json) -> Judgment:
+    return Judgment(
+        memory_id=UUID(stored["memory_id"]),
+        relation=Relation(stored["relation"]),
+        confidence=stored["confidence"],
+        reasoning=stored["reasoning"],
+        decided_by=Judge(stored["decided_by"]),
+        findings=decode_findings(stored["findings"]),
+        vetoes=tuple(stored["vetoes"]),
+        flag=stored["flag"],
+        akin=stored["akin"],
+    )
+
+
+def decode_judgments(stored: Iterable[Json]) -> tuple[Judgment, ...]:
+    return tuple(_decode_judgment(judgment) for judgment in stored)
+
+
+# Candidates come nearest first, so the vetoes left out are those of the least alike.
+_MAX_VETOED = 10
+
+
+def encode_vetoes(judgments: Iterable[Judgment]) -> Sequence[Json]:
+    """Return the memories that are alike but vetoed, each with its first veto, ten at most."""
+    vetoed = [judgment for judgment in judgments if judgment.vetoes and judgment.akin]
+    return [{"memory_id": j.memory_id, "veto": j.vetoes[0]} for j in vetoed[:_MAX_VETOED]]
+
+
+def decode_vetoes(stored: Iterable[Json]) -> tuple[VetoedMemory, ...]:
+    return tuple(VetoedMemory(UUID(pair["memory_id"]), pair["veto"]) for pair in stored)
+
+
+def encode_model_cost(cost: ModelCost) -> Json:
+    return {
+        "model": cost.model,
+        "prompt_version": cost.prompt_version,
+        "llm_calls": cost.llm_calls,
+        "prompt_tokens": cost.prompt_tokens,
+        "completion_tokens": cost.completion_tokens,
+        "ms": cost.ms,
+        "trouble": cost.trouble,
+    }
+
+
+# --- reviews -----------------------------------------------------------------------------------
+
+
+def encode_review(review: Review) -> Json:
+    return {
+        "source": review.source,
+        "relation": review.relation,
+        "sentence": review.sentence,
+        "judgments": encode_judgments(review.judgments),
+        "relied_on": review.relied_on,
+        "said": review.said,
+        "successor": review.successor,
+    }
+
+
+def encode_relied_on(revisions: Iterable[tuple[UUID, int]]) -> Json:
+    return {str(memory_id): revision for memory_id, revision in revisions}
+
+
+def decode_relied_on(stored: Mapping[str, int]) -> tuple[tuple[UUID, int], ...]:
+    return tuple((UUID(memory_id), revision) for memory_id, revision in stored.items())
+
+
+_CORRECTION_DECODERS: Mapping[str, Callable[[Any], Any]] = {
+    "valid_from": datetime.fromisoformat,
+    "said_until": datetime.fromisoformat,
+    "retracted_at": datetime.fromisoformat,
+    "lifespan": Lifespan,
+    "session_id": str,
+    "project": str,
+}
+
+
+def decode_corrections(stored: Json | None) -> dict[str, Any] | None:
+    """Return the claims that accepting a review corrects, None if there are none."""
+    if not stored:
+        return None
+    return {name: value and _CORRECTION_DECODERS[name](value) for name, value in stored.items()}
+
+
+def _encode_review_decision(decision: ReviewDecision) -> Json:
+    return {
+        "review_id": decision.review_id,
+        "before": decision.before,
+        "after": decision.after,
+        "note": decision.note,
+    }
+
+
+def _decode_review_decision(stored: Json) -> ReviewDecision:
+    return ReviewDecision(
+        review_id=UUID(stored["review_id"]),
+        before=ReviewStatus(stored["before"]),
+        after=ReviewStatus(stored["after"]),
+        note=stored["note"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A store that waits in a review, as its caller asked for it."""
+
+    fact: Fact
+    supersedes: tuple[UUID, ...]
+    classify: Classify | None
+
+
+def encode_incoming(incoming: Incoming) -> Json:
+    return {
+        "fact": encode_fact(incoming.fact),
+        "supersedes": incoming.supersedes,
+        "classify": incoming.classify,
+    }
+
+
+def decode_incoming(stored: Json) -> Incoming:
+    classify = stored["classify"]
+    return Incoming(
+        fact=decode_fact(stored["fact"]),
+        supersedes=tuple(UUID(memory_id) for memory_id in stored["supersedes"]),
+        classify=Classify(classify) if classify else None,
+    )
+
+
+# --- states of operations ----------------------------------------------------------------------
+
+
+def encode_states_before(plan: Plan, metadata: Json | None) -> Sequence[Json]:
+    """Return the states before the plan; `metadata` has the values that it will correct."""
+    states: list[Json] = [_encode_version(change.before) for change in plan.changed]
+    if metadata is not None:
+        states.append(_encode_metadata(plan, metadata))
+    if plan.unlinked:
+        states.append(_encode_links(plan.unlinked))
+    return states
+
+
+def encode_states_after(plan: Plan) -> Sequence[Json]:
+    states: list[Json] = [_encode_insertion(inserted, plan) for inserted in plan.inserted]
+    states += [_encode_version(change.after) for change in plan.changed]
+    if plan.links:
+        states.append(_encode_links(plan.links))
+    if plan.review:
+        states.append({"review": encode_review(plan.review)})
+    if plan.settled:
+        states.append({"settled": _encode_review_decision(plan.settled)})
+    if plan.metadata:
+        states.append(_encode_metadata(plan, plan.metadata))
+    return states
+
+
+def _encode_insertion(inserted: Insertion, plan: Plan) -> Json:
+    """Return the version and its fact, whose text is left out if `incoming` has the same."""
+    fact = encode_fact(inserted.fact)
+    if plan.look_again:
+        fact["look_again"] = plan.look_again
+    if plan.incoming is not None and plan.incoming.content == inserted.fact.content:
+        del fact["content"]
+    return _encode_version(inserted.version) | fact
+
+
+def _encode_metadata(plan: Plan, metadata: Json) -> Json:
+    return {"id": str(plan.target), "metadata": metadata}
+
+
+def _encode_links(links: Iterable[Relationship]) -> Json:
+    return {"links": [_encode_relationship(link) for link in links]}
+
+
+def _encode_relationship(link: Relationship) -> Json:
+    return {"source": link.source, "target": link.target, "type": link.type}
+
+
+def _decode_relationship(stored: Json) -> Relationship:
+    return Relationship(
+        source=UUID(stored["source"]), target=UUID(stored["target"]), type=LinkType(stored["type"])
+    )
+
+
+def decode_beliefs(states: Iterable[Json]) -> dict[UUID, Belief]:
+    """Return the belief of every version among these states, in their order."""
+    versions = [state for state in states if "belief" in state]
+    return {UUID(state["id"]): decode_belief(state["belief"]) for state in versions}
+
+
+def decode_metadata(states: Iterable[Json]) -> tuple[UUID, Json] | None:
+    """Return the memory whose metadata the operation corrected, and its values."""
+    for state in states:
+        if "metadata" in state:
+            return UUID(state["id"]), state["metadata"]
+    return None
+
+
+def decode_links(states: Iterable[Json]) -> tuple[Relationship, ...]:
+    links = [link for state in states for link in state.get("links", ())]
+    return tuple(_decode_relationship(link) for link in links)
+
+
+def decode_settled(states: Iterable[Json]) -> ReviewDecision | None:
+    """Return the review that the operation decided, if any."""
+    for state in states:
+        if "settled" in state:
+            return _decode_review_decision(state["settled"])
+    return None
+
+
+def decode_memory_state(state: Json, incoming_content: str | None) -> MemoryState:
+    """Return the state of one memory in the plain values of the log, for replaying it.
+
+    Only an insertion carries a whole fact; its text may stand in `incoming` alone.
+    """
+    columns = {name: state[name] for name in state.keys() - {"id", "belief", "metadata"}}
+    is_insertion = "kind" in columns
+    if is_insertion:
+        columns.setdefault("content", incoming_content)
+    return MemoryState(
+        columns=columns,
+        belief=state.get("belief"),
+        metadata=state.get("metadata"),
+        is_insertion=is_insertion,
+    )
