@@ -23,9 +23,16 @@ from app.store import memories as memory_store
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
 
-@router.get("", responses={200: {"model": AgentsAnswer}}, response_model=None)
+@router.get(
+    "",
+    responses={200: {"model": AgentsAnswer}},
+    response_model=None,
+    description=(
+        "Every agent that was ever written to, with how many memories it has and when it last "
+        "learnt something."
+    ),
+)
 async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -> Response:
-    """Every agent that was ever written to, with how many memories it has and when it last learnt something."""
     async with memory_store.open_read_connection(parts.engine) as connection:
         rows = await agents.list_agents(connection, limit=query.limit + 1, after=query.cursor or "")
     shown = rows[: query.limit]
@@ -60,6 +67,10 @@ async def get_agent(
     "/{agent_id:path}",
     responses={200: {"model": AgentOut}, **document_problems(*BODY, 409, 410)},
     response_model=None,
+    description=(
+        "Choose what becomes of changes to this agent's memories. In shadow mode they become "
+        "reviews; frozen, nothing is written."
+    ),
 )
 async def patch_agent(
     parts: PartsDep,
@@ -70,7 +81,6 @@ async def patch_agent(
     ],
     body: Annotated[AgentPatch, Body(openapi_examples=examples.MODE)],
 ) -> Response:
-    """Choose what becomes of changes to this agent's memories. In shadow mode they become reviews; frozen, nothing is written."""
 
     def render_answer(row: Mapping[str, Any]) -> Response:
         return respond_with_answer(AgentOut.from_row(row))

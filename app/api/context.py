@@ -22,15 +22,22 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/context", responses=_ANSWER, response_model=None)
+@router.get(
+    "/context",
+    responses=_ANSWER,
+    response_model=None,
+    description=(
+        "What holds now, by kind, most useful first, within a budget: constraints before all "
+        "others, never anything superseded.\n"
+        "With `Accept: text/plain`, the text alone."
+    ),
+)
 async def context(
     parts: PartsDep,
     agent: AgentDep,
     query: Annotated[ContextQuery, Query()],
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
-    """What holds now, by kind, most useful first, within a budget: constraints before all others, never anything superseded.
-    With `Accept: text/plain`, the text alone."""
     composed = await parts.context.compose(
         agent,
         query.query,

@@ -39,7 +39,8 @@ class Cursor:
             return cls(After(created_at, memory_id, strength), Moment(*moment) if moment else None)
         except (ValueError, TypeError, IndexError, KeyError, AttributeError, RecursionError):
             raise InvalidFact(
-                "cursor: use next_cursor of the page before as it is, or leave it out to start again."
+                "cursor: use next_cursor of the page before as it is, or leave it out to start "
+                "again."
             ) from None
 
 
@@ -78,5 +79,6 @@ class RelationshipCursor:
             )
         except (ValueError, TypeError, AttributeError, RecursionError):
             raise InvalidFact(
-                "cursor: use next_cursor of the page before as it is, or leave it out to start again."
+                "cursor: use next_cursor of the page before as it is, or leave it out to start "
+                "again."
             ) from None

@@ -12,9 +12,16 @@ from app.api.responses import respond_with_answer
 router = APIRouter(prefix="/v1", tags=["operations"])
 
 
-@router.get("/doctor", responses={200: {"model": DoctorAnswer}}, response_model=None)
+@router.get(
+    "/doctor",
+    responses={200: {"model": DoctorAnswer}},
+    response_model=None,
+    description=(
+        "Check all that is stored of this agent: chains, beliefs, the log replayed, links, "
+        "reviews, hashes, vectors, erasures."
+    ),
+)
 async def doctor(parts: PartsDep, agent: AgentDep) -> Response:
-    """Check all that is stored of this agent: chains, beliefs, the log replayed, links, reviews, hashes, vectors, erasures."""
     problems: list[HealthProblem] = []
     left_out = 0
     async with aclosing(parts.doctor.examine_agent(agent)) as faults:

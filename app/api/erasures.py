@@ -23,6 +23,12 @@ router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
     "",
     responses={200: {"model": ErasureAnswer}, **document_problems(*BODY, 404, *WRITE)},
     response_model=None,
+    description=(
+        "Erase every version of a fact, a session, or everything of the agent: texts, vectors, "
+        "hashes, in the tables and in the log.\n"
+        "\n"
+        "Intervals stay, so that reads over the hole say `erased`. This cannot be undone."
+    ),
 )
 async def erase(
     parts: PartsDep,
@@ -31,10 +37,6 @@ async def erase(
     keyed: KeyedDep,
     body: Annotated[ErasureRequest, Body(openapi_examples=examples.ERASE)],
 ) -> Response:
-    """Erase every version of a fact, a session, or everything of the agent: texts, vectors, hashes, in the tables and in the log.
-
-    Intervals stay, so that reads over the hole say `erased`. This cannot be undone.
-    """
     if body.agent_id is not None and body.agent_id != agent:
         raise InvalidFact(
             f"agent_id ({body.agent_id}) is not the agent of this call ({agent}); repeat it to confirm."

@@ -119,8 +119,10 @@ SEARCH: Examples = {
 }
 
 IMPORT = (
-    '{"content": "Lives in Porto", "key": "home", "value": "Porto", "valid_from": "2020-03-01", "created_at": "2020-03-02"}\n'
-    '{"content": "Lives in Lisbon", "key": "home", "value": "Lisbon", "valid_from": "2024-06-01", "created_at": "2024-06-03"}\n'
+    '{"content": "Lives in Porto", "key": "home", "value": "Porto", "valid_from": '
+    '"2020-03-01", "created_at": "2020-03-02"}\n'
+    '{"content": "Lives in Lisbon", "key": "home", "value": "Lisbon", "valid_from": '
+    '"2024-06-01", "created_at": "2024-06-03"}\n'
 )
 
 ERASE: Examples = {

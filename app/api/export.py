@@ -21,7 +21,10 @@ PATIENCE = 300.0
 
 _EXPORT: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "A header, lines of types memory, belief, usage, operation, relationship, review, and a line of type end",
+        "description": (
+            "A header, lines of types memory, belief, usage, operation, relationship, review, and "
+            "a line of type end"
+        ),
         "content": {
             NDJSON: {
                 "schema": line_schema({"type": "object", "description": "See docs/transfer.md."})
@@ -64,7 +67,20 @@ class _Blocks(StreamingResponse):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-@router.get("/export", responses=_EXPORT, response_class=StreamingResponse)
+@router.get(
+    "/export",
+    responses=_EXPORT,
+    response_class=StreamingResponse,
+    description=(
+        "Export everything of the agent, as it is at one moment: memories with what was ever "
+        "believed of them, the log, relationships and\n"
+        "reviews. `POST /v1/import` of it into an empty agent, here or elsewhere, gives an agent "
+        "that answers the same on both axes and\n"
+        "exports the same bytes. An export without its last line, of type `end`, was cut off. It "
+        "holds a database connection while it is\n"
+        "read: only half of those of a process may be used so at once, else 503."
+    ),
+)
 async def export(
     parts: PartsDep,
     agent: AgentDep,
@@ -72,10 +88,5 @@ async def export(
         bool, Query(description="false: leave the vectors out; an import makes them again.")
     ] = True,
 ) -> Response:
-    """Export everything of the agent, as it is at one moment: memories with what was ever believed of them, the log, relationships and
-    reviews. `POST /v1/import` of it into an empty agent, here or elsewhere, gives an agent that answers the same on both axes and
-    exports the same bytes. An export without its last line, of type `end`, was cut off. It holds a database connection while it is
-    read: only half of those of a process may be used so at once, else 503.
-    """
     blocks = parts.exports.stream_blocks(agent, vectors=vectors)
     return _Blocks(await anext(blocks), blocks)

@@ -39,9 +39,16 @@ async def livez() -> Health:
 
 
 @router.head("/readyz", include_in_schema=False, response_model=None)
-@router.get("/readyz", response_model=Health, responses=document_problems(500, 503))
+@router.get(
+    "/readyz",
+    response_model=Health,
+    responses=document_problems(500, 503),
+    description=(
+        "The database answers too, its vectors are of this service's model, and the process is "
+        "not about to end."
+    ),
+)
 async def readyz(request: Request, parts: PartsDep) -> Health | Response:
-    """The database answers too, its vectors are of this service's model, and the process is not about to end."""
     if request.app.state.draining:
         return respond_draining()
     async with memories.open_read_connection(parts.engine) as connection:
@@ -57,9 +64,16 @@ _METRICS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/metrics", responses=_METRICS, response_class=Response)
+@router.get(
+    "/metrics",
+    responses=_METRICS,
+    response_class=Response,
+    description=(
+        "What all workers counted: requests, operations by relation and judge, calls to the model "
+        "and their tokens, the pool, the queue."
+    ),
+)
 async def metrics(parts: PartsDep) -> Response:
-    """What all workers counted: requests, operations by relation and judge, calls to the model and their tokens, the pool, the queue."""
     update_pool_gauges(parts.engine)
     return Response(render_metrics(), media_type=CONTENT_TYPE_LATEST)
 

@@ -19,18 +19,25 @@ Result = TypeVar("Result")
 
 _PATTERN = r"^[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?$"
 
-DESCRIPTION = """A name of your own for this call, new for every call and the same for its retries, such as a UUID: 1 to 255 printable ASCII
-characters. The call is then executed once in 24 hours per agent, and a retry gets the first answer again, with
-`Idempotency-Replayed: true`; while the first is under way, a retry waits for it. The key with another body, route, query or `If-Match` is
-refused (422), and so is a retry whose answer was erased since (410). Calls that were refused wrote nothing: their keys stay free, as
-that of a dry run does."""
+DESCRIPTION = (
+    "A name of your own for this call, new for every call and the same for its retries, such as a "
+    "UUID: 1 to 255 printable ASCII\n"
+    "characters. The call is then executed once in 24 hours per agent, and a retry gets the first "
+    "answer again, with\n"
+    "`Idempotency-Replayed: true`; while the first is under way, a retry waits for it. The key "
+    "with another body, route, query or `If-Match` is\n"
+    "refused (422), and so is a retry whose answer was erased since (410). Calls that were refused "
+    "wrote nothing: their keys stay free, as\n"
+    "that of a dry run does."
+)
 
 
 def _unquote_key(key: str) -> str:
     """The key without the quotes that the draft asks for and few clients send."""
     if not re.fullmatch(_PATTERN, key):
         raise ValueError(
-            "give 1 to 255 printable ASCII characters, new for every call and the same for its retries, such as a UUID"
+            "give 1 to 255 printable ASCII characters, new for every call and the same for its "
+            "retries, such as a UUID"
         )
     return key[1:-1] if len(key) > 2 and key[0] == key[-1] == '"' else key
 

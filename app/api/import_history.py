@@ -81,14 +81,19 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
     responses=_ANSWER | document_problems(409, 410),
     response_class=StreamingResponse,
     openapi_extra=_BODY,
+    description=(
+        "Import versions with their own dates on both axes; or a native export (`GET /v1/export`), "
+        "known by its first line, into an agent\n"
+        "that holds nothing (else 409). A bad line is named by its number and nothing of the "
+        "import is kept.\n"
+        "\n"
+        "Of an answer over 8 MB nothing is kept for a retry under the same Idempotency-Key: it is "
+        "told that all was imported (410)."
+    ),
 )
 async def import_history(
     parts: PartsDep, agent: AgentDep, origin: OriginDep, keyed: KeyedStreamDep, request: Request
 ) -> Response:
-    """Import versions with their own dates on both axes; or a native export (`GET /v1/export`), known by its first line, into an agent
-    that holds nothing (else 409). A bad line is named by its number and nothing of the import is kept.
-
-    Of an answer over 8 MB nothing is kept for a retry under the same Idempotency-Key: it is told that all was imported (410)."""
     lines = NumberedLines(keyed.fingerprint_stream(request.stream()))
     first = await anext(lines, None)
     if first and import_agent.type_of(first[1]) == "palimpsest":

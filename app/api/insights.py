@@ -45,12 +45,19 @@ _SECTIONS: dict[
 }
 
 
-@router.get("/insights", responses={200: {"model": InsightsAnswer}}, response_model=None)
+@router.get(
+    "/insights",
+    responses={200: {"model": InsightsAnswer}},
+    response_model=None,
+    description=(
+        "What keeps changing and who errs: churn, flip-flops, lives of values, retired and given "
+        "back, signals, stale constraints, lengths of\n"
+        "chains; each entry with ids to look at. A report: it changes nothing."
+    ),
+)
 async def get_insights(
     parts: PartsDep, agent: AgentDep, query: Annotated[InsightsQuery, Query()]
 ) -> Response:
-    """What keeps changing and who errs: churn, flip-flops, lives of values, retired and given back, signals, stale constraints, lengths of
-    chains; each entry with ids to look at. A report: it changes nothing."""
     answers: dict[str, Any] = dict.fromkeys(Section)
     async with insights.open_insights_snapshot(parts.engine) as connection:
         moment = await memories.read_moment(connection, agent)

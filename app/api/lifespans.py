@@ -31,7 +31,16 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 EndBody = Annotated[EndRequest | None, Body(openapi_examples=examples.END)]
 
 
-@router.post("/sessions/{session_id:path}/end", responses=_RESPONSES, response_model=None)
+@router.post(
+    "/sessions/{session_id:path}/end",
+    responses=_RESPONSES,
+    response_model=None,
+    description=(
+        "End a session: every memory of it with lifespan `session` is retracted, constraints "
+        "included; all others stay. An operation each;\n"
+        "`POST /v1/reverts` with this call's X-Request-Id undoes them all."
+    ),
+)
 async def end_session(
     parts: PartsDep,
     agent: AgentDep,
@@ -40,8 +49,6 @@ async def end_session(
     session_id: Annotated[Word, Path(openapi_examples=examples.SESSION)],
     body: EndBody = None,
 ) -> Response:
-    """End a session: every memory of it with lifespan `session` is retracted, constraints included; all others stay. An operation each;
-    `POST /v1/reverts` with this call's X-Request-Id undoes them all."""
     return await _end_span(
         parts, agent, origin, keyed, NamedLifespan(Lifespan.SESSION, session_id), body
     )

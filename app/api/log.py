@@ -21,7 +21,10 @@ from app.store.memories import After
 LogPath = Annotated[
     UUID,
     Path(
-        description="`id` of an operation: paste `log_id` from the answer to a write, or an `id` from the list."
+        description=(
+            "`id` of an operation: paste `log_id` from the answer to a write, or an `id` from the "
+            "list."
+        )
     ),
 ]
 

@@ -87,6 +87,10 @@ STORED = WRITTEN | {
     status_code=201,
     response_model=None,
     openapi_extra={"x-order": 1},
+    description=(
+        "Store one fact. What it says already is a NOOP; another value of the same key supersedes "
+        "the old one."
+    ),
 )
 async def store(
     parts: PartsDep,
@@ -95,7 +99,6 @@ async def store(
     keyed: KeyedDep,
     body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)],
 ) -> Response:
-    """Store one fact. What it says already is a NOOP; another value of the same key supersedes the old one."""
     answer = make_outcome_renderer(parts)
     return answer(
         await parts.remember.store(
@@ -114,6 +117,10 @@ def _command_from_request(body: StoreRequest) -> StoreCommand:
     "/batch",
     responses={200: {"model": BatchAnswer}, **document_problems(*BODY, *WRITE)},
     response_model=None,
+    description=(
+        "Store up to 1,000 facts in order, in one transaction. A bad item fails alone, or all do "
+        "with `atomic`."
+    ),
 )
 async def store_batch(
     parts: PartsDep,
@@ -122,7 +129,6 @@ async def store_batch(
     keyed: KeyedDep,
     body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)],
 ) -> Response:
-    """Store up to 1,000 facts in order, in one transaction. A bad item fails alone, or all do with `atomic`."""
     parsed = [_parse_item(item) for item in body.items]
     refused = {i: p for i, p in enumerate(parsed) if isinstance(p, _BadItem)}
     if refused and body.atomic:
@@ -189,11 +195,18 @@ def _result_from_outcome(
     )
 
 
-@router.get("", responses={200: {"model": ListAnswer}}, response_model=None)
+@router.get(
+    "",
+    responses={200: {"model": ListAnswer}},
+    response_model=None,
+    description=(
+        "What holds, newest known or strongest first; by kind, slot, tags or session, at any point "
+        "on both axes."
+    ),
+)
 async def list_memories(
     parts: PartsDep, agent: AgentDep, query: Annotated[ListQuery, Query()]
 ) -> Response:
-    """What holds, newest known or strongest first; by kind, slot, tags or session, at any point on both axes."""
     point, after = _locate_page(query)
     page = await _read_page(parts, agent, query, point, after)
     half_lives, moment = parts.half_lives, page.moment
@@ -218,7 +231,8 @@ def _locate_page(query: ListQuery) -> tuple[Point, After | None]:
     cursor = Cursor.decode(query.cursor)
     if (cursor.after.strength is None) != (query.sort == "created"):
         raise InvalidFact(
-            "cursor: it is of a list in another order. Give the same `sort` on every page, or leave it out to start again."
+            "cursor: it is of a list in another order. Give the same `sort` on every page, or "
+            "leave it out to start again."
         )
     if cursor.moment:
         point = Point(
@@ -272,11 +286,14 @@ async def get_memory(
     "/{memory_id}/history",
     responses={200: {"model": HistoryAnswer}, **document_problems(404)},
     response_model=None,
+    description=(
+        "The whole chain of a memory, from any of its versions: oldest first, which one is "
+        "current, and the operations."
+    ),
 )
 async def history(
     parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
 ) -> Response:
-    """The whole chain of a memory, from any of its versions: oldest first, which one is current, and the operations."""
     async with memories.open_read_connection(parts.engine) as connection:
         page = await memories.list_chain(connection, agent, memory_id, query.to_point())
         if not any(memory.id == memory_id for memory in page.memories):
@@ -359,6 +376,10 @@ async def supersede(
     "/{memory_id}/retract",
     responses={200: {"model": WriteAnswer}, **document_problems(*BODY, 404, *WRITE, 412)},
     response_model=None,
+    description=(
+        "End a memory without a successor: at a moment (default now), or as never true. Its "
+        "history stays."
+    ),
 )
 async def retract(
     parts: PartsDep,
@@ -369,7 +390,6 @@ async def retract(
     memory_id: MemoryPath,
     body: Annotated[RetractRequest | None, Body(openapi_examples=examples.RETRACT)] = None,
 ) -> Response:
-    """End a memory without a successor: at a moment (default now), or as never true. Its history stays."""
     body, answer = body or RetractRequest(), make_outcome_renderer(parts)
     outcome = await parts.explicit.retract(
         Call(agent, origin, keyed.plan_replay(answer)),
@@ -385,6 +405,10 @@ async def retract(
     "/{memory_id}",
     responses={200: {"model": WriteAnswer | ErasureAnswer}, **document_problems(404, *WRITE, 412)},
     response_model=None,
+    description=(
+        "The same as retract, as of now: history and as-of reads still show it. With `erase=true` "
+        "its bytes go, and a receipt answers."
+    ),
 )
 async def delete(
     parts: PartsDep,
@@ -395,7 +419,6 @@ async def delete(
     memory_id: MemoryPath,
     query: Annotated[DeleteQuery, Query()],
 ) -> Response:
-    """The same as retract, as of now: history and as-of reads still show it. With `erase=true` its bytes go, and a receipt answers."""
     if query.erase:
         receipt = await parts.erase.erase_scope(
             Call(agent, origin, keyed.plan_replay(render_erasure_retry)),

@@ -40,7 +40,10 @@ BODY = (400, 413)
 """Statuses of a route that reads a body."""
 
 WRITE = (409, 410, 413)
-"""Statuses of a route that writes: what is stored may contradict it, the answer under its key may be erased."""
+(
+    "Statuses of a route that writes: what is stored may contradict it, the answer under its key "
+    "may be erased."
+)
 
 
 def document_problems(*statuses: int) -> Responses:

@@ -51,7 +51,11 @@ _DESCRIPTION = (
     responses=_LINKED | document_problems(*BODY, 404, *WRITE),
     status_code=201,
     response_model=None,
-    description=_DESCRIPTION,
+    description=(
+        "Say what a memory is to another. Nothing ends by it. When one of the two ends later, the "
+        "other says so in `stale_because`, where\n"
+        "the type is one of merged_into, expands, sequential, causes, enables, references."
+    ),
 )
 async def link(
     parts: PartsDep,
@@ -61,7 +65,6 @@ async def link(
     memory_id: MemoryPath,
     body: Annotated[LinkRequest, Body(openapi_examples=examples.LINK)],
 ) -> Response:
-    """Tie a memory to another."""
     said = Relationship(memory_id, body.target_id, body.type)
     return _render_answer(
         await parts.relationships.add_relationship(

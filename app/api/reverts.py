@@ -24,6 +24,10 @@ router = APIRouter(prefix="/v1/reverts", tags=["log"])
     "/{log_id}/revert",
     responses={200: {"model": RevertAnswer}, **document_problems(*BODY, 404, *WRITE)},
     response_model=None,
+    description=(
+        "Undo an operation, a revert included. Reads at an earlier `known_at` stay as they were. "
+        "409 lists what was built on it."
+    ),
 )
 async def revert(
     parts: PartsDep,
@@ -33,7 +37,6 @@ async def revert(
     log_id: LogPath,
     body: Annotated[RevertRequest | None, Body(openapi_examples=examples.REVERT)] = None,
 ) -> Response:
-    """Undo an operation, a revert included. Reads at an earlier `known_at` stay as they were. 409 lists what was built on it."""
     body = body or RevertRequest()
 
     def render_answer(undone: list[RevertedOperation]) -> Response:
@@ -49,6 +52,10 @@ async def revert(
     "",
     responses={200: {"model": RevertsAnswer}, **document_problems(*BODY, *WRITE)},
     response_model=None,
+    description=(
+        "Undo every operation of a batch, an import, a session, a source, a judge or a time, "
+        "newest first, all or none."
+    ),
 )
 async def revert_many(
     parts: PartsDep,
@@ -57,7 +64,6 @@ async def revert_many(
     keyed: KeyedDep,
     body: Annotated[RevertsRequest, Body(openapi_examples=examples.REVERTS)],
 ) -> Response:
-    """Undo every operation of a batch, an import, a session, a source, a judge or a time, newest first, all or none."""
 
     def render_answer(undone: list[RevertedOperation]) -> Response:
         return respond_with_answer(

@@ -47,7 +47,10 @@ shadow_router = APIRouter(prefix="/v1/shadow", tags=["reviews"])
 ReviewPath = Annotated[
     UUID,
     Path(
-        description="`id` of a review: paste `review_id` from the answer to a store, or an `id` from the list."
+        description=(
+            "`id` of a review: paste `review_id` from the answer to a store, or an `id` from the "
+            "list."
+        )
     ),
 ]
 
@@ -55,11 +58,18 @@ ReviewPath = Annotated[
 _LEADS_TO = document_links("items/0/id", "review_id", "get_review", "accept", "reject")
 
 
-@router.get("", responses={200: {"model": ReviewsAnswer, "links": _LEADS_TO}}, response_model=None)
+@router.get(
+    "",
+    responses={200: {"model": ReviewsAnswer, "links": _LEADS_TO}},
+    response_model=None,
+    description=(
+        "What waits for a person, and what was decided, newest first. Reviews that waited too long "
+        "are closed, and logged, first."
+    ),
+)
 async def list_reviews(
     parts: PartsDep, agent: AgentDep, query: Annotated[ReviewsQuery, Query()]
 ) -> Response:
-    """What waits for a person, and what was decided, newest first. Reviews that waited too long are closed, and logged, first."""
     await parts.reviews.expire_overdue(agent)
     after = Cursor.decode(query.cursor).after if query.cursor else None
     async with memory_store.open_read_connection(parts.engine) as connection:
@@ -121,7 +131,10 @@ def _problem_from_moved(moved: OutdatedReview, half_lives: HalfLives) -> Problem
     memories = {
         name: [m.model_dump(mode="json") for m in shown[name]] for name in ("before", "after")
     }
-    detail = "What the review is about has changed since it was made. Look at the fresh proposal, and accept again if it is right."
+    detail = (
+        "What the review is about has changed since it was made. Look at the fresh proposal, and "
+        "accept again if it is right."
+    )
     return build_problem(
         409,
         "moved",
@@ -163,9 +176,16 @@ DeciderDep = Annotated[Decider, Depends()]
 _DECISION = {200: {"model": WriteAnswer}, **document_problems(*BODY, 404, *WRITE)}
 
 
-@router.post("/{review_id}/accept", responses=_DECISION, response_model=None)
+@router.post(
+    "/{review_id}/accept",
+    responses=_DECISION,
+    response_model=None,
+    description=(
+        "Do what the review proposes. Where its memories changed since, 409 shows a fresh "
+        "proposal. Accepting again is the same as once."
+    ),
+)
 async def accept(decider: DeciderDep) -> Response:
-    """Do what the review proposes. Where its memories changed since, 409 shows a fresh proposal. Accepting again is the same as once."""
     return await decider.decide_review(accept=True)
 
 
@@ -179,6 +199,10 @@ async def reject(decider: DeciderDep) -> Response:
     "/decide",
     responses={200: {"model": DecideAnswer}, **document_problems(*BODY, *WRITE)},
     response_model=None,
+    description=(
+        "Accept or reject several reviews, each for itself: one that cannot be decided leaves the "
+        "others alone."
+    ),
 )
 async def decide(
     parts: PartsDep,
@@ -187,7 +211,6 @@ async def decide(
     keyed: KeyedDep,
     body: Annotated[DecideRequest, Body(openapi_examples=examples.DECIDE)],
 ) -> Response:
-    """Accept or reject several reviews, each for itself: one that cannot be decided leaves the others alone."""
 
     def render_answer(decided: list[Decided]) -> Response:
         results = [
@@ -206,11 +229,18 @@ async def decide(
     return render_answer(await parts.reviews.decide_all(call, ids, accept=accepts, note=body.note))
 
 
-@shadow_router.get("/report", responses={200: {"model": ShadowReport}}, response_model=None)
+@shadow_router.get(
+    "/report",
+    responses={200: {"model": ShadowReport}},
+    response_model=None,
+    description=(
+        "What would have changed, by relation, judge and confidence, with examples and how people "
+        "decided so far."
+    ),
+)
 async def report(
     parts: PartsDep, agent: AgentDep, query: Annotated[ReportQuery, Query()]
 ) -> Response:
-    """What would have changed, by relation, judge and confidence, with examples and how people decided so far."""
     async with memory_store.open_read_connection(parts.engine) as connection:
         rows = await reviews.read_shadow_report(connection, agent, query.since)
     return respond_with_answer(

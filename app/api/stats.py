@@ -22,6 +22,11 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
     "/{agent_id:path}/stats",
     responses={200: {"model": StatsOut}, **document_problems(404)},
     response_model=None,
+    description=(
+        "An agent in numbers: memories by status, what holds and how strong it is, the log by "
+        "operation and judge, reviews. It reads every\n"
+        "row of the agent."
+    ),
 )
 async def get_stats(
     parts: PartsDep,
@@ -29,8 +34,6 @@ async def get_stats(
         str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")
     ],
 ) -> Response:
-    """An agent in numbers: memories by status, what holds and how strong it is, the log by operation and judge, reviews. It reads every
-    row of the agent."""
     async with memory_store.open_read_connection(parts.engine) as connection:
         if await agents.find_agent(connection, AgentId(agent_id)) is None:
             raise UnknownAgent(agent_id)

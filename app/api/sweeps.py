@@ -41,6 +41,13 @@ _FOLLOW = document_links("id", "sweep_id", "get_sweep", "cancel_sweep")
     status_code=202,
     responses={202: {"model": SweepOut, "links": _FOLLOW}, **document_problems(*BODY, *WRITE)},
     response_model=None,
+    description=(
+        "Look at stored memories again, as stores would have: what contradicts something later "
+        "ends, as far as rules, judges and caps allow.\n"
+        "\n"
+        "A worker does it; ask for the sweep to see how far it is. To undo it: `POST /v1/reverts` "
+        "with its id as `sweep_id`."
+    ),
 )
 async def start_sweep(
     parts: PartsDep,
@@ -48,10 +55,6 @@ async def start_sweep(
     keyed: KeyedDep,
     body: Annotated[SweepRequest | None, Body(openapi_examples=examples.SWEEP)] = None,
 ) -> Response:
-    """Look at stored memories again, as stores would have: what contradicts something later ends, as far as rules, judges and caps allow.
-
-    A worker does it; ask for the sweep to see how far it is. To undo it: `POST /v1/reverts` with its id as `sweep_id`.
-    """
     body = body or SweepRequest.model_validate({})
     if body.agent_id is not None and body.agent_id != agent:
         raise InvalidFact(
@@ -104,11 +107,14 @@ async def get_sweep(parts: PartsDep, agent: AgentDep, sweep_id: SweepPath) -> Re
     "/{sweep_id}/cancel",
     responses={200: {"model": SweepOut}, **document_problems(*BODY, 404, *WRITE)},
     response_model=None,
+    description=(
+        "Stop a sweep where it is. What it did stays, and can be undone; one that is over stays as "
+        "it is."
+    ),
 )
 async def cancel_sweep(
     parts: PartsDep, agent: AgentDep, keyed: KeyedDep, sweep_id: SweepPath
 ) -> Response:
-    """Stop a sweep where it is. What it did stays, and can be undone; one that is over stays as it is."""
 
     def render_answer(row: Mapping[str, Any]) -> Response:
         return respond_with_answer(SweepOut.from_row(row))

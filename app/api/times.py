@@ -11,7 +11,10 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _RFC3339 = re.compile(
     r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?"
 )
-_HELP = "give an RFC 3339 time (2026-01-05T10:00:00Z), a date (2026-01-05, its first instant in UTC) or Unix seconds, in the years 1 to 9999"
+_HELP = (
+    "give an RFC 3339 time (2026-01-05T10:00:00Z), a date (2026-01-05, its first instant in UTC) "
+    "or Unix seconds, in the years 1 to 9999"
+)
 
 
 def parse_time(value: Any) -> datetime:

@@ -19,12 +19,15 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"])
     "/{memory_id}/why",
     responses={200: {"model": WhyAnswer}, **document_problems(404)},
     response_model=None,
+    description=(
+        "The story of one memory: what it replaced and what replaced it, who decided and why, what "
+        "was kept apart, reviews and reverts. At an\n"
+        "earlier `known_at`, nothing that came later is told."
+    ),
 )
 async def why_memory(
     parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
 ) -> Response:
-    """The story of one memory: what it replaced and what replaced it, who decided and why, what was kept apart, reviews and reverts. At an
-    earlier `known_at`, nothing that came later is told."""
     return respond_with_answer(
         WhyAnswer.from_why(
             await explain_why(parts.engine, agent, memory_id, query.to_point()), parts.half_lives

@@ -14,7 +14,10 @@ from app.services.context import ComposedContext
 
 
 class ContextItemOut(BaseModel):
-    """A memory, the line it takes in the text, how useful it is, 0 to 1, and what should be known before acting on it."""
+    __doc__ = (
+        "A memory, the line it takes in the text, how useful it is, 0 to 1, and what should be "
+        "known before acting on it."
+    )
 
     memory: MemoryOut
     line: str
@@ -36,7 +39,10 @@ class ContextItemOut(BaseModel):
 
 
 class ContextAnswer(BaseModel):
-    """What holds, by kind, most useful first: as text for a prompt, and as items in the order of the text."""
+    __doc__ = (
+        "What holds, by kind, most useful first: as text for a prompt, and as items in the order "
+        "of the text."
+    )
 
     model_config = ConfigDict(use_enum_values=True)
 
@@ -44,7 +50,9 @@ class ContextAnswer(BaseModel):
     tokens: int = Field(description="Tokens of the text, by the same estimate.")
     items: dict[Kind, list[ContextItemOut]]
     left_out: int = Field(
-        description="How many others hold that did not fit. Equal texts count once where both were read."
+        description=(
+            "How many others hold that did not fit. Equal texts count once where both were read."
+        )
     )
     as_of: Time
     known_at: Time

@@ -13,7 +13,10 @@ class HealthProblem(BaseModel):
 
     agent_id: str
     check: str = Field(
-        description="Which rule: chains, beliefs, log, links, hashes, vectors, ...; docs/doctor.md lists them."
+        description=(
+            "Which rule: chains, beliefs, log, links, hashes, vectors, ...; docs/doctor.md lists "
+            "them."
+        )
     )
     ids: list[str] = Field(description="The memories, operations, reviews or keys that break it.")
     problem: str = Field(description="What is wrong, in plain words.")

@@ -12,7 +12,10 @@ from app.services.erasures import Receipt
 
 
 class ReceiptOut(AnswerBase):
-    """Proof of what was erased, for whoever kept the text: HMAC-SHA256 of it (UTF-8) under `key`, in hexadecimal."""
+    __doc__ = (
+        "Proof of what was erased, for whoever kept the text: HMAC-SHA256 of it (UTF-8) under "
+        "`key`, in hexadecimal."
+    )
 
     algorithm: str
     key: str | None = Field(
@@ -30,7 +33,10 @@ class ErasureAnswer(AnswerBase):
     known_at: Time
     log_id: UUID
     archives_pending: list[str] = Field(
-        description="Archive files that still hold what was erased, because they could not be removed; retention tries again."
+        description=(
+            "Archive files that still hold what was erased, because they could not be removed; "
+            "retention tries again."
+        )
     )
 
     @classmethod

@@ -56,7 +56,10 @@ class _LineEntry(_Entry):
 
     slot: SlotOut | None = Field(description="Null where no key was given.")
     chain_id: UUID | None = Field(
-        description="Null where the slot holds one value at a time: then all its chains are one line of values."
+        description=(
+            "Null where the slot holds one value at a time: then all its chains are one line of "
+            "values."
+        )
     )
     content: str | None = Field(description="Text of the newest value; null where it was erased.")
     current: UUID | None = Field(description="The value that holds now.")
@@ -184,7 +187,10 @@ class RetireRateOut(_Entry):
 
 
 class SignalRecordOut(_Entry):
-    """How what one signal led to fared, and how people decided what it proposed. Compare `confidence_here` with `confidence`."""
+    __doc__ = (
+        "How what one signal led to fared, and how people decided what it proposed. Compare "
+        "`confidence_here` with `confidence`."
+    )
 
     name: str
     stand: int = Field(
@@ -196,13 +202,19 @@ class SignalRecordOut(_Entry):
     expired: int
     pending: int
     error_rate: float | None = Field(
-        description="(reverted + rejected) / (stand + reverted + accepted + rejected); null where nothing was decided."
+        description=(
+            "(reverted + rejected) / (stand + reverted + accepted + rejected); null where nothing "
+            "was decided."
+        )
     )
     confidence: float | None = Field(
         description="What the table of confidences says; null where it does not know the signal."
     )
     confidence_here: float | None = Field(
-        description="What these figures say by the table's formula, (right + 1) / (right + wrong + 2); null where nothing was decided."
+        description=(
+            "What these figures say by the table's formula, (right + 1) / (right + wrong + 2); "
+            "null where nothing was decided."
+        )
     )
     log_ids: list[UUID] = Field(
         description=f"The operations: those undone first, newest first; {_UP_TO}"
@@ -313,7 +325,10 @@ class InsightsAnswer(AnswerBase):
     )
     chain_lengths: ChainLengthsOut | None
     log_archived_until: Time | None = Field(
-        description="Where operations of that window were archived: the known time of the last. Retire rates and signals do not count them."
+        description=(
+            "Where operations of that window were archived: the known time of the last. Retire "
+            "rates and signals do not count them."
+        )
     )
     as_of: Time
     known_at: Time

@@ -17,7 +17,10 @@ class EndAnswer(AnswerBase):
         description="The memories that ended. None: there was nothing to end, or it ended before."
     )
     kept: int = Field(
-        description="How many others of it hold at that moment or later: those that live longer, or begin after `at`."
+        description=(
+            "How many others of it hold at that moment or later: those that live longer, or begin "
+            "after `at`."
+        )
     )
     known_at: Time | None = Field(
         description="The known time of the last of its operations; null where nothing ended."

@@ -22,7 +22,10 @@ _BELIEF = tuple(f.name for f in fields(Belief))
 
 
 class DerivedSlotOut(AnswerBase):
-    """What a text was read to be about. It finds candidates and decides nothing; a key that the caller gives wins."""
+    __doc__ = (
+        "What a text was read to be about. It finds candidates and decides nothing; a key that the "
+        "caller gives wins."
+    )
 
     entity: str
     key: str
@@ -38,7 +41,9 @@ class EndedOut(BaseModel):
     type: LinkType = Field(description="How the two are tied; the link may go either way.")
     status: Status
     ended_at: Time = Field(
-        description="When it stopped being true; of one `reverted` or `erased`, when that became known."
+        description=(
+            "When it stopped being true; of one `reverted` or `erased`, when that became known."
+        )
     )
 
     @classmethod
@@ -92,7 +97,10 @@ class MemoryOut(AnswerBase):
     tier: Tier
     importance: float
     strength: float = Field(
-        description="0 to 1 at `as_of`: importance, halved once per half-life since it was last said; core keeps 0.60. It never hides."
+        description=(
+            "0 to 1 at `as_of`: importance, halved once per half-life since it was last said; core "
+            "keeps 0.60. It never hides."
+        )
     )
     access_count: int = Field(
         description="How often it was said again. A counter of now, no part of the ETag."
@@ -101,13 +109,19 @@ class MemoryOut(AnswerBase):
         description="When it was last said again, if that was known at `known_at`."
     )
     use_count: int = Field(
-        description="In how many minutes it was answered to a search, a context or by its id. A counter of now."
+        description=(
+            "In how many minutes it was answered to a search, a context or by its id. A counter of "
+            "now."
+        )
     )
     last_accessed_at: Time | None = Field(
         description="When it was last used so, if no later than `known_at`."
     )
     stale_because: list[EndedOut] = Field(
-        description="What it rests on and what has ended since: empty, or a reason to look whether it is still right. No part of the ETag."
+        description=(
+            "What it rests on and what has ended since: empty, or a reason to look whether it is "
+            "still right. No part of the ETag."
+        )
     )
     confidence: float
     trust: int
@@ -162,7 +176,10 @@ def etag_of(revision: int) -> str:
 
 
 class ListAnswer(AnswerBase):
-    """Memories, newest known first or strongest first. All pages of one list show the same picture."""
+    __doc__ = (
+        "Memories, newest known first or strongest first. All pages of one list show the same "
+        "picture."
+    )
 
     items: list[MemoryOut]
     next_cursor: str | None
@@ -178,7 +195,10 @@ class HistoryAnswer(AnswerBase):
     versions: list[MemoryOut]
     operations: list[OperationOut]
     log_archived_until: Time | None = Field(
-        description="Where operations were archived since the chain began: the known time of the last. Up to then, some may be missing."
+        description=(
+            "Where operations were archived since the chain began: the known time of the last. Up "
+            "to then, some may be missing."
+        )
     )
     as_of: Time
     known_at: Time

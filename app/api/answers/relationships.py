@@ -54,7 +54,10 @@ class LinkAnswer(BaseModel):
 
 
 class RelationshipsAnswer(BaseModel):
-    """The links of a memory in both directions, latest first. All pages of one list show the same picture."""
+    __doc__ = (
+        "The links of a memory in both directions, latest first. All pages of one list show the "
+        "same picture."
+    )
 
     items: list[RelationshipOut]
     next_cursor: str | None

@@ -14,7 +14,10 @@ from app.planning.plan import ReviewStatus
 
 
 class StrengthsOut(AnswerBase):
-    """How strong what holds is: the mean, and the three values that cut it into quarters. Nulls where nothing holds."""
+    __doc__ = (
+        "How strong what holds is: the mean, and the three values that cut it into quarters. Nulls "
+        "where nothing holds."
+    )
 
     mean: float | None
     lower_quartile: float | None
@@ -57,7 +60,10 @@ class StatsOut(AnswerBase):
     holding: HoldingOut
     chains: int = Field(description="Facts with all their versions.")
     crowded_slots: int = Field(
-        description="Slots that hold one value at a time, where several memories hold: unclassified or kept apart."
+        description=(
+            "Slots that hold one value at a time, where several memories hold: unclassified or "
+            "kept apart."
+        )
     )
     beliefs: int = Field(description="Earlier beliefs kept for reads at an earlier `known_at`.")
     relationships: int

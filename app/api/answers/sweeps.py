@@ -30,12 +30,17 @@ class CountsOut(AnswerBase):
     reviews: int = Field(0, description="Questions to a person.")
     postponed: int = Field(
         0,
-        description="Memories to be looked at again: their judges failed, or something moved meanwhile.",
+        description=(
+            "Memories to be looked at again: their judges failed, or something moved meanwhile."
+        ),
     )
 
 
 class FindingOut(AnswerBase):
-    """One thing that a sweep did or asks. The log tells the whole of it: its request_id is the sweep's id."""
+    __doc__ = (
+        "One thing that a sweep did or asks. The log tells the whole of it: its request_id is the "
+        "sweep's id."
+    )
 
     operation: Operation
     relation: Relation

@@ -15,7 +15,10 @@ from app.services.why import Why
 
 
 class EventOut(BaseModel):
-    """One thing that happened to the memory's chain: an operation, a review, or a fact that was kept apart from it."""
+    __doc__ = (
+        "One thing that happened to the memory's chain: an operation, a review, or a fact that was "
+        "kept apart from it."
+    )
 
     model_config = ConfigDict(use_enum_values=True)
 
@@ -48,13 +51,19 @@ class EventOut(BaseModel):
 
 
 class WhyAnswer(BaseModel):
-    """The memory as it stands, why in a sentence or two, and all that led to it, in the order in which it became known."""
+    __doc__ = (
+        "The memory as it stands, why in a sentence or two, and all that led to it, in the order "
+        "in which it became known."
+    )
 
     memory: MemoryOut
     summary: str
     events: list[EventOut]
     log_archived_until: Time | None = Field(
-        description="Where operations were archived since the chain began: the known time of the last. Up to then, some may be missing."
+        description=(
+            "Where operations were archived since the chain began: the known time of the last. Up "
+            "to then, some may be missing."
+        )
     )
     as_of: Time
     known_at: Time

@@ -66,7 +66,10 @@ class UsageOut(AnswerBase):
 
 
 class CandidateOut(AnswerBase):
-    """A stored memory the fact was compared with; `relation` is null where nothing certain can be said."""
+    __doc__ = (
+        "A stored memory the fact was compared with; `relation` is null where nothing certain can "
+        "be said."
+    )
 
     id: UUID
     content: str
@@ -109,7 +112,10 @@ class HintOut(AnswerBase):
 
 
 class WriteAnswer(AnswerBase):
-    """What a write did. On NOOP `memory` is the stored one that says it already; on DELETE it is null."""
+    __doc__ = (
+        "What a write did. On NOOP `memory` is the stored one that says it already; on DELETE it "
+        "is null."
+    )
 
     operation: Operation | None = Field(
         description="Null where the agent is frozen and the fact waits as a review."
@@ -129,7 +135,9 @@ class WriteAnswer(AnswerBase):
     hints: list[HintOut] = Field([], description="What should be known before acting on it.")
     stale: list[StaleOut] = Field(
         [],
-        description="What rests on a memory that it ended, and holds on: look whether it is still right.",
+        description=(
+            "What rests on a memory that it ended, and holds on: look whether it is still right."
+        ),
     )
 
     @classmethod

@@ -36,7 +36,8 @@ class InsightsQuery(BaseModel):
     def _in_order(self) -> Self:
         if self.since and self.until and self.since >= self.until:
             raise ValueError(
-                "since must lie before until: what became known from since on and before until is counted"
+                "since must lie before until: what became known from since on and before until "
+                "is counted"
             )
         return self
 

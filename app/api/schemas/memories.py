@@ -47,7 +47,9 @@ class FactFields(StrictRequest):
     category: OptionalWord | None = None
     key: Word | None = Field(
         None,
-        description="Which attribute. A key holds one value at a time unless `single_valued` is false.",
+        description=(
+            "Which attribute. A key holds one value at a time unless `single_valued` is false."
+        ),
     )
     value: Content | None = None
     single_valued: StrictBool | None = None
@@ -69,7 +71,10 @@ class FactFields(StrictRequest):
     )
     lifespan: Lifespan | None = Field(
         None,
-        description="Whether it ends with its session or with its project. Default `permanent`: with neither.",
+        description=(
+            "Whether it ends with its session or with its project. Default `permanent`: with "
+            "neither."
+        ),
     )
     valid_from: Time | None = Field(
         None, description="When it became true in the world. Default: now."
@@ -124,7 +129,10 @@ class StoreRequest(FactFields):
     )
     classify: StrictBool | Classify | None = Field(
         None,
-        description="Which judges are asked; false: none but exact-duplicate detection; true or left out: as configured.",
+        description=(
+            "Which judges are asked; false: none but exact-duplicate detection; true or left out: "
+            "as configured."
+        ),
     )
     dry_run: StrictBool = Field(
         False, description="true: answer with what would be done and write nothing."
@@ -144,7 +152,10 @@ class StoreRequest(FactFields):
 
 
 class BatchRequest(StrictRequest):
-    """Facts to store in order. Each item is a store request; one that cannot be stored fails alone unless `atomic`."""
+    __doc__ = (
+        "Facts to store in order. Each item is a store request; one that cannot be stored fails "
+        "alone unless `atomic`."
+    )
 
     items: Annotated[
         list[
@@ -191,7 +202,10 @@ _NULLABLE = ("valid_until", *NULLABLE_PATCHABLE)
 
 
 class PatchRequest(StrictRequest):
-    """Corrections. What is left out stays; `valid_until: null` opens the stated end. Content is never changed: supersede it."""
+    __doc__ = (
+        "Corrections. What is left out stays; `valid_until: null` opens the stated end. Content is "
+        "never changed: supersede it."
+    )
 
     model_config = ConfigDict(json_schema_extra=_no_null_but_in(*_NULLABLE))
 

@@ -61,7 +61,9 @@ class ListQuery(FilterQuery):
     )
     stale: bool | None = Field(
         None,
-        description="true: only what rests on a memory that has ended (`stale_because`); false: the others.",
+        description=(
+            "true: only what rests on a memory that has ended (`stale_because`); false: the others."
+        ),
     )
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
     cursor: str | None = Field(
@@ -75,7 +77,9 @@ class ListQuery(FilterQuery):
 Sort = Annotated[
     Literal["score", "strength"],
     Field(
-        description="Order of the memories found: best match first, or strongest first. It never hides one."
+        description=(
+            "Order of the memories found: best match first, or strongest first. It never hides one."
+        )
     ),
 ]
 
@@ -142,5 +146,8 @@ class ContextQuery(PointQuery, FilterFields):
     )
     budget_tokens: Annotated[int, Field(ge=1, le=MAX_BUDGET)] = Field(
         1000,
-        description="Tokens that the text may take, headings included, by an estimate that is right to about a tenth.",
+        description=(
+            "Tokens that the text may take, headings included, by an estimate that is right to "
+            "about a tenth."
+        ),
     )

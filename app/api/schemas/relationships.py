@@ -14,13 +14,18 @@ from app.store.relationships import AfterRelationship
 
 
 class LinkRequest(BaseModel):
-    """A link to another memory. It ends nothing, whatever its type: to put a memory in another's place, POST .../supersede."""
+    __doc__ = (
+        "A link to another memory. It ends nothing, whatever its type: to put a memory in "
+        "another's place, POST .../supersede."
+    )
 
     model_config = ConfigDict(extra="forbid")
 
     type: LinkType = Field(description="What the memory of the path is to the target.")
     target_id: UUID = Field(
-        description="`id` of the other memory: paste one from the answer to a store, a list or a search."
+        description=(
+            "`id` of the other memory: paste one from the answer to a store, a list or a search."
+        )
     )
 
 

@@ -24,7 +24,10 @@ class RevertRequest(StrictRequest):
 
 
 class RevertsRequest(StrictRequest):
-    """Which operations to undo, all criteria together; those that were undone before are left out."""
+    __doc__ = (
+        "Which operations to undo, all criteria together; those that were undone before are left "
+        "out."
+    )
 
     model_config = ConfigDict(
         json_schema_extra=lambda schema: schema.update(
@@ -60,7 +63,8 @@ class RevertsRequest(StrictRequest):
             raise ValueError("name at least one criterion, such as request_id or since")
         if self.sweep_id and self.request_id:
             raise ValueError(
-                "give request_id or sweep_id: operations of a sweep carry its id as their request_id"
+                "give request_id or sweep_id: operations of a sweep carry its id as their "
+                "request_id"
             )
         return self
 

@@ -47,7 +47,10 @@ class DecisionRequest(BaseModel):
 
 
 class DecideRequest(BaseModel):
-    """Several decisions at once: these reviews, or the newest pending ones that match, `limit` at most."""
+    __doc__ = (
+        "Several decisions at once: these reviews, or the newest pending ones that match, `limit` "
+        "at most."
+    )
 
     model_config = ConfigDict(extra="forbid")
 
