@@ -39,7 +39,7 @@ async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -
     next_cursor = shown[-1]["agent_id"] if len(rows) > query.limit else None
     return respond_with_answer(
         AgentsAnswer.model_construct(
-            items=[AgentOut.from_row(row) for row in shown], next_cursor=next_cursor
+            items=[AgentOut.from_values(row) for row in shown], next_cursor=next_cursor
         )
     )
 
@@ -60,7 +60,7 @@ async def get_agent(
         row = await agents.find_agent(connection, AgentId(agent_id))
     if row is None:
         raise UnknownAgent(agent_id)
-    return respond_with_answer(AgentOut.from_row(row))
+    return respond_with_answer(AgentOut.from_values(row))
 
 
 @router.patch(
@@ -83,7 +83,7 @@ async def patch_agent(
 ) -> Response:
 
     def render_answer(row: Mapping[str, Any]) -> Response:
-        return respond_with_answer(AgentOut.from_row(row))
+        return respond_with_answer(AgentOut.from_values(row))
 
     call = Call(agent, idempotency=keyed.plan_replay(render_answer))
     row = await set_agent_mode(parts.engine, call, AgentId(agent_id), body.mode)

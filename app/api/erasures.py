@@ -54,4 +54,4 @@ def render_erasure(receipt: Receipt) -> Response:
 
 def render_erasure_retry(receipt: Receipt) -> Response:
     """What a retry gets: the key of the receipt is told once."""
-    return respond_with_answer(ErasureAnswer.from_receipt(receipt, tell_key=False))
+    return respond_with_answer(ErasureAnswer.from_receipt(receipt, shows_key=False))

@@ -49,7 +49,7 @@ async def list_log(
     )
     return respond_with_answer(
         LogAnswer.model_construct(
-            items=[LogEntryOut.from_row(row) for row in shown], next_cursor=next_cursor
+            items=[LogEntryOut.from_values(row) for row in shown], next_cursor=next_cursor
         )
     )
 
@@ -66,4 +66,4 @@ async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: LogPath) -> Re
         if row is None:
             await archived_log.refuse_archived(connection, agent, [log_id])
             raise UnknownLogEntry(log_id)
-    return respond_with_answer(LogEntryOut.from_row(row))
+    return respond_with_answer(LogEntryOut.from_values(row))

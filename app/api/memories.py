@@ -11,7 +11,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers.erasures import ErasureAnswer
 from app.api.answers.log import OperationOut
-from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut, etag_of
+from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut, format_etag
 from app.api.answers.problem import Problem
 from app.api.answers.writes import BatchAnswer, WriteAnswer
 from app.api.cursors import Cursor
@@ -51,7 +51,7 @@ def render_outcome(outcome: Outcome, half_lives: HalfLives) -> Response:
     """201 when something was inserted, 202 when it was held back, else 200; the ETag is that of the memory answered with."""
     inserted = bool(outcome.plan.inserted) and outcome.written is not None
     status = 202 if outcome.waiting_review_id else 201 if inserted else 200
-    headers = {"ETag": etag_of(outcome.memory.revision)} if outcome.memory else None
+    headers = {"ETag": format_etag(outcome.memory.revision)} if outcome.memory else None
     return respond_with_answer(WriteAnswer.from_outcome(outcome, half_lives), status, headers)
 
 
@@ -278,7 +278,7 @@ async def get_memory(
     moment, memory = await parts.search.get_memory(agent, memory_id, query.to_point())
     return respond_with_answer(
         MemoryOut.from_memory(memory, moment.as_of, parts.half_lives),
-        headers={"ETag": etag_of(memory.revision)},
+        headers={"ETag": format_etag(memory.revision)},
     )
 
 
@@ -315,7 +315,7 @@ async def history(
             (version.id for version in versions if version.status is Status.CURRENT), None
         ),
         versions=versions,
-        operations=[OperationOut.from_row(row) for row in done],
+        operations=[OperationOut.from_values(row) for row in done],
         log_archived_until=until,
         as_of=page.moment.as_of,
         known_at=page.moment.known_at,

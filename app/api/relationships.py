@@ -25,7 +25,7 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
 
 def _render_answer(linked: RelationshipOutcome) -> Response:
-    return respond_with_answer(LinkAnswer.from_result(linked), 201 if linked.is_new else 200)
+    return respond_with_answer(LinkAnswer.from_outcome(linked), 201 if linked.is_new else 200)
 
 
 _LEADS_TO = document_links("log_id", "log_id", "get_log_entry", "revert")

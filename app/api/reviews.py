@@ -17,7 +17,7 @@ from app.api.answers.reviews import (
     ReviewOut,
     ReviewsAnswer,
     ShadowReport,
-    build_preview_values,
+    collect_preview_values,
 )
 from app.api.answers.writes import WriteAnswer
 from app.api.cursors import Cursor
@@ -127,7 +127,7 @@ def _result_from_decision(
 
 
 def _problem_from_moved(moved: OutdatedReview, half_lives: HalfLives) -> Problem:
-    shown = build_preview_values(moved.preview, half_lives)
+    shown = collect_preview_values(moved.preview, half_lives)
     memories = {
         name: [m.model_dump(mode="json") for m in shown[name]] for name in ("before", "after")
     }

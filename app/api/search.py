@@ -6,7 +6,7 @@ from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers.memories import MemoryOut, etag_of
+from app.api.answers.memories import MemoryOut, format_etag
 from app.api.answers.search import ResultOut, SearchAnswer
 from app.api.deps import AgentDep, Parts, PartsDep
 from app.api.openapi import BODY, document_problems
@@ -100,5 +100,5 @@ async def _read_preference(
     )
     return respond_with_answer(
         MemoryOut.from_memory(memory, moment.as_of, parts.half_lives),
-        headers={"ETag": etag_of(memory.revision)},
+        headers={"ETag": format_etag(memory.revision)},
     )

@@ -1,8 +1,5 @@
 """Agents in answers."""
 
-from collections.abc import Mapping
-from typing import Any, Self
-
 from pydantic import Field
 
 from app.api.answers.base import AnswerBase
@@ -18,10 +15,6 @@ class AgentOut(AnswerBase):
     last_known_at: Time | None = Field(description="The known time of its last write.")
     mode: Mode | None = Field(description="What becomes of changes; null: as the settings say.")
     memories: int = Field(description="Versions stored, those that no longer hold included.")
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls.model_construct(**row)
 
 
 class AgentsAnswer(AnswerBase):

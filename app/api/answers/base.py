@@ -1,9 +1,29 @@
 """The base of all answers."""
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 from pydantic import BaseModel, ConfigDict
+from sqlalchemy.engine import RowMapping
 
 
 class AnswerBase(BaseModel):
-    """An answer, built from what the service made itself: words of enums go out as they come from the database."""
+    """An answer to a call.
+
+    Answers are built without validation, because the service made their values itself. Words of
+    enums leave as the database returned them.
+    """
 
     model_config = ConfigDict(use_enum_values=True)
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any] | RowMapping) -> Self:
+        """Build the answer from the values of its fields; other names in `values` are ignored."""
+        fields = {name: values[name] for name in cls.model_fields}
+        return cls.model_construct(**fields)
+
+    @classmethod
+    def from_attributes(cls, source: object) -> Self:
+        """Build the answer from the attributes of the same names."""
+        fields = {name: getattr(source, name) for name in cls.model_fields}
+        return cls.model_construct(**fields)

@@ -1,9 +1,10 @@
-"""The context in an answer."""
+"""What the route of contexts answers."""
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from app.api.answers.base import AnswerBase
 from app.api.answers.memories import MemoryOut
 from app.api.answers.writes import HintOut
 from app.api.times import Time
@@ -13,7 +14,7 @@ from app.domain.strength import HalfLives
 from app.services.context import ComposedContext
 
 
-class ContextItemOut(BaseModel):
+class ContextItemOut(AnswerBase):
     __doc__ = (
         "A memory, the line it takes in the text, how useful it is, 0 to 1, and what should be "
         "known before acting on it."
@@ -29,22 +30,20 @@ class ContextItemOut(BaseModel):
     @classmethod
     def from_item(cls, item: ContextItem, composed: ComposedContext, half_lives: HalfLives) -> Self:
         memory = MemoryOut.from_memory(item.memory, composed.moment.as_of, half_lives)
-        hints = [HintOut.from_hint(hint) for hint in composed.hints.get(memory.id, ())]
+        hints = composed.hints.get(memory.id, ())
         return cls.model_construct(
             memory=memory,
             line=item.line.rstrip("\n"),
             usefulness=round(item.usefulness, 6),
-            hints=hints,
+            hints=[HintOut.from_hint(hint) for hint in hints],
         )
 
 
-class ContextAnswer(BaseModel):
+class ContextAnswer(AnswerBase):
     __doc__ = (
         "What holds, by kind, most useful first: as text for a prompt, and as items in the order "
         "of the text."
     )
-
-    model_config = ConfigDict(use_enum_values=True)
 
     text: str
     tokens: int = Field(description="Tokens of the text, by the same estimate.")
@@ -59,15 +58,15 @@ class ContextAnswer(BaseModel):
 
     @classmethod
     def from_context(cls, composed: ComposedContext, half_lives: HalfLives) -> Self:
-        context, moment = composed.context, composed.moment
         items: dict[str, list[ContextItemOut]] = {kind.value: [] for kind in SECTIONS}
-        for item in context.items:
-            items[item.kind.value].append(ContextItemOut.from_item(item, composed, half_lives))
+        for item in composed.context.items:
+            answered = ContextItemOut.from_item(item, composed, half_lives)
+            items[item.kind.value].append(answered)
         return cls.model_construct(
-            text=context.text,
-            tokens=context.tokens,
+            text=composed.context.text,
+            tokens=composed.context.tokens,
             items=items,
-            left_out=context.left_out,
-            as_of=moment.as_of,
-            known_at=moment.known_at,
+            left_out=composed.context.left_out,
+            as_of=composed.moment.as_of,
+            known_at=composed.moment.known_at,
         )

@@ -1,14 +1,15 @@
-"""Faults that the doctor reports, in an answer."""
+"""What the route of the doctor answers."""
 
 from typing import Self
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from app.api.answers.base import AnswerBase
 from app.domain.agent import AgentId
 from app.planning.audit.checks import Fault
 
 
-class HealthProblem(BaseModel):
+class HealthProblem(AnswerBase):
     """A rule that something breaks."""
 
     agent_id: str
@@ -36,7 +37,7 @@ class HealthProblem(BaseModel):
 MOST = 1_000
 
 
-class DoctorAnswer(BaseModel):
+class DoctorAnswer(AnswerBase):
     """What does not hold; nothing where all is well."""
 
     problems: list[HealthProblem]

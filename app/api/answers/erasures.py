@@ -1,4 +1,4 @@
-"""Answers to erasures."""
+"""What routes that erase answer."""
 
 from typing import Self
 from uuid import UUID
@@ -40,10 +40,10 @@ class ErasureAnswer(AnswerBase):
     )
 
     @classmethod
-    def from_receipt(cls, receipt: Receipt, *, tell_key: bool = True) -> Self:
+    def from_receipt(cls, receipt: Receipt, *, shows_key: bool = True) -> Self:
         proof = ReceiptOut.model_construct(
             algorithm="HMAC-SHA256",
-            key=receipt.key.hex() if tell_key else None,
+            key=receipt.key.hex() if shows_key else None,
             digests=dict(receipt.digests),
         )
         return cls.model_construct(

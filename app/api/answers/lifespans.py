@@ -1,4 +1,4 @@
-"""Answers to the end of a session or a project."""
+"""What routes that end a session or a project answer."""
 
 from typing import Self
 from uuid import UUID

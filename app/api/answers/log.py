@@ -1,10 +1,9 @@
-"""Operations of the log in answers."""
+"""What routes that read the log answer."""
 
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 from pydantic import Field
-from sqlalchemy.engine import RowMapping
 
 from app.api.answers.base import AnswerBase
 from app.api.times import Time
@@ -23,10 +22,6 @@ class OperationOut(AnswerBase):
     reasoning: str
     decided_by: str
     created_at: Time
-
-    @classmethod
-    def from_row(cls, row: RowMapping) -> Self:
-        return cls.model_construct(**{name: row[name] for name in cls.model_fields})
 
 
 class LogEntryOut(OperationOut):

@@ -1,24 +1,23 @@
-"""Memories in answers."""
+"""Memories, as every route answers them."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from app.api.answers.base import AnswerBase
 from app.api.answers.log import OperationOut
 from app.api.times import Time
-from app.domain.fact import Kind, Lifespan, Tier
+from app.domain.fact import DerivedSlot, Kind, Lifespan, Tier
 from app.domain.relationship import LinkType
 from app.domain.strength import HalfLives, compute_strength
 from app.domain.timeline import compute_memory_status
-from app.domain.version import Belief, Memory, StalenessCause, Status
+from app.domain.version import Belief, Memory, Status
 from app.planning.staleness import StaleMemory
 
-_BELIEF = tuple(f.name for f in fields(Belief))
+_BELIEF_FIELDS = tuple(field.name for field in fields(Belief))
 
 
 class DerivedSlotOut(AnswerBase):
@@ -31,11 +30,13 @@ class DerivedSlotOut(AnswerBase):
     key: str
     value: str
 
+    @classmethod
+    def from_slot(cls, slot: DerivedSlot | None) -> Self | None:
+        return None if slot is None else cls.from_attributes(slot)
 
-class EndedOut(BaseModel):
+
+class EndedOut(AnswerBase):
     """A memory that another is tied to, and that has ended since the tie was made."""
-
-    model_config = ConfigDict(use_enum_values=True)
 
     memory_id: UUID
     type: LinkType = Field(description="How the two are tied; the link may go either way.")
@@ -46,14 +47,8 @@ class EndedOut(BaseModel):
         )
     )
 
-    @classmethod
-    def from_ended_memory(cls, ended: StalenessCause) -> Self:
-        return cls.model_construct(
-            memory_id=ended.memory_id, type=ended.type, status=ended.status, ended_at=ended.ended_at
-        )
 
-
-class StaleOut(BaseModel):
+class StaleOut(AnswerBase):
     """A memory that holds, though what it rests on has ended: look whether it is still right."""
 
     memory_id: UUID
@@ -63,7 +58,7 @@ class StaleOut(BaseModel):
     def from_stale_memory(cls, stale: StaleMemory) -> Self:
         return cls.model_construct(
             memory_id=stale.memory_id,
-            stale_because=[EndedOut.from_ended_memory(ended) for ended in stale.because],
+            stale_because=[EndedOut.from_attributes(cause) for cause in stale.because],
         )
 
 
@@ -137,17 +132,17 @@ class MemoryOut(AnswerBase):
 
     @classmethod
     def from_memory(cls, memory: Memory, as_of: datetime, half_lives: HalfLives) -> Self:
-        fact, belief = memory.fact, memory.belief
-        believed = {name: getattr(belief, name) for name in _BELIEF}
-        computed = {
+        fact, usage = memory.fact, memory.usage
+        values = vars(fact) | {name: getattr(memory.belief, name) for name in _BELIEF_FIELDS}
+        values |= {
             "id": memory.id,
             "chain_id": memory.chain_id,
             "status": compute_memory_status(memory, as_of),
             "strength": round(compute_strength(memory, as_of, half_lives), 6),
-            "access_count": memory.usage.access_count,
-            "last_reinforced_at": memory.usage.last_reinforced_at,
-            "use_count": memory.usage.use_count,
-            "last_accessed_at": memory.usage.last_accessed_at,
+            "access_count": usage.access_count,
+            "last_reinforced_at": usage.last_reinforced_at,
+            "use_count": usage.use_count,
+            "last_accessed_at": usage.last_accessed_at,
             "erased_at": memory.erased_at,
             "created_at": memory.created_at,
             "supersedes_id": memory.supersedes_id,
@@ -155,23 +150,17 @@ class MemoryOut(AnswerBase):
             "entities": list(fact.entities),
             "sources": list(fact.sources),
             "merged_from": list(fact.merged_from),
-            "derived": DerivedSlotOut.model_construct(**asdict(fact.derived))
-            if fact.derived
-            else None,
-            "stale_because": [EndedOut.from_ended_memory(ended) for ended in memory.stale_because],
-            "etag": etag_of(memory.revision),
+            "derived": DerivedSlotOut.from_slot(fact.derived),
+            "stale_because": [EndedOut.from_attributes(cause) for cause in memory.stale_because],
+            "etag": format_etag(memory.revision),
         }
-        return cls._from_values(
-            vars(fact) | believed | computed | ({"content": None} if memory.erased_at else {})
-        )
-
-    @classmethod
-    def _from_values(cls, values: Mapping[str, Any]) -> Self:
-        """Built without validation: the values come from the database."""
-        return cls.model_construct(**{name: values[name] for name in cls.model_fields})
+        if memory.erased_at:
+            values["content"] = None
+        return cls.from_values(values)
 
 
-def etag_of(revision: int) -> str:
+def format_etag(revision: int) -> str:
+    """Return the ETag of a memory with this revision, quotes included."""
     return f'"{revision}"'
 
 

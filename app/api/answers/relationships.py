@@ -1,20 +1,19 @@
-"""Links between memories in answers."""
+"""What routes of links answer."""
 
 from typing import Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from app.api.answers.base import AnswerBase
 from app.api.times import Time
 from app.domain.relationship import LinkType
 from app.services.relationships import RelationshipOutcome
 from app.store.relationships import StoredRelationship
 
 
-class RelationshipOut(BaseModel):
+class RelationshipOut(AnswerBase):
     """A link from one memory to another."""
-
-    model_config = ConfigDict(use_enum_values=True)
 
     source_id: UUID
     target_id: UUID
@@ -36,7 +35,7 @@ class RelationshipOut(BaseModel):
         )
 
 
-class LinkAnswer(BaseModel):
+class LinkAnswer(AnswerBase):
     """The link, and the write that made it: this call, or the one that had made it before."""
 
     relationship: RelationshipOut
@@ -44,16 +43,16 @@ class LinkAnswer(BaseModel):
     known_at: Time
 
     @classmethod
-    def from_result(cls, linked: RelationshipOutcome) -> Self:
-        tied = linked.relationship
+    def from_outcome(cls, outcome: RelationshipOutcome) -> Self:
+        relationship = outcome.relationship
         return cls.model_construct(
-            relationship=RelationshipOut.from_relationship(tied),
-            log_id=tied.log_id,
-            known_at=tied.created_at,
+            relationship=RelationshipOut.from_relationship(relationship),
+            log_id=relationship.log_id,
+            known_at=relationship.created_at,
         )
 
 
-class RelationshipsAnswer(BaseModel):
+class RelationshipsAnswer(AnswerBase):
     __doc__ = (
         "The links of a memory in both directions, latest first. All pages of one list show the "
         "same picture."

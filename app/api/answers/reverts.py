@@ -1,4 +1,4 @@
-"""Answers to reverts."""
+"""What routes that undo operations answer."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,12 +22,13 @@ class RevertAnswer(WriteAnswer):
     )
 
     @classmethod
-    def from_reverts(cls, undone: Sequence[RevertedOperation], half_lives: HalfLives) -> Self:
-        last = WriteAnswer.from_outcome(undone[-1].outcome, half_lives)
-        stale = [StaleOut.from_stale_memory(stale) for r in undone for stale in r.outcome.stale]
-        return cls.model_construct(
-            **dict(last) | {"stale": stale}, reverted=[r.log_id for r in undone]
-        )
+    def from_reverts(cls, reverts: Sequence[RevertedOperation], half_lives: HalfLives) -> Self:
+        last = WriteAnswer.from_outcome(reverts[-1].outcome, half_lives)
+        stale: list[StaleOut] = []
+        for revert in reverts:
+            stale.extend(map(StaleOut.from_stale_memory, revert.outcome.stale))
+        reverted = [revert.log_id for revert in reverts]
+        return cls.from_values(dict(last) | {"stale": stale, "reverted": reverted})
 
 
 class RevertsAnswer(AnswerBase):
@@ -39,14 +40,11 @@ class RevertsAnswer(AnswerBase):
 
     @classmethod
     def from_reverts(
-        cls, undone: Sequence[RevertedOperation], half_lives: HalfLives, *, dry_run: bool
+        cls, reverts: Sequence[RevertedOperation], half_lives: HalfLives, *, dry_run: bool
     ) -> Self:
-        results = [
-            WriteAnswer.from_outcome(
-                replace(r.outcome, written=None) if dry_run else r.outcome, half_lives
-            )
-            for r in undone
-        ]
-        return cls.model_construct(
-            reverted=[r.log_id for r in undone], results=results, dry_run=dry_run
-        )
+        results = []
+        for revert in reverts:
+            outcome = replace(revert.outcome, written=None) if dry_run else revert.outcome
+            results.append(WriteAnswer.from_outcome(outcome, half_lives))
+        reverted = [revert.log_id for revert in reverts]
+        return cls.model_construct(reverted=reverted, results=results, dry_run=dry_run)

@@ -1,6 +1,6 @@
-"""Reviews in answers."""
+"""What routes of reviews answer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from app.api.answers.writes import SignalOut, WriteAnswer
 from app.api.times import Time
 from app.domain.relation import Judgment, Relation
 from app.domain.strength import HalfLives
+from app.domain.version import Memory
 from app.planning.plan import ReviewSource, ReviewStatus
 from app.services.reviews import Preview
 from app.store.reviews.reviews import proposal_from_row
@@ -30,10 +31,13 @@ class JudgmentOut(AnswerBase):
 
     @classmethod
     def from_judgment(cls, judgment: Judgment) -> Self:
-        signals = [SignalOut.from_finding(finding) for finding in judgment.findings]
-        names = ("memory_id", "relation", "confidence", "reasoning", "decided_by")
         return cls.model_construct(
-            **{name: getattr(judgment, name) for name in names}, signals=signals
+            memory_id=judgment.memory_id,
+            relation=judgment.relation,
+            confidence=judgment.confidence,
+            reasoning=judgment.reasoning,
+            decided_by=judgment.decided_by,
+            signals=[SignalOut.from_attributes(finding) for finding in judgment.findings],
         )
 
 
@@ -56,16 +60,14 @@ class ReviewOut(AnswerBase):
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls.model_construct(**cls._values_from_row(row))
+        return cls.from_values(collect_review_values(row))
 
-    @classmethod
-    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        judgments = [JudgmentOut.from_judgment(j) for j in proposal_from_row(row).judgments]
-        computed = {"judgments": judgments, "held": row["incoming"]}
-        return {
-            name: computed[name] if name in computed else row[name]
-            for name in ReviewOut.model_fields
-        }
+
+def collect_review_values(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a review by the names of their fields."""
+    judgments = proposal_from_row(row).judgments
+    answered = [JudgmentOut.from_judgment(judgment) for judgment in judgments]
+    return {**row, "judgments": answered, "held": row["incoming"]}
 
 
 class ReviewDetailOut(ReviewOut):
@@ -77,17 +79,21 @@ class ReviewDetailOut(ReviewOut):
 
     @classmethod
     def from_preview(cls, row: Mapping[str, Any], preview: Preview, half_lives: HalfLives) -> Self:
-        return cls.model_construct(
-            **cls._values_from_row(row), **build_preview_values(preview, half_lives)
-        )
+        values = collect_review_values(row) | collect_preview_values(preview, half_lives)
+        return cls.from_values(values)
 
 
-def build_preview_values(preview: Preview, half_lives: HalfLives) -> dict[str, Any]:
-    before, after = (
-        [MemoryOut.from_memory(m, preview.at, half_lives) for m in memories]
-        for memories in (preview.before, preview.after)
-    )
-    return {"before": before, "after": after, "obstacle": preview.obstacle}
+def collect_preview_values(preview: Preview, half_lives: HalfLives) -> dict[str, Any]:
+    """Return what accepting a review would change, by the names of the fields."""
+
+    def answer_memories(memories: Iterable[Memory]) -> list[MemoryOut]:
+        return [MemoryOut.from_memory(memory, preview.at, half_lives) for memory in memories]
+
+    return {
+        "before": answer_memories(preview.before),
+        "after": answer_memories(preview.after),
+        "obstacle": preview.obstacle,
+    }
 
 
 class ReviewsAnswer(AnswerBase):
@@ -110,9 +116,6 @@ class DecideAnswer(AnswerBase):
     results: list[DecidedOut]
 
 
-# --- shadow ------------------------------------------------------------------------------------------------------------
-
-
 class BandOut(AnswerBase):
     """Proposals of one relation, judge and confidence band."""
 
@@ -131,8 +134,8 @@ class BandOut(AnswerBase):
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         decided = row["accepted"] + row["rejected"]
         precision = round(row["accepted"] / decided, 4) if decided else None
-        same = {name: row[name] for name in cls.model_fields if name in row}
-        return cls.model_construct(**same, confidence_from=float(row["band"]), precision=precision)
+        computed = {"confidence_from": float(row["band"]), "precision": precision}
+        return cls.from_values({**row, **computed})
 
 
 class ShadowReport(AnswerBase):

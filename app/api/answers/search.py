@@ -1,4 +1,4 @@
-"""Answers to searches."""
+"""What searches answer."""
 
 from datetime import datetime
 from typing import Self
@@ -32,13 +32,21 @@ class ResultOut(AnswerBase):
         )
 
 
-def _explain_hit(memory: Memory, standing: Status) -> str:
-    """Since when it holds, until when, and what it replaced, in a sentence."""
+def _explain_hit(memory: Memory, status: Status) -> str:
+    """Return a sentence: since when the memory holds, until when, and what it replaced."""
     belief = memory.belief
-    until = f" until {belief.valid_until:%Y-%m-%d %H:%M} UTC" if belief.valid_until else ""
-    replaced = f"; replaced {memory.supersedes_id}" if memory.supersedes_id else ""
-    successor = f"; replaced by {belief.superseded_by}" if belief.superseded_by else ""
-    return f"{standing.value}: valid from {belief.valid_from:%Y-%m-%d %H:%M} UTC{until}{replaced}{successor}"
+    sentence = f"{status.value}: valid from {_format_minute(belief.valid_from)}"
+    if belief.valid_until:
+        sentence += f" until {_format_minute(belief.valid_until)}"
+    if memory.supersedes_id:
+        sentence += f"; replaced {memory.supersedes_id}"
+    if belief.superseded_by:
+        sentence += f"; replaced by {belief.superseded_by}"
+    return sentence
+
+
+def _format_minute(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M} UTC"
 
 
 class SearchAnswer(AnswerBase):

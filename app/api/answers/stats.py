@@ -1,6 +1,7 @@
-"""The figures of an agent in an answer."""
+"""What the route of an agent's figures answers."""
 
 from collections.abc import Mapping
+from enum import Enum
 from typing import Any, Self
 
 from pydantic import Field
@@ -26,9 +27,12 @@ class StrengthsOut(AnswerBase):
 
     @classmethod
     def from_figures(cls, mean: float | None, quartiles: list[float] | None) -> Self:
-        lower, median, upper = map(_round_strength, quartiles or (None, None, None))
+        lower, median, upper = quartiles or (None, None, None)
         return cls.model_construct(
-            mean=_round_strength(mean), lower_quartile=lower, median=median, upper_quartile=upper
+            mean=_round_strength(mean),
+            lower_quartile=_round_strength(lower),
+            median=_round_strength(median),
+            upper_quartile=_round_strength(upper),
         )
 
 
@@ -78,26 +82,25 @@ class StatsOut(AnswerBase):
 
     @classmethod
     def from_row(cls, agent: str, row: Mapping[str, Any]) -> Self:
-        by_status = _fill_counts(Status, row["by_status"])
+        by_status = _complete_counts(Status, row["by_status"])
         holding = HoldingOut.model_construct(
             memories=by_status[Status.CURRENT],
-            by_kind=_fill_counts(Kind, row["by_kind"]),
-            by_tier=_fill_counts(Tier, row["by_tier"]),
-            by_lifespan=_fill_counts(Lifespan, row["by_lifespan"]),
+            by_kind=_complete_counts(Kind, row["by_kind"]),
+            by_tier=_complete_counts(Tier, row["by_tier"]),
+            by_lifespan=_complete_counts(Lifespan, row["by_lifespan"]),
             strength=StrengthsOut.from_figures(row["mean_strength"], row["quartiles"]),
         )
         computed = {
             "agent_id": agent,
             "by_status": by_status,
             "holding": holding,
-            "by_operation": _fill_counts(Operation, row["by_operation"]),
-            "by_judge": _fill_counts(Judge, row["by_judge"]),
-            "reviews": _fill_counts(ReviewStatus, row["by_review_status"]),
+            "by_operation": _complete_counts(Operation, row["by_operation"]),
+            "by_judge": _complete_counts(Judge, row["by_judge"]),
+            "reviews": _complete_counts(ReviewStatus, row["by_review_status"]),
         }
-        values = {**row, **computed}
-        return cls.model_construct(**{name: values[name] for name in cls.model_fields})
+        return cls.from_values({**row, **computed})
 
 
-def _fill_counts(named: Any, counts: Mapping[str, int]) -> dict[str, int]:
-    """Every word there is, with 0 where nothing was counted."""
-    return {word.value: counts.get(word.value, 0) for word in named}
+def _complete_counts(words: type[Enum], counts: Mapping[str, int]) -> dict[str, int]:
+    """Return a count for every word of the enum: 0 if it was not counted."""
+    return {word.value: counts.get(word.value, 0) for word in words}

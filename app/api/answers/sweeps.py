@@ -1,4 +1,4 @@
-"""Sweeps in answers."""
+"""What routes of sweeps answer."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -73,15 +73,7 @@ class SweepSummary(AnswerBase):
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls.model_construct(**cls._values_from_row(row))
-
-    @classmethod
-    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        values = {name: row[name] for name in cls.model_fields if name in row}
-        values["progress"] = _compute_progress(row)
-        values["slot"] = SweptSlotOut(**row["slot"]) if row["slot"] else None
-        values["counts"] = CountsOut(**row["counts"])
-        return values
+        return cls.from_values(_collect_sweep_values(row))
 
 
 class SweepOut(SweepSummary):
@@ -90,16 +82,29 @@ class SweepOut(SweepSummary):
     findings: list[FindingOut] = Field(description="In the order found, 1,000 at most.")
 
     @classmethod
-    def _values_from_row(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        return super()._values_from_row(row) | {
-            "findings": [FindingOut(**finding) for finding in row["findings"]]
-        }
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        findings = [FindingOut(**finding) for finding in row["findings"]]
+        return cls.from_values(_collect_sweep_values(row) | {"findings": findings})
+
+
+def _collect_sweep_values(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a sweep by the names of their fields."""
+    computed = {
+        "progress": _compute_progress(row),
+        "slot": SweptSlotOut(**row["slot"]) if row["slot"] else None,
+        "counts": CountsOut(**row["counts"]),
+    }
+    return {**row, **computed}
 
 
 def _compute_progress(row: Mapping[str, Any]) -> float | None:
+    """Return the part examined, 0 to 1, or None before the memories are counted."""
     if row["status"] == SweepStatus.DONE:
         return 1.0
-    return min(1.0, row["examined"] / max(row["total"], 1)) if row["total"] is not None else None
+    if row["total"] is None:
+        return None
+    examined, total = int(row["examined"]), int(row["total"])
+    return min(1.0, examined / max(total, 1))
 
 
 class SweepsAnswer(AnswerBase):

@@ -1,10 +1,11 @@
-"""The story of a memory in an answer."""
+"""What the route that explains a memory answers."""
 
 from typing import Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from app.api.answers.base import AnswerBase
 from app.api.answers.memories import MemoryOut
 from app.api.answers.writes import SignalOut
 from app.api.times import Time
@@ -14,13 +15,11 @@ from app.planning.why.story import Event, EventKind
 from app.services.why import Why
 
 
-class EventOut(BaseModel):
+class EventOut(AnswerBase):
     __doc__ = (
         "One thing that happened to the memory's chain: an operation, a review, or a fact that was "
         "kept apart from it."
     )
-
-    model_config = ConfigDict(use_enum_values=True)
 
     kind: EventKind
     at: Time = Field(description="When it became known.")
@@ -38,19 +37,22 @@ class EventOut(BaseModel):
 
     @classmethod
     def from_event(cls, event: Event) -> Self:
-        plain = {
-            name: getattr(event, name)
-            for name in cls.model_fields
-            if name not in ("signals", "memory_ids")
-        }
         return cls.model_construct(
-            **plain,
-            signals=[SignalOut.from_finding(f) for f in event.signals],
+            kind=event.kind,
+            at=event.at,
+            valid=event.valid,
+            sentence=event.sentence,
+            log_id=event.log_id,
+            review_id=event.review_id,
+            decided_by=event.decided_by,
+            relation=event.relation,
+            confidence=event.confidence,
+            signals=[SignalOut.from_attributes(finding) for finding in event.signals],
             memory_ids=list(event.memory_ids),
         )
 
 
-class WhyAnswer(BaseModel):
+class WhyAnswer(AnswerBase):
     __doc__ = (
         "The memory as it stands, why in a sentence or two, and all that led to it, in the order "
         "in which it became known."

@@ -1,6 +1,6 @@
-"""Answers to writes."""
+"""What routes that write memories answer."""
 
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field
@@ -9,10 +9,12 @@ from app.api.answers.base import AnswerBase
 from app.api.answers.memories import MemoryOut, StaleOut
 from app.api.answers.problem import Problem
 from app.api.times import Time
-from app.domain.relation import Decision, Finding, ModelCost, Operation, Relation
+from app.domain.relation import Decision, Judgment, ModelCost, Operation, Relation
 from app.domain.strength import HalfLives
 from app.planning.hints import Hint, HintName
 from app.services.agent_write import ComparedMemory, Outcome
+
+_NO_MODEL_COST = ModelCost(model="", prompt_version="")
 
 
 class SignalOut(AnswerBase):
@@ -22,10 +24,6 @@ class SignalOut(AnswerBase):
     relation: Relation
     confidence: float
     explanation: str
-
-    @classmethod
-    def from_finding(cls, finding: Finding) -> Self:
-        return cls.model_construct(**{name: getattr(finding, name) for name in cls.model_fields})
 
 
 class DecisionOut(AnswerBase):
@@ -44,7 +42,7 @@ class DecisionOut(AnswerBase):
             confidence=decision.confidence,
             decided_by=decision.decided_by,
             reasoning=decision.reasoning,
-            signals=[SignalOut.from_finding(finding) for finding in decision.findings],
+            signals=[SignalOut.from_attributes(finding) for finding in decision.findings],
         )
 
 
@@ -61,8 +59,7 @@ class UsageOut(AnswerBase):
 
     @classmethod
     def from_model_cost(cls, cost: ModelCost | None) -> Self:
-        cost = cost or ModelCost("", "")
-        return cls.model_construct(**{name: getattr(cost, name) for name in cls.model_fields})
+        return cls.from_attributes(cost or _NO_MODEL_COST)
 
 
 class CandidateOut(AnswerBase):
@@ -82,19 +79,26 @@ class CandidateOut(AnswerBase):
 
     @classmethod
     def from_candidate(cls, candidate: ComparedMemory) -> Self:
-        judgment = candidate.judgment
-        return cls.model_construct(
-            id=candidate.memory.id,
-            content=candidate.memory.fact.content,
-            similarity=candidate.similarity,
-            relation=judgment.relation if judgment else None,
-            confidence=judgment.confidence if judgment else None,
-            reasoning=judgment.reasoning if judgment else None,
-            signals=[SignalOut.from_finding(finding) for finding in judgment.findings]
-            if judgment
-            else [],
-            vetoes=list(judgment.vetoes) if judgment else [],
-        )
+        values = {
+            "id": candidate.memory.id,
+            "content": candidate.memory.fact.content,
+            "similarity": candidate.similarity,
+        }
+        return cls.from_values(values | _collect_judgment_values(candidate.judgment))
+
+
+def _collect_judgment_values(judgment: Judgment | None) -> dict[str, Any]:
+    """Return what was judged of a candidate, by the names of its fields."""
+    if judgment is None:
+        nothing = dict.fromkeys(("relation", "confidence", "reasoning"))
+        return nothing | {"signals": [], "vetoes": []}
+    return {
+        "relation": judgment.relation,
+        "confidence": judgment.confidence,
+        "reasoning": judgment.reasoning,
+        "signals": [SignalOut.from_attributes(finding) for finding in judgment.findings],
+        "vetoes": list(judgment.vetoes),
+    }
 
 
 class HintOut(AnswerBase):
@@ -142,22 +146,31 @@ class WriteAnswer(AnswerBase):
 
     @classmethod
     def from_outcome(cls, outcome: Outcome, half_lives: HalfLives) -> Self:
-        plan, memory = outcome.plan, outcome.memory
-        return cls.model_construct(
-            operation=None if outcome.frozen else plan.operation,
-            memory=MemoryOut.from_memory(memory, plan.now, half_lives) if memory else None,
-            superseded=[] if outcome.frozen else list(plan.superseded),
-            decision=DecisionOut.from_decision(plan.decision),
-            candidates=[CandidateOut.from_candidate(c) for c in outcome.candidates],
-            adjusted=[] if outcome.frozen else list(plan.adjusted),
-            known_at=plan.now,
-            log_id=outcome.written.log_id if outcome.written else None,
-            review_id=outcome.written.review_id if outcome.written else outcome.waiting_review_id,
-            usage=UsageOut.from_model_cost(plan.model_cost),
-            dry_run=outcome.written is None and outcome.waiting_review_id is None,
-            hints=[HintOut.from_hint(hint) for hint in outcome.hints],
-            stale=[StaleOut.from_stale_memory(stale) for stale in outcome.stale],
-        )
+        plan = outcome.plan
+        values: dict[str, Any] = {
+            "operation": plan.operation,
+            "memory": None,
+            "superseded": list(plan.superseded),
+            "decision": DecisionOut.from_decision(plan.decision),
+            "candidates": [CandidateOut.from_candidate(each) for each in outcome.candidates],
+            "adjusted": list(plan.adjusted),
+            "known_at": plan.now,
+            "log_id": None,
+            "review_id": outcome.waiting_review_id,
+            "usage": UsageOut.from_model_cost(plan.model_cost),
+            "dry_run": outcome.written is None and outcome.waiting_review_id is None,
+            "hints": [HintOut.from_hint(hint) for hint in outcome.hints],
+            "stale": [StaleOut.from_stale_memory(stale) for stale in outcome.stale],
+        }
+        if outcome.memory:
+            values["memory"] = MemoryOut.from_memory(outcome.memory, plan.now, half_lives)
+        if outcome.written:
+            values["log_id"] = outcome.written.log_id
+            values["review_id"] = outcome.written.review_id
+        if outcome.frozen:
+            # The plan is what the store would have done; it has changed nothing.
+            values |= {"operation": None, "superseded": [], "adjusted": []}
+        return cls.from_values(values)
 
 
 class BatchAnswer(AnswerBase):
