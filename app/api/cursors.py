@@ -1,11 +1,14 @@
-"""Cursors: where a page ended, as text for the next call."""
+"""Cursors: the end of a page, as a text that asks for the next one."""
 
 import base64
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
+
+from sqlalchemy.engine import RowMapping
 
 from app.api.times import format_time, parse_time
 from app.domain.errors import InvalidFact
@@ -14,71 +17,78 @@ from app.domain.version import Moment
 from app.store.memories import After
 from app.store.relationships import AfterRelationship
 
+_HELP = "cursor: use next_cursor of the page before as it is, or leave it out to start again."
+_BROKEN = (ValueError, TypeError, IndexError, KeyError, AttributeError, RecursionError)
+
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where a page ended and which picture the list shows, so that all its pages show the same one."""
+    """The position where a page ended, and the moment that all pages of the list show."""
 
     after: After
     moment: Moment | None
 
     def encode(self) -> str:
-        times = [
-            self.after.created_at,
-            *([self.moment.as_of, self.moment.known_at] if self.moment else []),
-        ]
-        raw = json.dumps([str(self.after.memory_id), self.after.strength, *map(format_time, times)])
-        return base64.urlsafe_b64encode(raw.encode()).decode()
+        times = [self.after.created_at]
+        if self.moment:
+            times += [self.moment.as_of, self.moment.known_at]
+        formatted = [format_time(time) for time in times]
+        return _encode_values([str(self.after.memory_id), self.after.strength, *formatted])
 
     @classmethod
-    def decode(cls, text: str) -> "Cursor":
+    def decode(cls, text: str) -> Self:
+        """Raise InvalidFact if `text` is no cursor."""
         try:
-            parts: list[Any] = json.loads(base64.urlsafe_b64decode(text.encode()))
-            memory_id, strength = UUID(parts[0]), None if parts[1] is None else float(parts[1])
-            created_at, *moment = map(_cursor_time, parts[2:])
-            return cls(After(created_at, memory_id, strength), Moment(*moment) if moment else None)
-        except (ValueError, TypeError, IndexError, KeyError, AttributeError, RecursionError):
-            raise InvalidFact(
-                "cursor: use next_cursor of the page before as it is, or leave it out to start "
-                "again."
-            ) from None
-
-
-def _cursor_time(value: Any) -> datetime:
-    return parse_time(value)
+            memory_id, strength, created_at, *moment = _decode_values(text)
+            after = After(
+                parse_time(created_at),
+                UUID(memory_id),
+                None if strength is None else float(strength),
+            )
+            return cls(after, Moment(*map(parse_time, moment)) if moment else None)
+        except _BROKEN:
+            raise InvalidFact(_HELP) from None
 
 
 @dataclass(frozen=True, slots=True)
 class RelationshipCursor:
-    """Where a page ended, and the known time that all pages show."""
+    """The position where a page of relationships ended, and the known time that all pages show."""
 
     after: AfterRelationship
     known_at: datetime
 
     def encode(self) -> str:
         after = self.after
-        raw = json.dumps(
-            [
-                format_time(after.created_at),
-                str(after.other_id),
-                after.type,
-                format_time(self.known_at),
-            ]
-        )
-        return base64.urlsafe_b64encode(raw.encode()).decode()
+        created_at, known_at = format_time(after.created_at), format_time(self.known_at)
+        return _encode_values([created_at, str(after.other_id), after.type, known_at])
 
     @classmethod
     def decode(cls, text: str) -> Self:
+        """Raise InvalidFact if `text` is no cursor."""
         try:
-            created_at, other_id, kind, known_at = json.loads(
-                base64.urlsafe_b64decode(text.encode())
-            )
-            return cls(
-                AfterRelationship(parse_time(created_at), UUID(other_id), LinkType(kind)),
-                parse_time(known_at),
-            )
-        except (ValueError, TypeError, AttributeError, RecursionError):
-            raise InvalidFact(
-                "cursor: use next_cursor of the page before as it is, or leave it out to start "
-                "again."
-            ) from None
+            created_at, other_id, kind, known_at = _decode_values(text)
+            after = AfterRelationship(parse_time(created_at), UUID(other_id), LinkType(kind))
+            return cls(after, parse_time(known_at))
+        except _BROKEN:
+            raise InvalidFact(_HELP) from None
+
+
+def build_next_cursor(rows: Sequence[Mapping[str, Any] | RowMapping], limit: int) -> str | None:
+    """Return the cursor after the first `limit` rows, or None if there are no more rows."""
+    if len(rows) <= limit:
+        return None
+    last = rows[limit - 1]
+    return Cursor(After(last["created_at"], last["id"]), None).encode()
+
+
+def decode_position(cursor: str | None) -> After | None:
+    """Return the position to go on from; None means the beginning."""
+    return Cursor.decode(cursor).after if cursor else None
+
+
+def _encode_values(values: list[Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(values).encode()).decode()
+
+
+def _decode_values(text: str) -> Any:
+    return json.loads(base64.urlsafe_b64decode(text.encode()))

@@ -61,7 +61,7 @@ async def get_insights(
     answers: dict[str, Any] = dict.fromkeys(Section)
     async with insights.open_insights_snapshot(parts.engine) as connection:
         moment = await memories.read_moment(connection, agent)
-        asked = query.to_store_query(agent, moment.as_of)
+        asked = query.to_scope(agent, moment.as_of)
         for section in query.section or Section:
             find, told = _SECTIONS[section]
             answers[section] = told(await find(connection, asked))

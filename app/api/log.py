@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from app.api.answers.log import LogAnswer, LogEntryOut
-from app.api.cursors import Cursor
+from app.api.cursors import build_next_cursor, decode_position
 from app.api.deps import AgentDep, PartsDep
 from app.api.openapi import document_problems
 from app.api.responses import respond_with_answer
@@ -16,7 +16,6 @@ from app.domain.errors import UnknownLogEntry
 from app.store import memories
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
-from app.store.memories import After
 
 LogPath = Annotated[
     UUID,
@@ -36,22 +35,17 @@ async def list_log(
     parts: PartsDep, agent: AgentDep, query: Annotated[LogQuery, Query()]
 ) -> Response:
     """Every operation with what it read and wrote, newest first."""
-    after = Cursor.decode(query.cursor).after if query.cursor else None
     async with memories.open_read_connection(parts.engine) as connection:
         rows = await log_entries.list_log(
-            connection, agent, query.to_log_filters(), limit=query.limit + 1, after=after
+            connection,
+            agent,
+            query.to_log_filters(),
+            limit=query.limit + 1,
+            after=decode_position(query.cursor),
         )
-    shown = rows[: query.limit]
-    next_cursor = (
-        Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encode()
-        if len(rows) > query.limit
-        else None
-    )
-    return respond_with_answer(
-        LogAnswer.model_construct(
-            items=[LogEntryOut.from_values(row) for row in shown], next_cursor=next_cursor
-        )
-    )
+    items = [LogEntryOut.from_values(row) for row in rows[: query.limit]]
+    next_cursor = build_next_cursor(rows, query.limit)
+    return respond_with_answer(LogAnswer.model_construct(items=items, next_cursor=next_cursor))
 
 
 @router.get(

@@ -103,14 +103,10 @@ async def store(
     return answer(
         await parts.remember.store(
             Call(agent, origin, keyed.plan_replay(answer)),
-            _command_from_request(body),
+            body.to_command(),
             dry_run=body.dry_run,
         )
     )
-
-
-def _command_from_request(body: StoreRequest) -> StoreCommand:
-    return StoreCommand(body.to_fact(), body.superseded_ids, classify=body.judges)
 
 
 @router.post(
@@ -182,7 +178,7 @@ def _parse_item(item: Any) -> StoreCommand | _BadItem:
                 ]
             )
         )
-    return _command_from_request(body)
+    return body.to_command()
 
 
 def _result_from_outcome(
@@ -225,7 +221,7 @@ async def list_memories(
 
 def _locate_page(query: ListQuery) -> tuple[Point, After | None]:
     """Which picture to list from, and where to go on."""
-    point = query.to_requested_point()
+    point = query.to_point()
     if not query.cursor:
         return point, None
     cursor = Cursor.decode(query.cursor)

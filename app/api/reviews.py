@@ -1,13 +1,15 @@
-"""Reviews: see what waits for a person, and decide. And what shadow mode would have done."""
+"""Reviews: reading what waits for a person, deciding it, and the report of shadow mode."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
+from app.api.answers.memories import MemoryOut
 from app.api.answers.problem import Problem
 from app.api.answers.reviews import (
     BandOut,
@@ -20,8 +22,8 @@ from app.api.answers.reviews import (
     collect_preview_values,
 )
 from app.api.answers.writes import WriteAnswer
-from app.api.cursors import Cursor
-from app.api.deps import AgentDep, OriginDep, PartsDep
+from app.api.cursors import build_next_cursor, decode_position
+from app.api.deps import AgentDep, OriginDep, Parts, PartsDep
 from app.api.idempotency import KeyedDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.problems import build_problem, problem_of, respond_with_problem
@@ -33,12 +35,12 @@ from app.api.schemas.reviews import (
     ReviewFilterFields,
     ReviewsQuery,
 )
+from app.domain.agent import AgentId
 from app.domain.errors import PalimpsestError, UnknownReview
 from app.domain.strength import HalfLives
 from app.services.agent_write import Call, Outcome
 from app.services.reviews import Decided, OutdatedReview
 from app.store import memories as memory_store
-from app.store.memories import After
 from app.store.reviews import reviews
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
@@ -71,31 +73,22 @@ async def list_reviews(
     parts: PartsDep, agent: AgentDep, query: Annotated[ReviewsQuery, Query()]
 ) -> Response:
     await parts.reviews.expire_overdue(agent)
-    after = Cursor.decode(query.cursor).after if query.cursor else None
     async with memory_store.open_read_connection(parts.engine) as connection:
         rows = await reviews.list_reviews(
             connection,
             agent,
-            query.to_review_filters(query.status),
+            query.to_review_filters(),
             limit=query.limit + 1,
-            after=after,
+            after=decode_position(query.cursor),
         )
-    shown = rows[: query.limit]
-    next_cursor = (
-        Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encode()
-        if len(rows) > query.limit
-        else None
-    )
-    return respond_with_answer(
-        ReviewsAnswer.model_construct(
-            items=[ReviewOut.from_row(row) for row in shown], next_cursor=next_cursor
-        )
-    )
+    items = [ReviewOut.from_row(row) for row in rows[: query.limit]]
+    next_cursor = build_next_cursor(rows, query.limit)
+    return respond_with_answer(ReviewsAnswer.model_construct(items=items, next_cursor=next_cursor))
 
 
 @router.get("/decide", include_in_schema=False)
 async def not_a_review() -> Response:
-    """Else `decide` would be taken for the id of a review."""
+    """Answer 405. Without this route, `decide` would be read as the id of a review."""
     raise HTTPException(405)
 
 
@@ -114,22 +107,25 @@ async def get_review(parts: PartsDep, agent: AgentDep, review_id: ReviewPath) ->
     return respond_with_answer(ReviewDetailOut.from_preview(row, preview, parts.half_lives))
 
 
-def _result_from_decision(
+def _answer_decision(
     outcome: Outcome | OutdatedReview | PalimpsestError, half_lives: HalfLives
 ) -> WriteAnswer | Problem:
     match outcome:
         case Outcome():
             return WriteAnswer.from_outcome(outcome, half_lives)
         case OutdatedReview():
-            return _problem_from_moved(outcome, half_lives)
-        case _:
+            return _build_outdated_problem(outcome, half_lives)
+        case PalimpsestError():
             return problem_of(outcome)
 
 
-def _problem_from_moved(moved: OutdatedReview, half_lives: HalfLives) -> Problem:
-    shown = collect_preview_values(moved.preview, half_lives)
-    memories = {
-        name: [m.model_dump(mode="json") for m in shown[name]] for name in ("before", "after")
+def _build_outdated_problem(outdated: OutdatedReview, half_lives: HalfLives) -> Problem:
+    """Return the problem that shows what accepting the review would do now."""
+    values = collect_preview_values(outdated.preview, half_lives)
+    proposal = {
+        "before": _dump_memories(values["before"]),
+        "after": _dump_memories(values["after"]),
+        "obstacle": outdated.preview.obstacle,
     }
     detail = (
         "What the review is about has changed since it was made. Look at the fresh proposal, and "
@@ -140,10 +136,14 @@ def _problem_from_moved(moved: OutdatedReview, half_lives: HalfLives) -> Problem
         "moved",
         "The memories have changed",
         detail,
-        review_id=str(moved.review_id),
-        changed=[str(i) for i in moved.changed],
-        proposal={**memories, "obstacle": moved.preview.obstacle},
+        review_id=str(outdated.review_id),
+        changed=[str(memory_id) for memory_id in outdated.changed],
+        proposal=proposal,
     )
+
+
+def _dump_memories(memories: list[MemoryOut]) -> list[dict[str, Any]]:
+    return [memory.model_dump(mode="json") for memory in memories]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,18 +158,17 @@ class Decider:
     body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None
 
     async def decide_review(self, *, accept: bool) -> Response:
-        reviewing, note = self.parts.reviews, self.body.note if self.body else None
-        decide = reviewing.accept if accept else reviewing.reject
-        call = Call(self.agent, self.origin, self.keyed.plan_replay(self._render_answer))
-        return self._render_answer(await decide(call, self.review_id, note=note))
+        reviews = self.parts.reviews
+        decide = reviews.accept if accept else reviews.reject
+        call = Call(self.agent, self.origin, self.keyed.plan_replay(self._render_outcome))
+        outcome = await decide(call, self.review_id, note=self.body.note if self.body else None)
+        return self._render_outcome(outcome)
 
-    def _render_answer(self, outcome: Outcome | OutdatedReview) -> Response:
-        result = _result_from_decision(outcome, self.parts.half_lives)
-        return (
-            respond_with_problem(result)
-            if isinstance(result, Problem)
-            else respond_with_answer(result)
-        )
+    def _render_outcome(self, outcome: Outcome | OutdatedReview) -> Response:
+        answer = _answer_decision(outcome, self.parts.half_lives)
+        if isinstance(answer, Problem):
+            return respond_with_problem(answer)
+        return respond_with_answer(answer)
 
 
 DeciderDep = Annotated[Decider, Depends()]
@@ -211,22 +210,27 @@ async def decide(
     keyed: KeyedDep,
     body: Annotated[DecideRequest, Body(openapi_examples=examples.DECIDE)],
 ) -> Response:
-
-    def render_answer(decided: list[Decided]) -> Response:
-        results = [
-            DecidedOut.model_construct(
-                review_id=i, result=_result_from_decision(outcome, parts.half_lives)
-            )
-            for i, outcome in decided
-        ]
-        return respond_with_answer(DecideAnswer.model_construct(results=results))
-
-    ids = body.ids or await parts.reviews.list_matching(
-        agent, (body.filter or ReviewFilterFields()).to_review_filters("pending"), body.limit or 0
+    render = partial(_render_decisions, half_lives=parts.half_lives)
+    decisions = await parts.reviews.decide_all(
+        Call(agent, origin, keyed.plan_replay(render)),
+        body.ids or await _list_matching(parts, agent, body),
+        accept=body.decision == "accept",
+        note=body.note,
     )
-    call = Call(agent, origin, keyed.plan_replay(render_answer))
-    accepts = body.decision == "accept"
-    return render_answer(await parts.reviews.decide_all(call, ids, accept=accepts, note=body.note))
+    return render(decisions)
+
+
+async def _list_matching(parts: Parts, agent: AgentId, body: DecideRequest) -> list[UUID]:
+    filters = body.filter or ReviewFilterFields()
+    return await parts.reviews.list_matching(agent, filters.to_review_filters(), body.limit or 0)
+
+
+def _render_decisions(decisions: list[Decided], half_lives: HalfLives) -> Response:
+    results = []
+    for review_id, outcome in decisions:
+        result = _answer_decision(outcome, half_lives)
+        results.append(DecidedOut.model_construct(review_id=review_id, result=result))
+    return respond_with_answer(DecideAnswer.model_construct(results=results))
 
 
 @shadow_router.get(
@@ -243,6 +247,5 @@ async def report(
 ) -> Response:
     async with memory_store.open_read_connection(parts.engine) as connection:
         rows = await reviews.read_shadow_report(connection, agent, query.since)
-    return respond_with_answer(
-        ShadowReport.model_construct(bands=[BandOut.from_row(row) for row in rows])
-    )
+    bands = [BandOut.from_row(row) for row in rows]
+    return respond_with_answer(ShadowReport.model_construct(bands=bands))

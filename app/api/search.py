@@ -42,9 +42,7 @@ async def search_by_get(
 ) -> Response:
     """The same by GET."""
     question = Question(query.q, query.mode, query.limit, query.min_score)
-    hits = await parts.search.search(
-        agent, question, query.to_filters(), query.to_requested_point()
-    )
+    hits = await parts.search.search(agent, question, query.to_filters(), query.to_point())
     return _render_hits(parts, hits, query.sort)
 
 

@@ -13,7 +13,7 @@ from app.api.answers.sweeps import (
     SweepsAnswer,
     SweepSummary,
 )
-from app.api.cursors import Cursor
+from app.api.cursors import build_next_cursor, decode_position
 from app.api.deps import AgentDep, PartsDep
 from app.api.idempotency import KeyedDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
@@ -22,7 +22,6 @@ from app.api.schemas.sweeps import SweepRequest, SweepsQuery
 from app.domain.errors import InvalidFact, UnknownSweep
 from app.services.agent_write import Call
 from app.store import memories
-from app.store.memories import After
 from app.store.sweeps import runs as sweep_runs
 
 router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
@@ -73,20 +72,13 @@ async def list_sweeps(
     parts: PartsDep, agent: AgentDep, query: Annotated[SweepsQuery, Query()]
 ) -> Response:
     """The agent's sweeps, newest first, those started by the clock and after stores included."""
-    after = Cursor.decode(query.cursor).after if query.cursor else None
     async with memories.open_read_connection(parts.engine) as connection:
-        rows = await sweep_runs.list_sweeps(connection, agent, limit=query.limit + 1, after=after)
-    shown = rows[: query.limit]
-    next_cursor = (
-        Cursor(After(shown[-1]["created_at"], shown[-1]["id"]), None).encode()
-        if len(rows) > query.limit
-        else None
-    )
-    return respond_with_answer(
-        SweepsAnswer.model_construct(
-            items=[SweepSummary.from_row(row) for row in shown], next_cursor=next_cursor
+        rows = await sweep_runs.list_sweeps(
+            connection, agent, limit=query.limit + 1, after=decode_position(query.cursor)
         )
-    )
+    items = [SweepSummary.from_row(row) for row in rows[: query.limit]]
+    next_cursor = build_next_cursor(rows, query.limit)
+    return respond_with_answer(SweepsAnswer.model_construct(items=items, next_cursor=next_cursor))
 
 
 @router.get(

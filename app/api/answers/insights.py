@@ -1,6 +1,7 @@
-"""What insights look like on the wire."""
+"""What the route of insights answers."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
@@ -17,15 +18,16 @@ _UP_TO = f"{MOST_IDS} at most."
 _DIGITS = 4
 
 
+def _round(figure: float | None) -> float | None:
+    return None if figure is None else round(figure, _DIGITS)
+
+
 class _Entry(AnswerBase):
-    """An entry made of a row of the database, as it is or with what `_computed` makes of it."""
+    """An entry made of a row of the database; subclasses compute what the row does not hold."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        computed = cls._compute_values(row)
-        return cls.model_construct(
-            **{name: computed[name] if name in computed else row[name] for name in cls.model_fields}
-        )
+        return cls.from_values({**row, **cls._compute_values(row)})
 
     @classmethod
     def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> list[Self]:
@@ -33,6 +35,7 @@ class _Entry(AnswerBase):
 
     @classmethod
     def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values by the names of their fields; they replace those of the row."""
         return {}
 
 
@@ -45,14 +48,12 @@ class SlotOut(AnswerBase):
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self | None:
-        """None where no key was given."""
-        if row["key"] is None:
-            return None
-        return cls.model_construct(**{name: row[name] for name in cls.model_fields})
+        """Return None if the memories have no key."""
+        return None if row["key"] is None else cls.from_values(row)
 
 
 class _LineEntry(_Entry):
-    """An entry about the values of one slot that holds one value at a time, else about those of one chain."""
+    """An entry about one line of values: those of a slot with one value at a time, or of a chain."""
 
     slot: SlotOut | None = Field(description="Null where no key was given.")
     chain_id: UUID | None = Field(
@@ -89,6 +90,10 @@ class ValueOut(AnswerBase):
     valid_from: Time
 
 
+def _build_value(memory_id: UUID, valid_from: datetime) -> ValueOut:
+    return ValueOut.model_construct(memory_id=memory_id, valid_from=valid_from)
+
+
 class FlipFlopOut(_LineEntry):
     """A value that came back after one other: A, B, A."""
 
@@ -101,20 +106,16 @@ class FlipFlopOut(_LineEntry):
 
     @classmethod
     def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        named = {
-            "first": row["first_id"],
-            "between": row["between_id"],
-            "again": row["memory_ids"][0],
-        }
         latest = [
-            ValueOut.model_construct(memory_id=named[step], valid_from=row[f"{step}_from"])
-            for step in named
+            _build_value(row["first_id"], row["first_from"]),
+            _build_value(row["between_id"], row["between_from"]),
+            _build_value(row["memory_ids"][0], row["again_from"]),
         ]
         return super()._compute_values(row) | {"latest": latest}
 
 
 class _Lives(AnswerBase):
-    """How many days values held that have ended."""
+    """How many days the ended values were true."""
 
     ended: int = Field(description="How many values have ended; what never held is not counted.")
     open: int = Field(description="How many hold now; their days are not counted.")
@@ -124,8 +125,7 @@ class _Lives(AnswerBase):
 
 
 def _round_days(row: Mapping[str, Any]) -> dict[str, Any]:
-    days = {name: row[name] for name in ("mean_days", "median_days")}
-    return {name: None if value is None else round(value, _DIGITS) for name, value in days.items()}
+    return {"mean_days": _round(row["mean_days"]), "median_days": _round(row["median_days"])}
 
 
 class KindLivesOut(_Lives, _Entry):
@@ -225,17 +225,14 @@ class SignalRecordOut(_Entry):
 
     @classmethod
     def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        rate, right, wrong = (
-            row["error_rate"],
-            row["stand"] + row["accepted"],
-            row["reverted"] + row["rejected"],
-        )
+        right = row["stand"] + row["accepted"]
+        wrong = row["reverted"] + row["rejected"]
+        is_decided = row["error_rate"] is not None
+        reliability = compute_reliability(right, wrong) if is_decided else None
         return {
-            "error_rate": None if rate is None else round(rate, _DIGITS),
+            "error_rate": _round(row["error_rate"]),
             "confidence": CONFIDENCE.get(row["name"]),
-            "confidence_here": None
-            if rate is None
-            else round(compute_reliability(right, wrong), _DIGITS),
+            "confidence_here": _round(reliability),
         }
 
 
@@ -257,9 +254,11 @@ class StaleConstraintOut(_Entry):
 
     @classmethod
     def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        counted = {name: row[name] for name in ("contradictions", "pending", "rejected")}
         reasons = list_reasons_to_doubt(
-            unaffirmed_days=row["days"] if row["is_old"] else None, **counted
+            unaffirmed_days=row["days"] if row["is_old"] else None,
+            contradictions=row["contradictions"],
+            pending=row["pending"],
+            rejected=row["rejected"],
         )
         return {
             "memory_id": row["id"],

@@ -35,7 +35,8 @@ class ErasureRequest(StrictRequest):
     cascade: StrictBool = Field(False, description="Erase also what the texts were merged into.")
 
     @model_validator(mode="after")
-    def _one_scope(self) -> Self:
-        if sum(scope is not None for scope in (self.chain_id, self.session_id, self.agent_id)) != 1:
+    def _check_scope(self) -> Self:
+        scopes = (self.chain_id, self.session_id, self.agent_id)
+        if scopes.count(None) != len(scopes) - 1:
             raise ValueError("name exactly one of chain_id, session_id, agent_id")
         return self

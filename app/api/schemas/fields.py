@@ -1,7 +1,8 @@
 """Types of the fields of requests, with their bounds."""
 
+import dataclasses
 import math
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -14,22 +15,48 @@ from pydantic import (
 
 from app.domain.text import is_storable
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T")
+Target = TypeVar("Target", bound="DataclassInstance")
+
 MAX_CONTENT = 16_000
-
-
 MAX_ITEMS = 1_000
-
-
 MAX_LIST = 100
-
-
 MAX_DETAILS_DEPTH = 8
-
-
 MAX_DETAILS_SIZE = 2_000
-
-
 MAX_LIMIT = 1_000
+
+
+class StrictRequest(BaseModel):
+    """A request that refuses fields it does not know."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def build_from_fields(target: type[Target], request: BaseModel, **others: Any) -> Target:
+    """Build the dataclass from the fields of the same names, and from `others`.
+
+    A list becomes a tuple in which nothing is repeated. A test compares the types of the fields of
+    both.
+    """
+    names = {field.name for field in dataclasses.fields(target)}
+    values = {}
+    for name in names & type(request).model_fields.keys():
+        value = getattr(request, name)
+        values[name] = tuple(dict.fromkeys(value)) if isinstance(value, list) else value
+    return target(**values | others)
+
+
+def is_contradiction(one: object, other: object) -> bool:
+    """Return True if two names of the same field are both used, with different values."""
+    return one is not None and other is not None and one != other
+
+
+def build_schema_requirement(name: str) -> dict[str, Any]:
+    """Return the JSON schema of an object in which this field is present and not null."""
+    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
 
 
 def check_text(text: str) -> str:
@@ -39,7 +66,7 @@ def check_text(text: str) -> str:
 
 
 def _check_details(details: dict[str, Any]) -> dict[str, Any]:
-    """Bounded in depth and size, and nothing in it that Postgres cannot hold."""
+    """Raise ValueError unless depth and size are within bounds and Postgres can hold everything."""
     remaining = MAX_DETAILS_SIZE
     layer: list[tuple[int, Any]] = [(1, details)]
     while layer:
@@ -47,27 +74,25 @@ def _check_details(details: dict[str, Any]) -> dict[str, Any]:
         remaining -= 1
         if depth > MAX_DETAILS_DEPTH or remaining < 0:
             raise ValueError(
-                f"must hold at most {MAX_DETAILS_SIZE} values, nested at most {MAX_DETAILS_DEPTH} deep"
+                f"must hold at most {MAX_DETAILS_SIZE} values, "
+                f"nested at most {MAX_DETAILS_DEPTH} deep"
             )
-        if isinstance(value, str):
-            _check_detail_text(value)
-        elif isinstance(value, float) and not math.isfinite(value):
-            raise ValueError("must not contain NaN or Infinity")
-        elif isinstance(value, int) and abs(value) >= 10**30:
-            raise ValueError("must not contain integers of more than 30 digits")
-        elif isinstance(value, dict):
-            for name in value:
-                _check_detail_text(name)
-            layer += [(depth + 1, inner) for inner in value.values()]
-        elif isinstance(value, list):
-            layer += [(depth + 1, inner) for inner in value]
+        _check_detail(value)
+        layer += [(depth + 1, inner) for inner in _list_inner_values(value)]
     return details
 
 
-def _check_number(value: Any) -> Any:
-    if isinstance(value, bool | str):
-        raise ValueError("must be a number")  # noqa: TRY004 - pydantic tells a ValueError to the caller
-    return value
+def _check_detail(value: Any) -> None:
+    """Raise ValueError if Postgres could not hold the value, whatever is nested in it."""
+    if isinstance(value, str):
+        _check_detail_text(value)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("must not contain NaN or Infinity")
+    elif isinstance(value, int) and abs(value) >= 10**30:
+        raise ValueError("must not contain integers of more than 30 digits")
+    elif isinstance(value, dict):
+        for name in value:
+            _check_detail_text(name)
 
 
 def _check_detail_text(text: str) -> None:
@@ -76,59 +101,54 @@ def _check_detail_text(text: str) -> None:
         raise ValueError(f"must not contain texts of more than {MAX_CONTENT} characters")
 
 
-# What the document says of texts: no NUL; where one must say something, a character that is not trimmed away.
-_TEXT = {"pattern": r"^[^\u0000]*$"}
+def _list_inner_values(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
-_SAYING = {"pattern": r"^[^\u0000]*[^\s\u0000][^\u0000]*$"}
+def _check_number(value: Any) -> Any:
+    if isinstance(value, bool | str):
+        raise ValueError("must be a number")  # noqa: TRY004 - pydantic reports a ValueError only
+    return value
 
+
+# The document gives texts a pattern: no NUL, and in a text that must not be blank at least one
+# character that is not trimmed away.
+_TEXT_SCHEMA = {"pattern": r"^[^\u0000]*$"}
+_WORDED_SCHEMA = {"pattern": r"^[^\u0000]*[^\s\u0000][^\u0000]*$"}
 
 Content = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CONTENT),
     AfterValidator(check_text),
-    Field(json_schema_extra=_SAYING),
+    Field(json_schema_extra=_WORDED_SCHEMA),
 ]
-
-
 Word = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
     AfterValidator(check_text),
-    Field(json_schema_extra=_SAYING),
+    Field(json_schema_extra=_WORDED_SCHEMA),
 ]
-
-
 OptionalWord = Annotated[
     str,
     StringConstraints(strip_whitespace=True, max_length=500),
     AfterValidator(check_text),
-    Field(json_schema_extra=_TEXT),
+    Field(json_schema_extra=_TEXT_SCHEMA),
 ]
-
-
 Words = Annotated[list[Word], Field(max_length=MAX_LIST)]
-
-
 Details = Annotated[dict[str, Any], AfterValidator(_check_details)]
-
-
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+PageSize = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
+# The fields of a body are numbers only if they are numbers in JSON; in a query everything is text.
+Number = BeforeValidator(_check_number)
 
-
-Number = BeforeValidator(_check_number)  # for bodies; in a query everything is text
-
+# Marks a field of a correction that null empties.
+CLEARABLE = "clearable"
+Clearable = Annotated[T | None, CLEARABLE]
 
 DETAILS = (
-    f"Free JSON: at most {MAX_DETAILS_SIZE} values, nested at most {MAX_DETAILS_DEPTH} deep, with integers of at most 30 digits "
+    f"Free JSON: at most {MAX_DETAILS_SIZE} values, nested at most {MAX_DETAILS_DEPTH} deep, "
+    "with integers of at most 30 digits "
     f"and texts of at most {MAX_CONTENT} characters, none of them NUL."
 )
-
-
-class StrictRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-def build_schema_requirement(name: str) -> dict[str, Any]:
-    """In the document: an object in which that field says something."""
-    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}

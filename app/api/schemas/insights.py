@@ -3,9 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from app.api.schemas.fields import MAX_LIMIT
+from app.api.schemas.fields import (
+    MAX_LIMIT,
+    StrictRequest,
+    build_from_fields,
+)
 from app.api.times import Time
 from app.domain.agent import AgentId
 from app.domain.insights import Section
@@ -14,10 +18,8 @@ from app.store.insights import InsightsScope
 _LONGEST_DAYS = 36_500
 
 
-class InsightsQuery(BaseModel):
-    """Which sections, and what they count."""
-
-    model_config = ConfigDict(extra="forbid")
+class InsightsQuery(StrictRequest):
+    """Which sections are wanted, and what they count."""
 
     section: list[Section] = Field([], description="Only these; may be repeated. Without it, all.")
     since: Time | None = Field(None, description="Count what became known at that time or later.")
@@ -33,7 +35,7 @@ class InsightsQuery(BaseModel):
     ] = 180
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _check_window(self) -> Self:
         if self.since and self.until and self.since >= self.until:
             raise ValueError(
                 "since must lie before until: what became known from since on and before until "
@@ -41,5 +43,5 @@ class InsightsQuery(BaseModel):
             )
         return self
 
-    def to_store_query(self, agent: AgentId, as_of: datetime) -> InsightsScope:
-        return InsightsScope(agent, as_of, self.since, self.until, self.limit, self.stale_days)
+    def to_scope(self, agent: AgentId, as_of: datetime) -> InsightsScope:
+        return build_from_fields(InsightsScope, self, agent=agent, as_of=as_of)

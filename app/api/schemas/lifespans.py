@@ -1,15 +1,13 @@
 """Requests that end a session or a project."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from app.api.schemas.fields import Content
+from app.api.schemas.fields import Content, StrictRequest
 from app.api.times import Time
 
 
-class EndRequest(BaseModel):
+class EndRequest(StrictRequest):
     """When it ended, and why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     at: Time | None = Field(
         default=None,

@@ -1,20 +1,17 @@
 """Requests that read the log."""
 
-from typing import Annotated
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from app.api.schemas.fields import MAX_LIMIT, Word
+from app.api.schemas.fields import PageSize, StrictRequest, Word, build_from_fields
 from app.api.times import Time
 from app.domain.relation import Judge, Operation
 from app.store.log.entries import LogFilters
 
 
-class LogQuery(BaseModel):
-    """What the log is narrowed to."""
-
-    model_config = ConfigDict(extra="forbid")
+class LogQuery(StrictRequest):
+    """A page of the log, and which operations it shows."""
 
     operation: Operation | None = None
     memory_id: UUID | None = Field(
@@ -24,10 +21,8 @@ class LogQuery(BaseModel):
     session_id: Word | None = None
     since: Time | None = None
     until: Time | None = None
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
+    limit: PageSize = 50
     cursor: str | None = None
 
     def to_log_filters(self) -> LogFilters:
-        return LogFilters(
-            self.operation, self.memory_id, self.decided_by, self.session_id, self.since, self.until
-        )
+        return build_from_fields(LogFilters, self)

@@ -1,15 +1,16 @@
 """Requests that store, correct and end memories."""
 
-from collections.abc import Callable
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
 
 from app.api.schemas.fields import (
+    CLEARABLE,
     DETAILS,
     MAX_ITEMS,
     MAX_LIST,
+    Clearable,
     Content,
     Details,
     Fraction,
@@ -18,24 +19,23 @@ from app.api.schemas.fields import (
     StrictRequest,
     Word,
     Words,
+    build_from_fields,
     build_schema_requirement,
+    is_contradiction,
 )
 from app.api.times import Time
 from app.domain.fact import Fact, Kind, Lifespan, Tier
 from app.domain.relation import Classify
-from app.store.columns import NULLABLE_PATCHABLE, Filters
+from app.services.classify import StoreCommand
+from app.store.columns import Filters
 
 
-def _no_null_but_in(*nullable: str) -> Callable[[dict[str, Any]], None]:
-    """In the document: at least one field is needed, and only these may be null."""
-
-    def restrict_nulls(schema: dict[str, Any]) -> None:
-        schema["minProperties"] = 1
-        for name, field in schema["properties"].items():
-            if name not in nullable:
-                field["anyOf"].remove({"type": "null"})
-
-    return restrict_nulls
+def _restrict_nulls(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """State in the schema of a correction that one field is needed, and which may be null."""
+    schema["minProperties"] = 1
+    for name, field in model.model_fields.items():
+        if CLEARABLE not in field.metadata:
+            schema["properties"][name]["anyOf"].remove({"type": "null"})
 
 
 class FactFields(StrictRequest):
@@ -84,11 +84,7 @@ class FactFields(StrictRequest):
 
     @model_validator(mode="after")
     def _check_times(self) -> Self:
-        if (
-            self.valid_from is not None
-            and self.source_date is not None
-            and self.valid_from != self.source_date
-        ):
+        if is_contradiction(self.valid_from, self.source_date):
             raise ValueError("valid_from and source_date say the same thing; give one of them")
         start = self.valid_from or self.source_date
         if start is not None and self.valid_until is not None and self.valid_until <= start:
@@ -96,29 +92,7 @@ class FactFields(StrictRequest):
         return self
 
     def to_fact(self) -> Fact:
-        return Fact(
-            content=self.content,
-            kind=self.kind,
-            entity=self.entity,
-            category=self.category,
-            key=self.key,
-            value=self.value,
-            single_valued=self.single_valued,
-            details=self.details,
-            tier=self.tier,
-            importance=self.importance,
-            confidence=self.confidence,
-            tags=tuple(dict.fromkeys(self.tags)),
-            entities=tuple(dict.fromkeys(self.entities)),
-            sources=tuple(dict.fromkeys(self.sources)),
-            source=self.source,
-            session_id=self.session_id,
-            project=self.project,
-            trust=self.trust,
-            lifespan=self.lifespan,
-            valid_from=self.valid_from or self.source_date,
-            valid_until=self.valid_until,
-        )
+        return build_from_fields(Fact, self, valid_from=self.valid_from or self.source_date)
 
 
 class StoreRequest(FactFields):
@@ -138,17 +112,27 @@ class StoreRequest(FactFields):
         False, description="true: answer with what would be done and write nothing."
     )
 
-    @property
-    def judges(self) -> Classify | None:
-        if isinstance(self.classify, bool):
-            return None if self.classify else Classify.OFF
-        return self.classify
+    def to_command(self) -> StoreCommand:
+        return StoreCommand(self.to_fact(), self._list_superseded(), classify=self._get_judges())
 
-    @property
-    def superseded_ids(self) -> tuple[UUID, ...]:
-        if self.supersedes is None:
-            return ()
-        return tuple(self.supersedes) if isinstance(self.supersedes, list) else (self.supersedes,)
+    def _list_superseded(self) -> tuple[UUID, ...]:
+        match self.supersedes:
+            case None:
+                return ()
+            case list():
+                return tuple(self.supersedes)
+            case UUID():
+                return (self.supersedes,)
+
+    def _get_judges(self) -> Classify | None:
+        """Return which judges classify the fact, or None if the settings decide."""
+        match self.classify:
+            case False:
+                return Classify.OFF
+            case None | True:
+                return None
+            case Classify():
+                return self.classify
 
 
 class BatchRequest(StrictRequest):
@@ -198,7 +182,8 @@ class SupersedeRequest(FactFields):
         return self
 
 
-_NULLABLE = ("valid_until", *NULLABLE_PATCHABLE)
+# Fields of a correction that change the belief, with the names that they have there.
+_BELIEF_NAMES = {"valid_from": "valid_from", "valid_until": "said_until", "tier": "tier"}
 
 
 class PatchRequest(StrictRequest):
@@ -207,19 +192,19 @@ class PatchRequest(StrictRequest):
         "never changed: supersede it."
     )
 
-    model_config = ConfigDict(json_schema_extra=_no_null_but_in(*_NULLABLE))
+    model_config = ConfigDict(json_schema_extra=_restrict_nulls)
 
     valid_from: Time | None = None
-    valid_until: Time | None = None
+    valid_until: Clearable[Time] = None
     tier: Tier | None = None
     importance: Annotated[Fraction, Number] | None = None
     confidence: Annotated[Fraction, Number] | None = None
     tags: Words | None = None
     entities: Words | None = None
     sources: Words | None = None
-    source: Word | None = None
-    session_id: Word | None = None
-    project: Word | None = None
+    source: Clearable[Word] = None
+    session_id: Clearable[Word] = None
+    project: Clearable[Word] = None
     trust: Annotated[int, Field(ge=0, le=100), Number] | None = None
     lifespan: Lifespan | None = None
     details: Details | None = Field(None, description=DETAILS)
@@ -228,22 +213,23 @@ class PatchRequest(StrictRequest):
     def _require_correction(self) -> Self:
         if not self.model_fields_set:
             raise ValueError("name at least one field to correct")
-        required = self.model_fields_set.difference(_NULLABLE)
-        if empty := [name for name in required if getattr(self, name) is None]:
-            raise ValueError(f"{empty[0]} cannot be null")
+        for name in self.model_fields_set:
+            is_clearable = CLEARABLE in type(self).model_fields[name].metadata
+            if getattr(self, name) is None and not is_clearable:
+                raise ValueError(f"{name} cannot be null")
         return self
 
     def to_corrections(self) -> dict[str, Any]:
-        """What it corrects of the belief."""
-        names = {"valid_from": "valid_from", "valid_until": "said_until", "tier": "tier"}
-        return {names[name]: getattr(self, name) for name in names.keys() & self.model_fields_set}
+        """Return what the request corrects of the belief, by the names of the belief."""
+        corrections = {}
+        for name in _BELIEF_NAMES.keys() & self.model_fields_set:
+            corrections[_BELIEF_NAMES[name]] = getattr(self, name)
+        return corrections
 
     def to_metadata(self) -> dict[str, Any]:
-        """What it corrects beside the belief."""
-        return {
-            name: getattr(self, name)
-            for name in self.model_fields_set - {"valid_from", "valid_until", "tier"}
-        }
+        """Return what the request corrects besides the belief."""
+        names = self.model_fields_set - _BELIEF_NAMES.keys()
+        return {name: getattr(self, name) for name in names}
 
 
 class FilterFields(StrictRequest):
@@ -260,17 +246,7 @@ class FilterFields(StrictRequest):
     min_importance: Fraction | None = None
 
     def to_filters(self) -> Filters:
-        return Filters(
-            kind=self.kind,
-            entity=self.entity,
-            category=self.category,
-            key=self.key,
-            session_id=self.session_id,
-            project=self.project,
-            tags_any=tuple(self.tags_any),
-            tags_all=tuple(self.tags_all),
-            min_importance=self.min_importance,
-        )
+        return build_from_fields(Filters, self)
 
 
 class RetractRequest(StrictRequest):

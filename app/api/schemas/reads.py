@@ -1,22 +1,30 @@
-"""Requests that read memories: points in time, filters, lists, searches."""
+"""Requests that read memories: lists, searches, contexts, at any point in time."""
 
 from dataclasses import replace
 from typing import Annotated, Literal, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic import AliasChoices, Field, StrictBool, model_validator
 
 from app.api import examples
-from app.api.schemas.fields import MAX_LIMIT, Content, Fraction, Number, Word
+from app.api.schemas.fields import (
+    MAX_LIMIT,
+    Content,
+    Fraction,
+    Number,
+    PageSize,
+    StrictRequest,
+    Word,
+    is_contradiction,
+)
 from app.api.schemas.memories import FilterFields
 from app.api.times import Time
-from app.store.columns import Filters
 from app.store.memories import Point
 
+MAX_BUDGET = 32_000
 
-class PointQuery(BaseModel):
-    """Where a read asks on both axes."""
 
-    model_config = ConfigDict(extra="forbid")
+class PointQuery(StrictRequest):
+    """A point on both axes of time."""
 
     as_of: Time | None = Field(None, description="What was true at that time. Default: now.")
     known_at: Time | None = Field(
@@ -26,21 +34,19 @@ class PointQuery(BaseModel):
     knownAt: Time | None = Field(None, description="Another name for known_at.")
 
     @model_validator(mode="after")
-    def _one_name(self) -> Self:
-        for one, other, name in (
-            (self.as_of, self.asOf, "as_of"),
-            (self.known_at, self.knownAt, "known_at"),
-        ):
-            if one is not None and other is not None and one != other:
-                raise ValueError(f"{name} is given twice, with different times; give it once")
+    def _check_names(self) -> Self:
+        if is_contradiction(self.as_of, self.asOf):
+            raise ValueError("as_of is given twice, with different times; give it once")
+        if is_contradiction(self.known_at, self.knownAt):
+            raise ValueError("known_at is given twice, with different times; give it once")
         return self
 
-    def to_point(self, *, include_superseded: bool = False) -> Point:
-        return Point(self.as_of or self.asOf, self.known_at or self.knownAt, include_superseded)
+    def to_point(self) -> Point:
+        return Point(self.as_of or self.asOf, self.known_at or self.knownAt)
 
 
 class FilterQuery(PointQuery, FilterFields):
-    """What a list or a search by GET asks."""
+    """A list or a search by GET."""
 
     include_superseded: bool = Field(
         default=False, description="Every version, not only what holds."
@@ -49,8 +55,9 @@ class FilterQuery(PointQuery, FilterFields):
         default=False, description="Another name for include_superseded."
     )
 
-    def to_requested_point(self) -> Point:
-        return self.to_point(include_superseded=self.include_superseded or self.includeSuperseded)
+    def to_point(self) -> Point:
+        includes_superseded = self.include_superseded or self.includeSuperseded
+        return replace(super().to_point(), include_superseded=includes_superseded)
 
 
 class ListQuery(FilterQuery):
@@ -65,13 +72,10 @@ class ListQuery(FilterQuery):
             "true: only what rests on a memory that has ended (`stale_because`); false: the others."
         ),
     )
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
+    limit: PageSize = 50
     cursor: str | None = Field(
         None, description="`next_cursor` of the page before; filters and `sort` must stay the same."
     )
-
-    def to_filters(self) -> Filters:
-        return replace(super().to_filters(), stale=self.stale)
 
 
 Sort = Annotated[
@@ -121,23 +125,20 @@ class SearchQuery(FilterQuery):
     q: Annotated[
         Content, Field(description="What to search for.", json_schema_extra=examples.QUESTION)
     ]
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 10
+    limit: PageSize = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
     sort: Sort = "score"
 
 
 class PreferenceQuery(PointQuery):
-    """Whose preference, and when."""
+    """The preference of an entity, at a point in time."""
 
     entity: Word = "user"
 
 
-MAX_BUDGET = 32_000
-
-
 class ContextQuery(PointQuery, FilterFields):
-    """What the context is for, and how long it may be."""
+    """What a context is about, and how long it may be."""
 
     query: Content | None = Field(
         None,

@@ -1,11 +1,12 @@
 """Requests that undo operations."""
 
+from dataclasses import fields, replace
 from typing import Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field, StrictBool, model_validator
 
-from app.api.schemas.fields import StrictRequest, Word, build_schema_requirement
+from app.api.schemas.fields import StrictRequest, Word, build_from_fields, build_schema_requirement
 from app.api.times import Time
 from app.domain.relation import Judge, Operation
 from app.store.log.reverts import Selection
@@ -23,6 +24,9 @@ class RevertRequest(StrictRequest):
     )
 
 
+_CRITERIA = (*(field.name for field in fields(Selection)), "sweep_id")
+
+
 class RevertsRequest(StrictRequest):
     __doc__ = (
         "Which operations to undo, all criteria together; those that were undone before are left "
@@ -30,12 +34,7 @@ class RevertsRequest(StrictRequest):
     )
 
     model_config = ConfigDict(
-        json_schema_extra=lambda schema: schema.update(
-            anyOf=[
-                build_schema_requirement(name)
-                for name in (*Selection.__dataclass_fields__, "sweep_id")
-            ]
-        )
+        json_schema_extra={"anyOf": [build_schema_requirement(name) for name in _CRITERIA]}
     )
 
     operation: Operation | None = None
@@ -57,9 +56,7 @@ class RevertsRequest(StrictRequest):
 
     @model_validator(mode="after")
     def _require_criterion(self) -> Self:
-        if all(
-            getattr(self, name) is None for name in (*Selection.__dataclass_fields__, "sweep_id")
-        ):  # null says nothing
+        if all(getattr(self, name) is None for name in _CRITERIA):
             raise ValueError("name at least one criterion, such as request_id or since")
         if self.sweep_id and self.request_id:
             raise ValueError(
@@ -69,5 +66,6 @@ class RevertsRequest(StrictRequest):
         return self
 
     def to_selection(self) -> Selection:
-        given = {name: getattr(self, name) for name in Selection.__dataclass_fields__}
-        return Selection(**given | ({"request_id": str(self.sweep_id)} if self.sweep_id else {}))
+        selection = build_from_fields(Selection, self)
+        # The operations of a sweep carry its id as the id of their call.
+        return replace(selection, request_id=str(self.sweep_id)) if self.sweep_id else selection
