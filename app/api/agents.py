@@ -1,21 +1,20 @@
-"""Who has memories here."""
+"""The agents that have memories here, and their modes."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Path, Query
+from fastapi import APIRouter, Body, Query
 from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.agents import AgentOut, AgentsAnswer
-from app.api.deps import AgentDep, PartsDep
-from app.api.idempotency import KeyedDep
+from app.api.deps import AgentPath, PartsDep
+from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, document_problems
 from app.api.responses import respond_with_answer
-from app.api.schemas.agents import AGENT_ID, AgentPatch, AgentsQuery
+from app.api.schemas.agents import AgentPatch, AgentsQuery
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent
-from app.services.agent_write import Call
 from app.services.agents import set_agent_mode
 from app.store import agents
 from app.store import memories as memory_store
@@ -35,13 +34,9 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
 async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -> Response:
     async with memory_store.open_read_connection(parts.engine) as connection:
         rows = await agents.list_agents(connection, limit=query.limit + 1, after=query.cursor or "")
-    shown = rows[: query.limit]
-    next_cursor = shown[-1]["agent_id"] if len(rows) > query.limit else None
-    return respond_with_answer(
-        AgentsAnswer.model_construct(
-            items=[AgentOut.from_values(row) for row in shown], next_cursor=next_cursor
-        )
-    )
+    items = [AgentOut.from_values(row) for row in rows[: query.limit]]
+    next_cursor = items[-1].agent_id if len(rows) > query.limit else None
+    return respond_with_answer(AgentsAnswer.model_construct(items=items, next_cursor=next_cursor))
 
 
 @router.get(
@@ -49,17 +44,16 @@ async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -
     responses={200: {"model": AgentOut}, **document_problems(404)},
     response_model=None,
 )
-async def get_agent(
-    parts: PartsDep,
-    agent_id: Annotated[
-        str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")
-    ],
-) -> Response:
+async def get_agent(parts: PartsDep, agent_id: AgentPath) -> Response:
     """One agent."""
     async with memory_store.open_read_connection(parts.engine) as connection:
         row = await agents.find_agent(connection, AgentId(agent_id))
     if row is None:
         raise UnknownAgent(agent_id)
+    return _render_agent(row)
+
+
+def _render_agent(row: Mapping[str, Any]) -> Response:
     return respond_with_answer(AgentOut.from_values(row))
 
 
@@ -74,17 +68,10 @@ async def get_agent(
 )
 async def patch_agent(
     parts: PartsDep,
-    agent: AgentDep,
-    keyed: KeyedDep,
-    agent_id: Annotated[
-        str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")
-    ],
+    caller: CallerDep,
+    agent_id: AgentPath,
     body: Annotated[AgentPatch, Body(openapi_examples=examples.MODE)],
 ) -> Response:
-
-    def render_answer(row: Mapping[str, Any]) -> Response:
-        return respond_with_answer(AgentOut.from_values(row))
-
-    call = Call(agent, idempotency=keyed.plan_replay(render_answer))
+    call = caller.build_call(_render_agent)
     row = await set_agent_mode(parts.engine, call, AgentId(agent_id), body.mode)
-    return render_answer(row)
+    return _render_agent(row)

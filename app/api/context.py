@@ -1,4 +1,4 @@
-"""The current picture for a prompt."""
+"""The context: what holds now, as a text for a prompt."""
 
 from typing import Annotated, Any
 

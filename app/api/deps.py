@@ -1,4 +1,4 @@
-"""What routes are handed: the parts built at start, the agent, the key check, points in time."""
+"""Dependencies of routes: the services built at start, the agent, the key check, the memory."""
 
 import secrets
 from dataclasses import dataclass
@@ -10,12 +10,13 @@ from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.api.schemas.agents import AGENT_ID_PATTERN
 from app.domain.agent import AgentId
 from app.domain.strength import HalfLives
 from app.services.context import ContextComposer
 from app.services.doctor import Doctor
 from app.services.erasures import Eraser
-from app.services.explicit import ExplicitChanger
+from app.services.explicit import ExplicitChanger, Target
 from app.services.idempotency import KeyLocks
 from app.services.import_agent import AgentImporter
 from app.services.import_history import HistoryImporter
@@ -74,16 +75,15 @@ _key_header = APIKeyHeader(
 async def require_key(
     parts: PartsDep,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-    key: Annotated[str | None, Depends(_key_header)],
+    header_key: Annotated[str | None, Depends(_key_header)],
 ) -> None:
-    """Refuses a request without the key, where one is set."""
+    """Refuse a request without the key, if the settings name one."""
     expected = parts.settings.api_key
-    given = bearer.credentials if bearer else key
-    if expected and not (given and secrets.compare_digest(given.encode(), expected.encode())):
-        help_text = (
-            "Send the key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
-        )
-        raise HTTPException(401, help_text, headers={"WWW-Authenticate": "Bearer"})
+    key = bearer.credentials if bearer else header_key
+    if not expected or (key and secrets.compare_digest(key.encode(), expected.encode())):
+        return
+    help_text = "Send the key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
+    raise HTTPException(401, help_text, headers={"WWW-Authenticate": "Bearer"})
 
 
 async def get_agent(
@@ -91,7 +91,7 @@ async def get_agent(
         str,
         Header(
             alias="X-Agent-Id",
-            pattern=r"^[\x21-\x7e]{1,128}$",
+            pattern=AGENT_ID_PATTERN,
             description="Whose memory this is about: 1 to 128 printable ASCII characters.",
         ),
     ] = "default",
@@ -101,6 +101,10 @@ async def get_agent(
 
 AgentDep = Annotated[AgentId, Depends(get_agent)]
 
+AgentPath = Annotated[
+    str, Path(pattern=AGENT_ID_PATTERN, description="An agent's id: paste one from the list.")
+]
+
 MemoryPath = Annotated[
     UUID,
     Path(description="`id` of a memory: paste one from the answer to a store, a list or a search."),
@@ -108,14 +112,15 @@ MemoryPath = Annotated[
 
 
 async def get_origin(request: HttpRequest) -> CallInfo:
-    """What the log says about this call."""
+    """Return what the log notes about this call."""
     return CallInfo(request_id=request.scope["request_id"])
 
 
 OriginDep = Annotated[CallInfo, Depends(get_origin)]
 
 
-async def get_expected(
+async def get_target(
+    memory_id: MemoryPath,
     if_match: Annotated[
         str | None,
         Header(
@@ -123,12 +128,18 @@ async def get_expected(
             description="ETag of the version this call was decided on; 412 when it has changed.",
         ),
     ] = None,
-) -> int | None:
-    """The revision in If-Match; None without one, or for `*`."""
+) -> Target:
+    """Return the memory of the path, and the revision in If-Match."""
+    return Target(memory_id, _parse_revision(if_match))
+
+
+def _parse_revision(if_match: str | None) -> int | None:
+    """Return None if any revision will do, and -1, which no memory has, for an ETag of others."""
     if if_match is None or if_match.strip() == "*":
         return None
-    given = if_match.strip().removeprefix("W/").strip('"')
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else -1
+    etag = if_match.strip().removeprefix("W/").strip('"')
+    is_revision = etag.isascii() and etag.isdigit() and len(etag) < 10
+    return int(etag) if is_revision else -1
 
 
-ExpectedDep = Annotated[int | None, Depends(get_expected)]
+TargetDep = Annotated[Target, Depends(get_target)]

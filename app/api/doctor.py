@@ -1,4 +1,4 @@
-"""Whether everything that must hold of an agent's memory holds."""
+"""The doctor: which rules the stored memories of an agent break."""
 
 from contextlib import aclosing
 

@@ -7,14 +7,13 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.erasures import ErasureAnswer
-from app.api.deps import AgentDep, OriginDep, PartsDep
-from app.api.idempotency import KeyedDep
+from app.api.deps import PartsDep
+from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.erasures import ErasureRequest
 from app.domain.errors import InvalidFact
-from app.services.agent_write import Call
-from app.services.erasures import ErasureScope, Receipt
+from app.services.erasures import Receipt
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 
@@ -32,20 +31,17 @@ router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 )
 async def erase(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
+    caller: CallerDep,
     body: Annotated[ErasureRequest, Body(openapi_examples=examples.ERASE)],
 ) -> Response:
-    if body.agent_id is not None and body.agent_id != agent:
+    if body.agent_id is not None and body.agent_id != caller.agent:
         raise InvalidFact(
-            f"agent_id ({body.agent_id}) is not the agent of this call ({agent}); repeat it to confirm."
+            f"agent_id ({body.agent_id}) is not the agent of this call ({caller.agent}); "
+            "repeat it to confirm."
         )
-    scope = ErasureScope(
-        chain_id=body.chain_id, session_id=body.session_id, whole_agent=body.agent_id is not None
-    )
-    call = Call(agent, origin, keyed.plan_replay(render_erasure_retry))
-    return render_erasure(await parts.erase.erase_scope(call, scope, cascade=body.cascade))
+    call = caller.build_call(render_erasure_retry)
+    receipt = await parts.erase.erase_scope(call, body.to_scope(), cascade=body.cascade)
+    return render_erasure(receipt)
 
 
 def render_erasure(receipt: Receipt) -> Response:
@@ -53,5 +49,5 @@ def render_erasure(receipt: Receipt) -> Response:
 
 
 def render_erasure_retry(receipt: Receipt) -> Response:
-    """What a retry gets: the key of the receipt is told once."""
+    """Answer a retry: the key of the receipt is answered only once."""
     return respond_with_answer(ErasureAnswer.from_receipt(receipt, shows_key=False))

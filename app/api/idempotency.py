@@ -1,4 +1,7 @@
-"""The Idempotency-Key header (draft-ietf-httpapi-idempotency-key-header), for every route that writes."""
+"""The Idempotency-Key header of every route that writes.
+
+Source: draft-ietf-httpapi-idempotency-key-header.
+"""
 
 import re
 from collections.abc import AsyncIterator, Callable
@@ -10,7 +13,8 @@ from fastapi import Request as HttpRequest
 from pydantic import AfterValidator
 from starlette.responses import Response
 
-from app.api.deps import AgentDep, PartsDep
+from app.api.deps import AgentDep, OriginDep, PartsDep
+from app.services.agent_write import Call
 from app.services.idempotency import Idempotency, KeyedCall, Replayed
 from app.store import memories
 from app.store.idempotency import StoredAnswer
@@ -33,7 +37,7 @@ DESCRIPTION = (
 
 
 def _unquote_key(key: str) -> str:
-    """The key without the quotes that the draft asks for and few clients send."""
+    """Return the key without the quotes, which the draft asks for and few clients send."""
     if not re.fullmatch(_PATTERN, key):
         raise ValueError(
             "give 1 to 255 printable ASCII characters, new for every call and the same for its "
@@ -51,75 +55,96 @@ KeyHeader = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class IdempotentCall:
-    """The call under its key; without one nothing of this costs anything."""
+class KeyedRequest:
+    """A request and its key; without a key, the database is asked nothing about one."""
 
     call: KeyedCall | None
 
     def plan_replay(self, render: Callable[[Result], Response]) -> Idempotency[Result]:
-        """For the service: its result is kept as `render` answers it."""
-        return Idempotency(self.call, lambda result: _answer_from_response(render(result)))
+        """Let the service keep its result as `render` answers it, for retries."""
+        return Idempotency(self.call, lambda result: _store_response(render(result)))
 
     async def fingerprint_stream(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """A body on its way; it belongs to what must be the same in a retry."""
+        """Pass the body on and add it to the fingerprint: a retry must send the same bytes."""
         async for chunk in stream:
             if self.call:
                 self.call.feed(chunk)
             yield chunk
 
 
-def _answer_from_response(response: Response) -> StoredAnswer:
-    headers = {name: value for name, value in response.headers.items() if name != "content-length"}
+def _store_response(response: Response) -> StoredAnswer:
+    headers = dict(response.headers)
+    # The server counts the bytes again when it answers the retry.
+    headers.pop("content-length", None)
     return StoredAnswer(response.status_code, headers, bytes(response.body))
 
 
 async def get_keyed_stream(
     request: HttpRequest, parts: PartsDep, agent: AgentDep, key: KeyHeader = None
-) -> AsyncIterator[IdempotentCall]:
-    """Waits for its turn and answers a retry at once; else the route runs, and reads the body with `Keyed.reading`."""
+) -> AsyncIterator[KeyedRequest]:
+    """Wait until no other call under this key runs; raise Replayed if one has been executed.
+
+    The route then reads its body through `fingerprint_stream`.
+    """
     if key is None:
-        yield IdempotentCall(None)
+        yield KeyedRequest(None)
         return
     async with parts.turns.lock_key(agent, key):
         call = KeyedCall(agent, key, _build_fingerprint_head(request))
         async with memories.open_read_connection(parts.engine) as connection:
-            kept = await call.find_record(connection)
-        if kept:
+            record = await call.find_record(connection)
+        if record:
             async for chunk in request.stream():
                 call.feed(chunk)
-            call.replay_answer(kept)
-        yield IdempotentCall(call)
+            call.replay_answer(record)
+        yield KeyedRequest(call)
 
 
 def _build_fingerprint_head(request: HttpRequest) -> str:
-    """What a retry must repeat, beside the body."""
-    return "\n".join(
-        [
-            request.method,
-            request.url.path,
-            request.url.query,
-            request.headers.get("if-match", ""),
-            "",
-        ]
-    )
+    """Return what a retry must repeat besides the body."""
+    lines = [
+        request.method,
+        request.url.path,
+        request.url.query,
+        request.headers.get("if-match", ""),
+        "",
+    ]
+    return "\n".join(lines)
 
 
-# "function": the turn ends when the route has returned, not when a slow client has read the answer.
-KeyedStreamDep = Annotated[IdempotentCall, Depends(get_keyed_stream, scope="function")]
+# Scope "function": the next call under the key may begin when the route has returned, although a
+# slow client is still reading the answer.
+KeyedStreamDep = Annotated[KeyedRequest, Depends(get_keyed_stream, scope="function")]
 
 
-async def get_keyed(request: HttpRequest, keyed: KeyedStreamDep) -> IdempotentCall:
-    """The same for a route whose body is read as a whole."""
+async def get_keyed(request: HttpRequest, keyed: KeyedStreamDep) -> KeyedRequest:
+    """Add the whole body to the fingerprint, for a route that does not stream its body."""
     if keyed.call:
         keyed.call.feed(await request.body())
     return keyed
 
 
-KeyedDep = Annotated[IdempotentCall, Depends(get_keyed)]
+KeyedDep = Annotated[KeyedRequest, Depends(get_keyed)]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The agent of a call that writes, what the log notes about the call, and its key."""
+
+    agent: AgentDep
+    origin: OriginDep
+    keyed: KeyedDep
+
+    def build_call(self, render: Callable[[Result], Response]) -> Call[Result]:
+        """Return the call for a service; `render` answers the service's result to a retry."""
+        return Call(self.agent, self.origin, self.keyed.plan_replay(render))
+
+
+CallerDep = Annotated[Caller, Depends()]
 
 
 def install_replay_handler(app: FastAPI) -> None:
-    """A call that was executed before gets its answer from wherever that is found."""
+    """Answer a call that was executed before with its stored answer, wherever that was found."""
     app.add_exception_handler(Replayed, _replay_answer)
 
 

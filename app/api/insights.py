@@ -1,4 +1,4 @@
-"""What a history tells of itself."""
+"""Insights: what keeps changing in an agent's memory, and which judges err."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -27,14 +27,14 @@ from app.store.insights import InsightsScope
 from app.store.log import archived as archived_log
 
 router = APIRouter(prefix="/v1", tags=["insights"])
-_EVER = datetime.min.replace(tzinfo=UTC)
 
+
+# The time from which an insight without `since` counts.
+_BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 Rows = list[dict[str, Any]]
-_SECTIONS: dict[
-    Section,
-    tuple[Callable[[AsyncConnection, InsightsScope], Awaitable[Rows]], Callable[[Rows], Any]],
-] = {
+ReadSection = Callable[[AsyncConnection, InsightsScope], Awaitable[Rows]]
+_SECTIONS: dict[Section, tuple[ReadSection, Callable[[Rows], Any]]] = {
     Section.CHURN: (insights.read_churn, ChurnOut.from_rows),
     Section.FLIP_FLOPS: (insights.read_flip_flops, FlipFlopOut.from_rows),
     Section.LIFETIMES: (insights.read_lifetimes, LifetimesOut.from_rows),
@@ -58,16 +58,18 @@ _SECTIONS: dict[
 async def get_insights(
     parts: PartsDep, agent: AgentDep, query: Annotated[InsightsQuery, Query()]
 ) -> Response:
-    answers: dict[str, Any] = dict.fromkeys(Section)
+    values: dict[str, Any] = dict.fromkeys(Section)
     async with insights.open_insights_snapshot(parts.engine) as connection:
         moment = await memories.read_moment(connection, agent)
-        asked = query.to_scope(agent, moment.as_of)
+        scope = query.to_scope(agent, moment.as_of)
         for section in query.section or Section:
-            find, told = _SECTIONS[section]
-            answers[section] = told(await find(connection, asked))
-        known_at = min(query.until or moment.known_at, moment.known_at)
-        until = await archived_log.find_archived_until(
-            connection, agent, since=query.since or _EVER, known_at=known_at
+            read_section, build_answer = _SECTIONS[section]
+            values[section] = build_answer(await read_section(connection, scope))
+        values["log_archived_until"] = await archived_log.find_archived_until(
+            connection,
+            agent,
+            since=query.since or _BEGINNING,
+            known_at=min(query.until or moment.known_at, moment.known_at),
         )
-    answers |= {"log_archived_until": until, "as_of": moment.as_of, "known_at": moment.known_at}
-    return respond_with_answer(InsightsAnswer.model_construct(**answers))
+    values |= {"as_of": moment.as_of, "known_at": moment.known_at}
+    return respond_with_answer(InsightsAnswer.from_values(values))

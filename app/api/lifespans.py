@@ -7,18 +7,15 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.lifespans import EndAnswer
-from app.api.deps import AgentDep, OriginDep, Parts, PartsDep
-from app.api.idempotency import IdempotentCall, KeyedDep
+from app.api.deps import PartsDep
+from app.api.idempotency import Caller, CallerDep
 from app.api.openapi import BODY, WRITE, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.fields import Word
 from app.api.schemas.lifespans import EndRequest
-from app.domain.agent import AgentId
 from app.domain.fact import Lifespan
 from app.planning.lifespans import NamedLifespan
-from app.services.agent_write import Call
-from app.services.lifespans import EndedLifespan
-from app.store.rows import CallInfo
+from app.services.lifespans import EndedLifespan, LifespanEnder
 
 router = APIRouter(prefix="/v1", tags=["lifespans"])
 
@@ -43,50 +40,33 @@ EndBody = Annotated[EndRequest | None, Body(openapi_examples=examples.END)]
 )
 async def end_session(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
+    caller: CallerDep,
     session_id: Annotated[Word, Path(openapi_examples=examples.SESSION)],
     body: EndBody = None,
 ) -> Response:
-    return await _end_span(
-        parts, agent, origin, keyed, NamedLifespan(Lifespan.SESSION, session_id), body
-    )
+    session = NamedLifespan(Lifespan.SESSION, session_id)
+    return await _end_lifespan(parts.lifespans, caller, session, body or EndRequest())
 
 
 @router.post("/projects/{project:path}/end", responses=_RESPONSES, response_model=None)
 async def end_project(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
+    caller: CallerDep,
     project: Annotated[Word, Path(openapi_examples=examples.PROJECT)],
     body: EndBody = None,
 ) -> Response:
     """The same for a project and its memories with lifespan `project`."""
-    return await _end_span(
-        parts, agent, origin, keyed, NamedLifespan(Lifespan.PROJECT, project), body
-    )
+    named = NamedLifespan(Lifespan.PROJECT, project)
+    return await _end_lifespan(parts.lifespans, caller, named, body or EndRequest())
 
 
-async def _end_span(
-    parts: Parts,
-    agent: AgentId,
-    origin: CallInfo,
-    keyed: IdempotentCall,
-    span: NamedLifespan,
-    body: EndRequest | None,
+async def _end_lifespan(
+    lifespans: LifespanEnder, caller: Caller, lifespan: NamedLifespan, body: EndRequest
 ) -> Response:
-    body = body or EndRequest()
+    call = caller.build_call(_render_end)
+    ended = await lifespans.end_lifespan(call, lifespan, at=body.at, reason=body.reason)
+    return _render_end(ended)
 
-    def render_answer(ended: EndedLifespan) -> Response:
-        return respond_with_answer(EndAnswer.from_result(ended))
 
-    return render_answer(
-        await parts.lifespans.end_lifespan(
-            Call(agent, origin, keyed.plan_replay(render_answer)),
-            span,
-            at=body.at,
-            reason=body.reason,
-        )
-    )
+def _render_end(ended: EndedLifespan) -> Response:
+    return respond_with_answer(EndAnswer.from_result(ended))

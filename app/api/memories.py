@@ -1,26 +1,26 @@
 """Storing, reading, correcting, superseding and retracting memories."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Query
 from pydantic import ValidationError
+from sqlalchemy.ext.asyncio import AsyncEngine
 from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.erasures import ErasureAnswer
-from app.api.answers.log import OperationOut
 from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut, format_etag
 from app.api.answers.problem import Problem
 from app.api.answers.writes import BatchAnswer, WriteAnswer
 from app.api.cursors import Cursor
-from app.api.deps import AgentDep, ExpectedDep, MemoryPath, OriginDep, Parts, PartsDep
+from app.api.deps import AgentDep, MemoryPath, Parts, PartsDep, TargetDep
 from app.api.erasures import render_erasure, render_erasure_retry
-from app.api.idempotency import KeyedDep
+from app.api.idempotency import Caller, CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.problems import invalid_input, problem_of
-from app.api.responses import respond_with_answer
+from app.api.responses import respond_with_answer, respond_with_memory
 from app.api.schemas.memories import (
     BatchRequest,
     DeleteQuery,
@@ -33,8 +33,7 @@ from app.api.schemas.reads import ListQuery, PointQuery
 from app.domain.agent import AgentId
 from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
 from app.domain.strength import HalfLives
-from app.domain.version import Status
-from app.services.agent_write import Call, Outcome
+from app.services.agent_write import Outcome
 from app.services.classify import StoreCommand
 from app.services.erasures import ErasureScope
 from app.services.explicit import Target
@@ -42,22 +41,25 @@ from app.services.remember import BatchRefused, Outcomes
 from app.store import memories
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
-from app.store.memories import After, Page, Point, Ranked
+from app.store.memories import After, Page, Ranked
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
 
 def render_outcome(outcome: Outcome, half_lives: HalfLives) -> Response:
-    """201 when something was inserted, 202 when it was held back, else 200; the ETag is that of the memory answered with."""
-    inserted = bool(outcome.plan.inserted) and outcome.written is not None
-    status = 202 if outcome.waiting_review_id else 201 if inserted else 200
+    """Return what a write answers, with the ETag of the memory in the answer.
+
+    The status is 201 if the write inserted something, 202 if it waits as a review, otherwise 200.
+    """
     headers = {"ETag": format_etag(outcome.memory.revision)} if outcome.memory else None
-    return respond_with_answer(WriteAnswer.from_outcome(outcome, half_lives), status, headers)
+    answer = WriteAnswer.from_outcome(outcome, half_lives)
+    return respond_with_answer(answer, _get_status(outcome), headers)
 
 
-def make_outcome_renderer(parts: Parts) -> Callable[[Outcome], Response]:
-    """How outcomes are answered with the half-lives of the settings."""
-    return partial(render_outcome, half_lives=parts.half_lives)
+def _get_status(outcome: Outcome) -> int:
+    if outcome.waiting_review_id:
+        return 202
+    return 201 if outcome.plan.inserted and outcome.written else 200
 
 
 _LEADS_TO = document_links(
@@ -94,19 +96,14 @@ STORED = WRITTEN | {
 )
 async def store(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
+    caller: CallerDep,
     body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)],
 ) -> Response:
-    answer = make_outcome_renderer(parts)
-    return answer(
-        await parts.remember.store(
-            Call(agent, origin, keyed.plan_replay(answer)),
-            body.to_command(),
-            dry_run=body.dry_run,
-        )
+    render = partial(render_outcome, half_lives=parts.half_lives)
+    outcome = await parts.remember.store(
+        caller.build_call(render), body.to_command(), dry_run=body.dry_run
     )
+    return render(outcome)
 
 
 @router.post(
@@ -120,36 +117,25 @@ async def store(
 )
 async def store_batch(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
+    caller: CallerDep,
     body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)],
 ) -> Response:
-    parsed = [_parse_item(item) for item in body.items]
-    refused = {i: p for i, p in enumerate(parsed) if isinstance(p, _BadItem)}
-    if refused and body.atomic:
-        raise BatchRefused(refused)
-
-    def render_answer(outcomes: Outcomes) -> Response:
-        stored = iter(outcomes)
-        results = [
-            p.problem
-            if isinstance(p, _BadItem)
-            else _result_from_outcome(next(stored), parts.half_lives)
-            for p in parsed
-        ]
-        return respond_with_answer(BatchAnswer.model_construct(results=results))
-
-    commands = [p for p in parsed if isinstance(p, StoreCommand)]
+    items = [_parse_item(item) for item in body.items]
+    if body.atomic:
+        _refuse_bad_items(items)
+    render = partial(_render_batch, items=items, half_lives=parts.half_lives)
+    commands = [item for item in items if isinstance(item, StoreCommand)]
     if not commands:
-        return render_answer([])
-    call = Call(agent, origin, keyed.plan_replay(render_answer))
-    return render_answer(await parts.remember.store_all(call, commands, atomic=body.atomic))
+        return render([])
+    outcomes = await parts.remember.store_all(
+        caller.build_call(render), commands, atomic=body.atomic
+    )
+    return render(outcomes)
 
 
 @router.api_route("/batch", methods=["GET", "PATCH", "DELETE"], include_in_schema=False)
-async def only_posted() -> None:
-    """Else `batch` would be taken for the id of a memory."""
+async def not_a_memory() -> None:
+    """Answer 405. Without this route, `batch` would be read as the id of a memory."""
     raise HTTPException(405)
 
 
@@ -161,34 +147,50 @@ class _BadItem(InvalidFact):
         self.problem = problem
 
 
+_NO_DRY_RUN = {
+    "type": "value_error",
+    "loc": ("dry_run",),
+    "msg": "not in a batch; try the fact alone with POST /v1/memories",
+}
+
+
 def _parse_item(item: Any) -> StoreCommand | _BadItem:
     try:
         body = StoreRequest.model_validate(item)
     except ValidationError as error:
         return _BadItem(invalid_input(error.errors()))
     if body.dry_run:
-        return _BadItem(
-            invalid_input(
-                [
-                    {
-                        "type": "value_error",
-                        "loc": ("dry_run",),
-                        "msg": "not in a batch; try the fact alone with POST /v1/memories",
-                    }
-                ]
-            )
-        )
+        return _BadItem(invalid_input([_NO_DRY_RUN]))
     return body.to_command()
 
 
-def _result_from_outcome(
+def _refuse_bad_items(items: Sequence[StoreCommand | _BadItem]) -> None:
+    """Raise BatchRefused if an item is no valid store request."""
+    bad_items = {i: item for i, item in enumerate(items) if isinstance(item, _BadItem)}
+    if bad_items:
+        raise BatchRefused(bad_items)
+
+
+def _render_batch(
+    outcomes: Outcomes, items: Sequence[StoreCommand | _BadItem], half_lives: HalfLives
+) -> Response:
+    """Return one result per item; `outcomes` are those of the good items, in their order."""
+    stored = iter(outcomes)
+    results: list[WriteAnswer | Problem] = []
+    for item in items:
+        if isinstance(item, _BadItem):
+            results.append(item.problem)
+        else:
+            results.append(_answer_outcome(next(stored), half_lives))
+    return respond_with_answer(BatchAnswer.model_construct(results=results))
+
+
+def _answer_outcome(
     outcome: Outcome | PalimpsestError, half_lives: HalfLives
 ) -> WriteAnswer | Problem:
-    return (
-        problem_of(outcome)
-        if isinstance(outcome, PalimpsestError)
-        else WriteAnswer.from_outcome(outcome, half_lives)
-    )
+    if isinstance(outcome, PalimpsestError):
+        return problem_of(outcome)
+    return WriteAnswer.from_outcome(outcome, half_lives)
 
 
 @router.get(
@@ -203,52 +205,31 @@ def _result_from_outcome(
 async def list_memories(
     parts: PartsDep, agent: AgentDep, query: Annotated[ListQuery, Query()]
 ) -> Response:
-    point, after = _locate_page(query)
-    page = await _read_page(parts, agent, query, point, after)
-    half_lives, moment = parts.half_lives, page.moment
-    items = [
-        MemoryOut.from_memory(memory, moment.as_of, half_lives)
-        for memory in page.memories[: query.limit]
-    ]
-    more = len(page.memories) > query.limit
-    next_cursor = Cursor(_position_after(page, query.limit - 1), moment).encode() if more else None
+    page = await _read_page(parts.engine, agent, query, parts.half_lives)
+    as_of, known_at = page.moment.as_of, page.moment.known_at
+    items = []
+    for memory in page.memories[: query.limit]:
+        items.append(MemoryOut.from_memory(memory, as_of, parts.half_lives))
+    next_cursor = None
+    if len(page.memories) > query.limit:
+        next_cursor = Cursor(_position_after(page, query.limit - 1), page.moment).encode()
     return respond_with_answer(
         ListAnswer.model_construct(
-            items=items, next_cursor=next_cursor, as_of=moment.as_of, known_at=moment.known_at
+            items=items, next_cursor=next_cursor, as_of=as_of, known_at=known_at
         )
     )
 
 
-def _locate_page(query: ListQuery) -> tuple[Point, After | None]:
-    """Which picture to list from, and where to go on."""
-    point = query.to_point()
-    if not query.cursor:
-        return point, None
-    cursor = Cursor.decode(query.cursor)
-    if (cursor.after.strength is None) != (query.sort == "created"):
-        raise InvalidFact(
-            "cursor: it is of a list in another order. Give the same `sort` on every page, or "
-            "leave it out to start again."
-        )
-    if cursor.moment:
-        point = Point(
-            cursor.moment.as_of,
-            cursor.moment.known_at,
-            point.include_superseded,
-            all_uses=point.known_at is None,
-        )
-    return point, cursor.after
-
-
 async def _read_page(
-    parts: Parts, agent: AgentId, query: ListQuery, point: Point, after: After | None
+    engine: AsyncEngine, agent: AgentId, query: ListQuery, half_lives: HalfLives
 ) -> Page:
-    """A page and one memory more, which says that there is a next."""
+    """Return a page and one memory more if there is a next page."""
+    point, after = query.locate_page()
     filters, limit = query.to_filters(), query.limit + 1
-    async with memories.open_read_connection(parts.engine) as connection:
+    async with memories.open_read_connection(engine) as connection:
         if query.sort == "strength":
             return await memories.list_strongest(
-                connection, agent, filters, point, parts.half_lives, limit=limit, after=after
+                connection, agent, filters, point, half_lives, limit=limit, after=after
             )
         return await memories.list_memories(
             connection, agent, filters, point, limit=limit, after=after
@@ -257,9 +238,8 @@ async def _read_page(
 
 def _position_after(page: Page, last: int) -> After:
     memory = page.memories[last]
-    return After(
-        memory.created_at, memory.id, page.strengths[last] if isinstance(page, Ranked) else None
-    )
+    strength = page.strengths[last] if isinstance(page, Ranked) else None
+    return After(memory.created_at, memory.id, strength)
 
 
 @router.get(
@@ -272,10 +252,7 @@ async def get_memory(
 ) -> Response:
     """One version with its status at that moment. 404 where it was not known yet."""
     moment, memory = await parts.search.get_memory(agent, memory_id, query.to_point())
-    return respond_with_answer(
-        MemoryOut.from_memory(memory, moment.as_of, parts.half_lives),
-        headers={"ETag": format_etag(memory.revision)},
-    )
+    return respond_with_memory(memory, moment.as_of, parts.half_lives)
 
 
 @router.get(
@@ -291,31 +268,17 @@ async def history(
     parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
 ) -> Response:
     async with memories.open_read_connection(parts.engine) as connection:
-        page = await memories.list_chain(connection, agent, memory_id, query.to_point())
-        if not any(memory.id == memory_id for memory in page.memories):
+        chain = await memories.list_chain(connection, agent, memory_id, query.to_point())
+        version_ids = [memory.id for memory in chain.memories]
+        if memory_id not in version_ids:
             raise UnknownMemory(memory_id)
-        done = await log_entries.list_operations_on(
-            connection, agent, [memory.id for memory in page.memories], page.moment.known_at
+        known_at = chain.moment.known_at
+        operations = await log_entries.list_operations_on(connection, agent, version_ids, known_at)
+        since = min(memory.created_at for memory in chain.memories)
+        archived_until = await archived_log.find_archived_until(
+            connection, agent, since=since, known_at=known_at
         )
-        since = min(memory.created_at for memory in page.memories)
-        until = await archived_log.find_archived_until(
-            connection, agent, since=since, known_at=page.moment.known_at
-        )
-    versions = [
-        MemoryOut.from_memory(memory, page.moment.as_of, parts.half_lives)
-        for memory in page.memories
-    ]
-    answer = HistoryAnswer.model_construct(
-        chain_id=versions[0].chain_id,
-        current=next(
-            (version.id for version in versions if version.status is Status.CURRENT), None
-        ),
-        versions=versions,
-        operations=[OperationOut.from_values(row) for row in done],
-        log_archived_until=until,
-        as_of=page.moment.as_of,
-        known_at=page.moment.known_at,
-    )
+    answer = HistoryAnswer.from_chain(chain, operations, archived_until, parts.half_lives)
     return respond_with_answer(answer)
 
 
@@ -326,22 +289,19 @@ async def history(
 )
 async def amend(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
-    expected: ExpectedDep,
-    memory_id: MemoryPath,
+    caller: CallerDep,
+    target: TargetDep,
     body: Annotated[PatchRequest, Body(openapi_examples=examples.PATCH)],
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
-    answer = make_outcome_renderer(parts)
+    render = partial(render_outcome, half_lives=parts.half_lives)
     outcome = await parts.explicit.amend(
-        Call(agent, origin, keyed.plan_replay(answer)),
-        Target(memory_id, expected),
+        caller.build_call(render),
+        target,
         belief_changes=body.to_corrections(),
         metadata=body.to_metadata(),
     )
-    return answer(outcome)
+    return render(outcome)
 
 
 @router.post(
@@ -352,20 +312,16 @@ async def amend(
 )
 async def supersede(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
-    expected: ExpectedDep,
-    memory_id: MemoryPath,
+    caller: CallerDep,
+    target: TargetDep,
     body: Annotated[SupersedeRequest, Body(openapi_examples=examples.SUPERSEDE)],
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
-    answer = make_outcome_renderer(parts)
-    call = Call(agent, origin, keyed.plan_replay(answer))
-    target = Target(memory_id, expected)
+    render = partial(render_outcome, half_lives=parts.half_lives)
+    call = caller.build_call(render)
     if body.by is not None:
-        return answer(await parts.explicit.supersede_by_stored(call, target, body.by))
-    return answer(await parts.explicit.supersede_by_content(call, target, body.to_fact()))
+        return render(await parts.explicit.supersede_by_stored(call, target, body.by))
+    return render(await parts.explicit.supersede_by_content(call, target, body.to_fact()))
 
 
 @router.post(
@@ -379,22 +335,25 @@ async def supersede(
 )
 async def retract(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
-    expected: ExpectedDep,
-    memory_id: MemoryPath,
+    caller: CallerDep,
+    target: TargetDep,
     body: Annotated[RetractRequest | None, Body(openapi_examples=examples.RETRACT)] = None,
 ) -> Response:
-    body, answer = body or RetractRequest(), make_outcome_renderer(parts)
+    return await _retract_memory(parts, caller, target, body or RetractRequest())
+
+
+async def _retract_memory(
+    parts: Parts, caller: Caller, target: Target, body: RetractRequest
+) -> Response:
+    render = partial(render_outcome, half_lives=parts.half_lives)
     outcome = await parts.explicit.retract(
-        Call(agent, origin, keyed.plan_replay(answer)),
-        Target(memory_id, expected),
+        caller.build_call(render),
+        target,
         at=body.at,
         never_true=body.never_true,
         reason=body.reason,
     )
-    return answer(outcome)
+    return render(outcome)
 
 
 @router.delete(
@@ -408,27 +367,16 @@ async def retract(
 )
 async def delete(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
-    expected: ExpectedDep,
-    memory_id: MemoryPath,
+    caller: CallerDep,
+    target: TargetDep,
     query: Annotated[DeleteQuery, Query()],
 ) -> Response:
-    if query.erase:
-        receipt = await parts.erase.erase_scope(
-            Call(agent, origin, keyed.plan_replay(render_erasure_retry)),
-            ErasureScope(memory_id=memory_id),
-            cascade=query.cascade,
-            expected=expected,
-        )
-        return render_erasure(receipt)
-    answer = make_outcome_renderer(parts)
-    outcome = await parts.explicit.retract(
-        Call(agent, origin, keyed.plan_replay(answer)),
-        Target(memory_id, expected),
-        at=None,
-        never_true=False,
-        reason=None,
+    if not query.erase:
+        return await _retract_memory(parts, caller, target, RetractRequest())
+    receipt = await parts.erase.erase_scope(
+        caller.build_call(render_erasure_retry),
+        ErasureScope(memory_id=target.memory_id),
+        cascade=query.cascade,
+        expected=target.revision,
     )
-    return answer(outcome)
+    return render_erasure(receipt)

@@ -1,4 +1,4 @@
-"""Links between memories: what rests on what."""
+"""Relationships between memories: which one rests on which."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -9,14 +9,13 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers.relationships import LinkAnswer, RelationshipOut, RelationshipsAnswer
 from app.api.cursors import RelationshipCursor
-from app.api.deps import AgentDep, MemoryPath, OriginDep, PartsDep
-from app.api.idempotency import KeyedDep
+from app.api.deps import AgentDep, MemoryPath, PartsDep
+from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.relationships import LinkRequest, LinksQuery
 from app.domain.errors import UnknownMemory
 from app.domain.relationship import BINDING, Relationship
-from app.services.agent_write import Call
 from app.services.relationships import RelationshipOutcome
 from app.store import memories
 from app.store.relationships import AfterRelationship, StoredRelationship, list_relationships
@@ -24,8 +23,9 @@ from app.store.relationships import AfterRelationship, StoredRelationship, list_
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
 
-def _render_answer(linked: RelationshipOutcome) -> Response:
-    return respond_with_answer(LinkAnswer.from_outcome(linked), 201 if linked.is_new else 200)
+def _render_link(outcome: RelationshipOutcome) -> Response:
+    status = 201 if outcome.is_new else 200
+    return respond_with_answer(LinkAnswer.from_outcome(outcome), status)
 
 
 _LEADS_TO = document_links("log_id", "log_id", "get_log_entry", "revert")
@@ -54,23 +54,19 @@ _DESCRIPTION = (
     description=(
         "Say what a memory is to another. Nothing ends by it. When one of the two ends later, the "
         "other says so in `stale_because`, where\n"
-        "the type is one of merged_into, expands, sequential, causes, enables, references."
+        f"the type is one of {', '.join(BINDING)}."
     ),
 )
 async def link(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
+    caller: CallerDep,
     memory_id: MemoryPath,
     body: Annotated[LinkRequest, Body(openapi_examples=examples.LINK)],
 ) -> Response:
-    said = Relationship(memory_id, body.target_id, body.type)
-    return _render_answer(
-        await parts.relationships.add_relationship(
-            Call(agent, origin, keyed.plan_replay(_render_answer)), said
-        )
+    outcome = await parts.relationships.add_relationship(
+        caller.build_call(_render_link), Relationship(memory_id, body.target_id, body.type)
     )
+    return _render_link(outcome)
 
 
 @router.get(
@@ -90,12 +86,11 @@ async def relationships(
     if page is None:
         raise UnknownMemory(memory_id)
     shown = page.relationships[: query.limit]
-    next_cursor = (
-        RelationshipCursor(_position_after(shown[-1], memory_id), page.known_at).encode()
-        if len(page.relationships) > query.limit
-        else None
-    )
-    items = [RelationshipOut.from_relationship(tied) for tied in shown]
+    next_cursor = None
+    if len(page.relationships) > query.limit:
+        position = _position_after(shown[-1], memory_id)
+        next_cursor = RelationshipCursor(position, page.known_at).encode()
+    items = [RelationshipOut.from_relationship(relationship) for relationship in shown]
     return respond_with_answer(
         RelationshipsAnswer.model_construct(
             items=items, next_cursor=next_cursor, known_at=page.known_at
@@ -105,6 +100,5 @@ async def relationships(
 
 def _position_after(relationship: StoredRelationship, memory_id: UUID) -> AfterRelationship:
     link = relationship.link
-    return AfterRelationship(
-        relationship.created_at, link.target if link.source == memory_id else link.source, link.type
-    )
+    other_id = link.target if link.source == memory_id else link.source
+    return AfterRelationship(relationship.created_at, other_id, link.type)

@@ -1,4 +1,4 @@
-"""Every request is named, timed, counted and logged, and whatever goes wrong in it is answered here."""
+"""Every request is timed, counted and logged, and an error nobody foresaw is answered here."""
 
 import logging
 import re
@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import respond_unexpected
+from app.api.schemas.agents import AGENT_ID_PATTERN
 from app.services.metrics import REGISTRY
 
 logger = logging.getLogger(__name__)
@@ -27,11 +28,17 @@ _SECONDS = Histogram(
     buckets=_BUCKETS,
 )
 _QUIET = frozenset({"/livez", "/readyz", "/metrics"})
-_AGENT = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+_SHED = "shed"
+_AGENT_ID = re.compile(AGENT_ID_PATTERN)
 
 
 class RequestMonitor:
-    """Counts and logs what the application within answers, by route and never by path: paths and queries hold what people wrote."""
+    """Count and log what the application answers.
+
+    Routes are named, never paths: paths and queries hold what people wrote.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -39,7 +46,8 @@ class RequestMonitor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        started, status = time.perf_counter(), 0
+        started = time.perf_counter()
+        status = 0
 
         async def send_noting_status(message: Message) -> None:
             nonlocal status
@@ -53,7 +61,9 @@ class RequestMonitor:
             except Exception:
                 logger.exception("unexpected error")
                 if status:
-                    raise  # half an answer is out; the server cuts the connection, so that nobody takes it for a whole one
+                    # A part of the answer has left. The server cuts the connection, so that nobody
+                    # takes the part for the whole.
+                    raise
                 await respond_unexpected()(scope, receive, send_noting_status)
             finally:
                 _record_request(scope, status or 500, time.perf_counter() - started)
@@ -61,23 +71,30 @@ class RequestMonitor:
 
 def _record_request(scope: Scope, status: int, seconds: float) -> None:
     method = scope["method"] if scope["method"] in HTTPMethod.__members__ else "other"
-    route = "shed" if "shed" in scope else getattr(scope.get("route"), "path", "unmatched")
+    route = _name_route(scope)
     _REQUESTS.labels(method, route, str(status)).inc()
-    if route == "shed":
-        return  # a line each would cost more than the refusal itself
+    if route == _SHED:
+        return  # Logging each refusal would cost more than the refusal itself.
     _SECONDS.labels(route).observe(seconds)
     level = logging.DEBUG if route in _QUIET and status < 400 else logging.INFO
     if logger.isEnabledFor(level):
-        said = {
+        details = {
             "method": method,
             "route": route,
             "status": status,
             "duration_ms": round(seconds * 1e3, 2),
             "agent": _find_agent_id(scope),
         }
-        logger.log(level, "request", extra=said)
+        logger.log(level, "request", extra=details)
+
+
+def _name_route(scope: Scope) -> str:
+    if "shed" in scope:
+        return _SHED
+    path: str = getattr(scope.get("route"), "path", "unmatched")
+    return path
 
 
 def _find_agent_id(scope: Scope) -> str | None:
-    given = Headers(scope=scope).get("x-agent-id", "default")
-    return given if _AGENT.fullmatch(given) else None
+    agent_id = Headers(scope=scope).get("x-agent-id", "default")
+    return agent_id if _AGENT_ID.fullmatch(agent_id) else None

@@ -1,11 +1,26 @@
-"""An answer as a response."""
+"""Answers as responses."""
+
+from datetime import datetime
 
 from pydantic import BaseModel
 from starlette.responses import Response
+
+from app.api.answers.memories import MemoryOut, format_etag
+from app.domain.strength import HalfLives
+from app.domain.version import Memory
 
 
 def respond_with_answer(
     answer: BaseModel, status: int = 200, headers: dict[str, str] | None = None
 ) -> Response:
-    """The answer as JSON. Answers are built from what the service made itself, so they are not validated again."""
+    """Return the answer as JSON.
+
+    It is not validated again, because the service made its values itself.
+    """
     return Response(answer.model_dump_json(), status, headers, media_type="application/json")
+
+
+def respond_with_memory(memory: Memory, as_of: datetime, half_lives: HalfLives) -> Response:
+    """Return one memory, with its ETag."""
+    answer = MemoryOut.from_memory(memory, as_of, half_lives)
+    return respond_with_answer(answer, headers={"ETag": format_etag(memory.revision)})

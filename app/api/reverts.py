@@ -1,5 +1,6 @@
 """Undoing operations of the log."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Body
@@ -7,13 +8,13 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.reverts import RevertAnswer, RevertsAnswer
-from app.api.deps import AgentDep, OriginDep, PartsDep
-from app.api.idempotency import KeyedDep
+from app.api.deps import PartsDep
+from app.api.idempotency import CallerDep
 from app.api.log import LogPath
 from app.api.openapi import BODY, WRITE, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.reverts import RevertRequest, RevertsRequest
-from app.services.agent_write import Call
+from app.domain.strength import HalfLives
 from app.services.reverts import RevertedOperation
 
 log_router = APIRouter(prefix="/v1/log", tags=["log"])
@@ -31,21 +32,20 @@ router = APIRouter(prefix="/v1/reverts", tags=["log"])
 )
 async def revert(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
+    caller: CallerDep,
     log_id: LogPath,
     body: Annotated[RevertRequest | None, Body(openapi_examples=examples.REVERT)] = None,
 ) -> Response:
     body = body or RevertRequest()
-
-    def render_answer(undone: list[RevertedOperation]) -> Response:
-        return respond_with_answer(RevertAnswer.from_reverts(undone, parts.half_lives))
-
-    call = Call(agent, origin, keyed.plan_replay(render_answer))
-    return render_answer(
-        await parts.reverts.revert_one(call, log_id, cascade=body.cascade, store=body.store)
+    render = partial(_render_revert, half_lives=parts.half_lives)
+    reverts = await parts.reverts.revert_one(
+        caller.build_call(render), log_id, cascade=body.cascade, store=body.store
     )
+    return render(reverts)
+
+
+def _render_revert(reverts: list[RevertedOperation], half_lives: HalfLives) -> Response:
+    return respond_with_answer(RevertAnswer.from_reverts(reverts, half_lives))
 
 
 @router.post(
@@ -59,20 +59,17 @@ async def revert(
 )
 async def revert_many(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
+    caller: CallerDep,
     body: Annotated[RevertsRequest, Body(openapi_examples=examples.REVERTS)],
 ) -> Response:
+    def render(reverts: list[RevertedOperation]) -> Response:
+        answer = RevertsAnswer.from_reverts(reverts, parts.half_lives, dry_run=body.dry_run)
+        return respond_with_answer(answer)
 
-    def render_answer(undone: list[RevertedOperation]) -> Response:
-        return respond_with_answer(
-            RevertsAnswer.from_reverts(undone, parts.half_lives, dry_run=body.dry_run)
-        )
-
-    call = Call(agent, origin, keyed.plan_replay(render_answer))
-    return render_answer(
-        await parts.reverts.revert_selection(
-            call, body.to_selection(), cascade=body.cascade, dry_run=body.dry_run
-        )
+    reverts = await parts.reverts.revert_selection(
+        caller.build_call(render),
+        body.to_selection(),
+        cascade=body.cascade,
+        dry_run=body.dry_run,
     )
+    return render(reverts)

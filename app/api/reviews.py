@@ -23,8 +23,8 @@ from app.api.answers.reviews import (
 )
 from app.api.answers.writes import WriteAnswer
 from app.api.cursors import build_next_cursor, decode_position
-from app.api.deps import AgentDep, OriginDep, Parts, PartsDep
-from app.api.idempotency import KeyedDep
+from app.api.deps import AgentDep, PartsDep
+from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.problems import build_problem, problem_of, respond_with_problem
 from app.api.responses import respond_with_answer
@@ -38,8 +38,8 @@ from app.api.schemas.reviews import (
 from app.domain.agent import AgentId
 from app.domain.errors import PalimpsestError, UnknownReview
 from app.domain.strength import HalfLives
-from app.services.agent_write import Call, Outcome
-from app.services.reviews import Decided, OutdatedReview
+from app.services.agent_write import Outcome
+from app.services.reviews import Decided, OutdatedReview, ReviewDecider
 from app.store import memories as memory_store
 from app.store.reviews import reviews
 
@@ -151,24 +151,23 @@ class Decider:
     """The call in which a person decides a review."""
 
     parts: PartsDep
-    agent: AgentDep
-    origin: OriginDep
-    keyed: KeyedDep
+    caller: CallerDep
     review_id: ReviewPath
     body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None
 
     async def decide_review(self, *, accept: bool) -> Response:
+        render = partial(_render_decision, half_lives=self.parts.half_lives)
         reviews = self.parts.reviews
         decide = reviews.accept if accept else reviews.reject
-        call = Call(self.agent, self.origin, self.keyed.plan_replay(self._render_outcome))
-        outcome = await decide(call, self.review_id, note=self.body.note if self.body else None)
-        return self._render_outcome(outcome)
+        note = self.body.note if self.body else None
+        return render(await decide(self.caller.build_call(render), self.review_id, note=note))
 
-    def _render_outcome(self, outcome: Outcome | OutdatedReview) -> Response:
-        answer = _answer_decision(outcome, self.parts.half_lives)
-        if isinstance(answer, Problem):
-            return respond_with_problem(answer)
-        return respond_with_answer(answer)
+
+def _render_decision(outcome: Outcome | OutdatedReview, half_lives: HalfLives) -> Response:
+    answer = _answer_decision(outcome, half_lives)
+    if isinstance(answer, Problem):
+        return respond_with_problem(answer)
+    return respond_with_answer(answer)
 
 
 DeciderDep = Annotated[Decider, Depends()]
@@ -205,24 +204,23 @@ async def reject(decider: DeciderDep) -> Response:
 )
 async def decide(
     parts: PartsDep,
-    agent: AgentDep,
-    origin: OriginDep,
-    keyed: KeyedDep,
+    caller: CallerDep,
     body: Annotated[DecideRequest, Body(openapi_examples=examples.DECIDE)],
 ) -> Response:
     render = partial(_render_decisions, half_lives=parts.half_lives)
+    review_ids = body.ids or await _list_matching(parts.reviews, caller.agent, body)
     decisions = await parts.reviews.decide_all(
-        Call(agent, origin, keyed.plan_replay(render)),
-        body.ids or await _list_matching(parts, agent, body),
+        caller.build_call(render),
+        review_ids,
         accept=body.decision == "accept",
         note=body.note,
     )
     return render(decisions)
 
 
-async def _list_matching(parts: Parts, agent: AgentId, body: DecideRequest) -> list[UUID]:
+async def _list_matching(reviews: ReviewDecider, agent: AgentId, body: DecideRequest) -> list[UUID]:
     filters = body.filter or ReviewFilterFields()
-    return await parts.reviews.list_matching(agent, filters.to_review_filters(), body.limit or 0)
+    return await reviews.list_matching(agent, filters.to_review_filters(), body.limit or 0)
 
 
 def _render_decisions(decisions: list[Decided], half_lives: HalfLives) -> Response:

@@ -6,16 +6,14 @@ from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers.memories import MemoryOut, format_etag
-from app.api.answers.search import ResultOut, SearchAnswer
-from app.api.deps import AgentDep, Parts, PartsDep
+from app.api.answers.memories import MemoryOut
+from app.api.answers.search import SearchAnswer
+from app.api.deps import AgentDep, PartsDep
 from app.api.openapi import BODY, document_problems
-from app.api.responses import respond_with_answer
+from app.api.responses import respond_with_answer, respond_with_memory
 from app.api.schemas.fields import Word
-from app.api.schemas.reads import PreferenceQuery, SearchQuery, SearchRequest, Sort
-from app.domain.agent import AgentId
+from app.api.schemas.reads import PreferenceQuery, SearchQuery, SearchRequest
 from app.services.search import Question
-from app.store.search import Hits
 
 router = APIRouter(prefix="/v1", tags=["recall"])
 
@@ -24,16 +22,19 @@ router = APIRouter(prefix="/v1", tags=["recall"])
     "/search",
     responses={200: {"model": SearchAnswer}, **document_problems(*BODY)},
     response_model=None,
+    description=(
+        "The memories nearest to the query, best first: min(limit, live) of them, always, unless "
+        "`min_score` cuts some off."
+    ),
 )
 async def search(
     parts: PartsDep,
     agent: AgentDep,
     body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)],
 ) -> Response:
-    """The memories nearest to the query, best first: min(limit, live) of them, always, unless `min_score` cuts some off."""
     question = Question(body.query, body.mode, body.limit, body.min_score)
     hits = await parts.search.search(agent, question, body.to_filters(), body.to_point())
-    return _render_hits(parts, hits, body.sort)
+    return respond_with_answer(SearchAnswer.from_hits(hits, body.sort, parts.half_lives))
 
 
 @router.get("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
@@ -43,17 +44,7 @@ async def search_by_get(
     """The same by GET."""
     question = Question(query.q, query.mode, query.limit, query.min_score)
     hits = await parts.search.search(agent, question, query.to_filters(), query.to_point())
-    return _render_hits(parts, hits, query.sort)
-
-
-def _render_hits(parts: Parts, hits: Hits, sort: Sort) -> Response:
-    moment = hits.moment
-    results = [ResultOut.from_hit(hit, moment.as_of, parts.half_lives) for hit in hits.hits]
-    if sort == "strength":
-        results.sort(key=lambda result: result.memory.strength, reverse=True)
-    return respond_with_answer(
-        SearchAnswer.model_construct(results=results, as_of=moment.as_of, known_at=moment.known_at)
-    )
+    return respond_with_answer(SearchAnswer.from_hits(hits, query.sort, parts.half_lives))
 
 
 PreferenceDep = Annotated[PreferenceQuery, Query()]
@@ -72,7 +63,10 @@ async def preference(
     query: PreferenceDep,
 ) -> Response:
     """The value of a preference that holds at that moment."""
-    return await _read_preference(parts, agent, category, key, query)
+    moment, memory = await parts.search.get_preference(
+        agent, query.entity, category, key, query.to_point()
+    )
+    return respond_with_memory(memory, moment.as_of, parts.half_lives)
 
 
 @router.get(
@@ -87,16 +81,7 @@ async def preference_without_category(
     query: PreferenceDep,
 ) -> Response:
     """The same of a preference that was stored without a category."""
-    return await _read_preference(parts, agent, "", key, query)
-
-
-async def _read_preference(
-    parts: Parts, agent: AgentId, category: str, key: str, query: PreferenceQuery
-) -> Response:
     moment, memory = await parts.search.get_preference(
-        agent, query.entity, category, key, query.to_point()
+        agent, query.entity, "", key, query.to_point()
     )
-    return respond_with_answer(
-        MemoryOut.from_memory(memory, moment.as_of, parts.half_lives),
-        headers={"ETag": format_etag(memory.revision)},
-    )
+    return respond_with_memory(memory, moment.as_of, parts.half_lives)

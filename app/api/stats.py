@@ -1,15 +1,12 @@
-"""An agent in numbers."""
+"""The figures of an agent."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, HTTPException, Path
+from fastapi import APIRouter, HTTPException
 from starlette.responses import Response
 
 from app.api.answers.stats import StatsOut
-from app.api.deps import PartsDep
+from app.api.deps import AgentPath, PartsDep
 from app.api.openapi import document_problems
 from app.api.responses import respond_with_answer
-from app.api.schemas.agents import AGENT_ID
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent
 from app.store import agents, stats
@@ -28,12 +25,7 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
         "row of the agent."
     ),
 )
-async def get_stats(
-    parts: PartsDep,
-    agent_id: Annotated[
-        str, Path(pattern=AGENT_ID, description="An agent's id: paste one from the list.")
-    ],
-) -> Response:
+async def get_stats(parts: PartsDep, agent_id: AgentPath) -> Response:
     async with memory_store.open_read_connection(parts.engine) as connection:
         if await agents.find_agent(connection, AgentId(agent_id)) is None:
             raise UnknownAgent(agent_id)
@@ -42,6 +34,6 @@ async def get_stats(
 
 
 @router.patch("/{agent_id:path}/stats", include_in_schema=False)
-async def only_read() -> None:
-    """Else an agent of that name would be told its mode."""
+async def refuse_patch() -> None:
+    """Answer 405. Without this route, the mode of an agent named `…/stats` would be changed."""
     raise HTTPException(405)

@@ -1,4 +1,4 @@
-"""Sweeps: stored memories looked at again by a worker, on call."""
+"""Sweeps: a worker looks at stored memories again, on call."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -15,12 +15,11 @@ from app.api.answers.sweeps import (
 )
 from app.api.cursors import build_next_cursor, decode_position
 from app.api.deps import AgentDep, PartsDep
-from app.api.idempotency import KeyedDep
+from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.sweeps import SweepRequest, SweepsQuery
 from app.domain.errors import InvalidFact, UnknownSweep
-from app.services.agent_write import Call
 from app.store import memories
 from app.store.sweeps import runs as sweep_runs
 
@@ -50,20 +49,20 @@ _FOLLOW = document_links("id", "sweep_id", "get_sweep", "cancel_sweep")
 )
 async def start_sweep(
     parts: PartsDep,
-    agent: AgentDep,
-    keyed: KeyedDep,
+    caller: CallerDep,
     body: Annotated[SweepRequest | None, Body(openapi_examples=examples.SWEEP)] = None,
 ) -> Response:
     body = body or SweepRequest.model_validate({})
-    if body.agent_id is not None and body.agent_id != agent:
+    if body.agent_id is not None and body.agent_id != caller.agent:
         raise InvalidFact(
-            f"agent_id ({body.agent_id}) is not the agent of this call ({agent}); name it in X-Agent-Id."
+            f"agent_id ({body.agent_id}) is not the agent of this call ({caller.agent}); "
+            "name it in X-Agent-Id."
         )
-    call = Call(agent, idempotency=keyed.plan_replay(_render_accepted))
-    return _render_accepted(await parts.sweeps.start(call, body.to_scope()))
+    row = await parts.sweeps.start(caller.build_call(_render_start), body.to_scope())
+    return _render_start(row)
 
 
-def _render_accepted(row: Mapping[str, Any]) -> Response:
+def _render_start(row: Mapping[str, Any]) -> Response:
     return respond_with_answer(SweepOut.from_row(row), 202)
 
 
@@ -92,7 +91,7 @@ async def get_sweep(parts: PartsDep, agent: AgentDep, sweep_id: SweepPath) -> Re
         row = await sweep_runs.find_sweep(connection, agent, sweep_id)
     if row is None:
         raise UnknownSweep(sweep_id)
-    return respond_with_answer(SweepOut.from_row(row))
+    return _render_sweep(row)
 
 
 @router.post(
@@ -104,12 +103,10 @@ async def get_sweep(parts: PartsDep, agent: AgentDep, sweep_id: SweepPath) -> Re
         "it is."
     ),
 )
-async def cancel_sweep(
-    parts: PartsDep, agent: AgentDep, keyed: KeyedDep, sweep_id: SweepPath
-) -> Response:
+async def cancel_sweep(parts: PartsDep, caller: CallerDep, sweep_id: SweepPath) -> Response:
+    row = await parts.sweeps.cancel(caller.build_call(_render_sweep), sweep_id)
+    return _render_sweep(row)
 
-    def render_answer(row: Mapping[str, Any]) -> Response:
-        return respond_with_answer(SweepOut.from_row(row))
 
-    call = Call(agent, idempotency=keyed.plan_replay(render_answer))
-    return render_answer(await parts.sweeps.cancel(call, sweep_id))
+def _render_sweep(row: Mapping[str, Any]) -> Response:
+    return respond_with_answer(SweepOut.from_row(row))

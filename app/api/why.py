@@ -1,4 +1,4 @@
-"""Why a memory stands as it does."""
+"""The explanation of a memory: what led to it."""
 
 from typing import Annotated
 
@@ -28,8 +28,5 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"])
 async def why_memory(
     parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
 ) -> Response:
-    return respond_with_answer(
-        WhyAnswer.from_why(
-            await explain_why(parts.engine, agent, memory_id, query.to_point()), parts.half_lives
-        )
-    )
+    why = await explain_why(parts.engine, agent, memory_id, query.to_point())
+    return respond_with_answer(WhyAnswer.from_why(why, parts.half_lives))

@@ -1,11 +1,13 @@
 """Memories, as every route answers them."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field
+from sqlalchemy.engine import RowMapping
 
 from app.api.answers.base import AnswerBase
 from app.api.answers.log import OperationOut
@@ -16,6 +18,7 @@ from app.domain.strength import HalfLives, compute_strength
 from app.domain.timeline import compute_memory_status
 from app.domain.version import Belief, Memory, Status
 from app.planning.staleness import StaleMemory
+from app.store.memories import Page
 
 _BELIEF_FIELDS = tuple(field.name for field in fields(Belief))
 
@@ -191,3 +194,24 @@ class HistoryAnswer(AnswerBase):
     )
     as_of: Time
     known_at: Time
+
+    @classmethod
+    def from_chain(
+        cls,
+        chain: Page,
+        operations: Sequence[RowMapping],
+        archived_until: datetime | None,
+        half_lives: HalfLives,
+    ) -> Self:
+        as_of = chain.moment.as_of
+        versions = [MemoryOut.from_memory(memory, as_of, half_lives) for memory in chain.memories]
+        holding = (version.id for version in versions if version.status is Status.CURRENT)
+        return cls.model_construct(
+            chain_id=versions[0].chain_id,
+            current=next(holding, None),
+            versions=versions,
+            operations=[OperationOut.from_values(row) for row in operations],
+            log_archived_until=archived_until,
+            as_of=as_of,
+            known_at=chain.moment.known_at,
+        )

@@ -1,7 +1,7 @@
 """What searches answer."""
 
 from datetime import datetime
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -10,7 +10,7 @@ from app.api.answers.memories import MemoryOut
 from app.api.times import Time
 from app.domain.strength import HalfLives
 from app.domain.version import Memory, Status
-from app.store.search import Hit
+from app.store.search import Hit, Hits
 
 
 class ResultOut(AnswerBase):
@@ -55,3 +55,13 @@ class SearchAnswer(AnswerBase):
     results: list[ResultOut]
     as_of: Time
     known_at: Time
+
+    @classmethod
+    def from_hits(
+        cls, hits: Hits, sort: Literal["score", "strength"], half_lives: HalfLives
+    ) -> Self:
+        moment = hits.moment
+        results = [ResultOut.from_hit(hit, moment.as_of, half_lives) for hit in hits.hits]
+        if sort == "strength":
+            results.sort(key=lambda result: result.memory.strength, reverse=True)
+        return cls.model_construct(results=results, as_of=moment.as_of, known_at=moment.known_at)

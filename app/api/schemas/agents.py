@@ -5,7 +5,7 @@ from pydantic import Field
 from app.api.schemas.fields import PageSize, StrictRequest
 from app.domain.agent import Mode
 
-AGENT_ID = r"^[\x21-\x7e]{1,128}$"
+AGENT_ID_PATTERN = r"^[\x21-\x7e]{1,128}$"
 
 
 class AgentsQuery(StrictRequest):
@@ -13,7 +13,7 @@ class AgentsQuery(StrictRequest):
 
     limit: PageSize = 50
     cursor: str | None = Field(
-        None, pattern=AGENT_ID, description="`next_cursor` of the page before."
+        None, pattern=AGENT_ID_PATTERN, description="`next_cursor` of the page before."
     )
 
 

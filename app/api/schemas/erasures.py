@@ -10,6 +10,7 @@ from app.api.schemas.fields import (
     Word,
     build_schema_requirement,
 )
+from app.services.erasures import ErasureScope
 
 
 class ErasureRequest(StrictRequest):
@@ -40,3 +41,10 @@ class ErasureRequest(StrictRequest):
         if scopes.count(None) != len(scopes) - 1:
             raise ValueError("name exactly one of chain_id, session_id, agent_id")
         return self
+
+    def to_scope(self) -> ErasureScope:
+        return ErasureScope(
+            chain_id=self.chain_id,
+            session_id=self.session_id,
+            whole_agent=self.agent_id is not None,
+        )

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AliasChoices, Field, StrictBool, model_validator
 
 from app.api import examples
+from app.api.cursors import Cursor
 from app.api.schemas.fields import (
     MAX_LIMIT,
     Content,
@@ -18,7 +19,8 @@ from app.api.schemas.fields import (
 )
 from app.api.schemas.memories import FilterFields
 from app.api.times import Time
-from app.store.memories import Point
+from app.domain.errors import InvalidFact
+from app.store.memories import After, Point
 
 MAX_BUDGET = 32_000
 
@@ -76,6 +78,26 @@ class ListQuery(FilterQuery):
     cursor: str | None = Field(
         None, description="`next_cursor` of the page before; filters and `sort` must stay the same."
     )
+
+    def locate_page(self) -> tuple[Point, After | None]:
+        """Return the point to list from, and the position to go on from."""
+        point = self.to_point()
+        if not self.cursor:
+            return point, None
+        cursor = Cursor.decode(self.cursor)
+        if (cursor.after.strength is None) != (self.sort == "created"):
+            raise InvalidFact(
+                "cursor: it is of a list in another order. Give the same `sort` on every page, or "
+                "leave it out to start again."
+            )
+        if cursor.moment:
+            point = Point(
+                as_of=cursor.moment.as_of,
+                known_at=cursor.moment.known_at,
+                include_superseded=point.include_superseded,
+                all_uses=point.known_at is None,
+            )
+        return point, cursor.after
 
 
 Sort = Annotated[
