@@ -39,13 +39,6 @@ _LINKED: dict[int | str, dict[str, Any]] = {
 }
 
 
-_DESCRIPTION = (
-    "Say what a memory is to another. Nothing ends by it. "
-    "When one of the two ends later, the other says so in `stale_because`, where\n"
-    f"the type is one of {', '.join(BINDING)}."
-)
-
-
 @router.post(
     "/{memory_id}/relationships",
     responses=_LINKED | document_problems(*BODY, 404, *WRITE),

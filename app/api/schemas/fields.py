@@ -18,7 +18,6 @@ from app.domain.text import is_storable
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-T = TypeVar("T")
 Target = TypeVar("Target", bound="DataclassInstance")
 
 MAX_CONTENT = 16_000
@@ -142,10 +141,6 @@ Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 PageSize = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
 # The fields of a body are numbers only if they are numbers in JSON; in a query everything is text.
 Number = BeforeValidator(_check_number)
-
-# Marks a field of a correction that null empties.
-CLEARABLE = "clearable"
-Clearable = Annotated[T | None, CLEARABLE]
 
 DETAILS = (
     f"Free JSON: at most {MAX_DETAILS_SIZE} values, nested at most {MAX_DETAILS_DEPTH} deep, "

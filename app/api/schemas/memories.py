@@ -3,14 +3,12 @@
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
+from pydantic import ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
 
 from app.api.schemas.fields import (
-    CLEARABLE,
     DETAILS,
     MAX_ITEMS,
     MAX_LIST,
-    Clearable,
     Content,
     Details,
     Fraction,
@@ -27,15 +25,15 @@ from app.api.times import Time
 from app.domain.fact import Fact, Kind, Lifespan, Tier
 from app.domain.relation import Classify
 from app.services.classify import StoreCommand
-from app.store.columns import Filters
+from app.store.columns import NULLABLE_PATCHABLE, Filters
 
 
-def _restrict_nulls(schema: dict[str, Any], model: type[BaseModel]) -> None:
+def _restrict_nulls(schema: dict[str, Any]) -> None:
     """State in the schema of a correction that one field is needed, and which may be null."""
     schema["minProperties"] = 1
-    for name, field in model.model_fields.items():
-        if CLEARABLE not in field.metadata:
-            schema["properties"][name]["anyOf"].remove({"type": "null"})
+    for name, field in schema["properties"].items():
+        if name not in _NULLABLE:
+            field["anyOf"].remove({"type": "null"})
 
 
 class FactFields(StrictRequest):
@@ -186,6 +184,10 @@ class SupersedeRequest(FactFields):
 _BELIEF_NAMES = {"valid_from": "valid_from", "valid_until": "said_until", "tier": "tier"}
 
 
+# Fields of a correction that null empties.
+_NULLABLE = {"valid_until", *NULLABLE_PATCHABLE}
+
+
 class PatchRequest(StrictRequest):
     __doc__ = (
         "Corrections. What is left out stays; `valid_until: null` opens the stated end. Content is "
@@ -195,16 +197,16 @@ class PatchRequest(StrictRequest):
     model_config = ConfigDict(json_schema_extra=_restrict_nulls)
 
     valid_from: Time | None = None
-    valid_until: Clearable[Time] = None
+    valid_until: Time | None = None
     tier: Tier | None = None
     importance: Annotated[Fraction, Number] | None = None
     confidence: Annotated[Fraction, Number] | None = None
     tags: Words | None = None
     entities: Words | None = None
     sources: Words | None = None
-    source: Clearable[Word] = None
-    session_id: Clearable[Word] = None
-    project: Clearable[Word] = None
+    source: Word | None = None
+    session_id: Word | None = None
+    project: Word | None = None
     trust: Annotated[int, Field(ge=0, le=100), Number] | None = None
     lifespan: Lifespan | None = None
     details: Details | None = Field(None, description=DETAILS)
@@ -213,9 +215,8 @@ class PatchRequest(StrictRequest):
     def _require_correction(self) -> Self:
         if not self.model_fields_set:
             raise ValueError("name at least one field to correct")
-        for name in self.model_fields_set:
-            is_clearable = CLEARABLE in type(self).model_fields[name].metadata
-            if getattr(self, name) is None and not is_clearable:
+        for name in self.model_fields_set - _NULLABLE:
+            if getattr(self, name) is None:
                 raise ValueError(f"{name} cannot be null")
         return self
 
