@@ -12,10 +12,17 @@ from app.classification.model.question import PromptCandidate, PromptStatement, 
 from app.classification.signals.endings import find_ending
 from app.classification.signals.reading import parse_text
 from app.domain.agent import AgentId
-from app.domain.decide import decide_operation
 from app.domain.fact import BaseFact, Fact, Kind, Tier
 from app.domain.policy import Policy
-from app.domain.relation import Classify, Judge, Judgment, ModelCost, Operation, Relation
+from app.domain.relation import (
+    Classify,
+    Judge,
+    Judgment,
+    ModelCost,
+    Operation,
+    Relation,
+    decide_operation,
+)
 from app.domain.version import Memory
 
 GATE_SHARED_WORDS = 3

@@ -1,12 +1,29 @@
-"""How an incoming fact stands to a stored one, and who says so."""
+"""How an incoming fact stands to a stored one, what that leads to, and who says so."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
+from app.domain.relationship import LinkType
+
+
+class Operation(StrEnum):
+    """What was done, as logged (DESIGN §1)."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    MERGE = "MERGE"
+    SUPERSEDE = "SUPERSEDE"
+    NOOP = "NOOP"
+    AMEND = "AMEND"
+    REVERT = "REVERT"
+    ERASE = "ERASE"
+
 
 class Relation(StrEnum):
-    """DESIGN §1; what each leads to is the plan's business."""
+    """How an incoming fact stands to a stored one (DESIGN §1)."""
 
     DUPLICATE = "DUPLICATE"
     UPDATE = "UPDATE"
@@ -17,9 +34,76 @@ class Relation(StrEnum):
     NONE = "NONE"
 
     @property
-    def retires(self) -> bool:
-        """Whether the stored fact ends by it."""
-        return self in (Relation.UPDATE, Relation.CONTRADICTION, Relation.RETRACTION)
+    def effect(self) -> "Effect":
+        return _EFFECTS[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What follows from a relation.
+
+    `operation` is the operation that the relation leads to. `ends_stored`: the stored fact ends.
+    `stores_incoming`: the incoming fact is stored. `always_inherits_core`: the incoming fact becomes
+    core if the stored one is, whatever the policy says. `link` ties an incoming fact that was stored
+    without carrying the relation out. `acceptance` tells a reviewer what accepting does to the
+    memories `{named}`; `verb` says what the incoming fact would do to them.
+    """
+
+    operation: Operation
+    ends_stored: bool = False
+    stores_incoming: bool = True
+    always_inherits_core: bool = False
+    link: LinkType | None = None
+    acceptance: str = "Accepting ends {named} in favour of this fact."
+    verb: str = "changes"
+
+    @property
+    def changes_stored(self) -> bool:
+        return self.operation is not Operation.ADD
+
+
+_EFFECTS = {
+    Relation.DUPLICATE: Effect(
+        operation=Operation.NOOP,
+        stores_incoming=False,
+        acceptance="Accepting confirms {named} and withdraws this fact, which says the same.",
+    ),
+    Relation.UPDATE: Effect(
+        operation=Operation.UPDATE,
+        ends_stored=True,
+        link=LinkType.CONTRADICTS,
+        verb="replaces",
+    ),
+    Relation.CONTRADICTION: Effect(
+        operation=Operation.UPDATE,
+        ends_stored=True,
+        always_inherits_core=True,
+        link=LinkType.CONTRADICTS,
+        verb="replaces",
+    ),
+    Relation.RETRACTION: Effect(
+        operation=Operation.DELETE,
+        ends_stored=True,
+        stores_incoming=False,
+        link=LinkType.CONTRADICTS,
+        acceptance="Accepting ends {named}.",
+        verb="ends",
+    ),
+    Relation.COMPLEMENT: Effect(
+        operation=Operation.MERGE,
+        acceptance="Accepting merges {named} and this fact into one.",
+        verb="completes",
+    ),
+    Relation.OVERLAP: Effect(operation=Operation.ADD, link=LinkType.RELATED_TO),
+    Relation.NONE: Effect(operation=Operation.ADD),
+}
+"""The one table of relations: a new relation is a member of `Relation` and a row here."""
+
+
+def describe_acceptance(relation: Relation, memory_ids: Iterable[UUID]) -> str:
+    """Return a sentence for a reviewer: what accepting the relation does to these memories."""
+    named = ", ".join(map(str, memory_ids))
+    return relation.effect.acceptance.format(named=named)
 
 
 class Judge(StrEnum):
@@ -64,10 +148,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """A relation to one stored memory, with confidence (0 to 1), the reason in a sentence, and who made it.
+    """A relation to one stored memory; `confidence` is between 0 and 1.
 
-    `findings` are the signals that fired, `vetoes` say why the two cannot be about the same thing. `flag`: plausible but
-    unproven; a person should look. `akin`: the two have something in common, so that a veto is worth keeping.
+    `findings` are the signals that fired. `vetoes` say why the two facts cannot be about the same
+    thing. `flag` marks a relation that is plausible but unproven, so that a person should look.
+    `akin`: the two facts have something in common, so that a veto is worth logging.
     """
 
     memory_id: UUID
@@ -83,7 +168,10 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class ModelCost:
-    """What asking a model took: which model, with which prompt; HTTP calls, tokens, milliseconds. `trouble`: why it was not used."""
+    """What a call of the model cost: HTTP calls, tokens and milliseconds.
+
+    `trouble` says why the model's answer was not used.
+    """
 
     model: str
     prompt_version: str
@@ -105,25 +193,72 @@ class Decision:
     findings: tuple[Finding, ...] = ()
 
     @classmethod
+    def certain(cls, relation: Relation, decided_by: Judge, reasoning: str) -> "Decision":
+        """Return a decision as rules and callers make it: with full confidence."""
+        return cls(relation, 1.0, decided_by, reasoning)
+
+    @classmethod
     def from_judgment(cls, judgment: Judgment) -> "Decision":
         return cls(
-            judgment.relation,
-            judgment.confidence,
-            judgment.decided_by,
-            judgment.reasoning,
-            judgment.findings,
+            relation=judgment.relation,
+            confidence=judgment.confidence,
+            decided_by=judgment.decided_by,
+            reasoning=judgment.reasoning,
+            findings=judgment.findings,
         )
 
 
-class Operation(StrEnum):
-    """What was done, as logged (DESIGN §1)."""
+# Two judgments whose confidences differ by no more than this are a tie.
+TIE = 0.05
 
-    ADD = "ADD"
-    UPDATE = "UPDATE"
-    DELETE = "DELETE"
-    MERGE = "MERGE"
-    SUPERSEDE = "SUPERSEDE"
-    NOOP = "NOOP"
-    AMEND = "AMEND"
-    REVERT = "REVERT"
-    ERASE = "ERASE"
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The operation that judgments lead to.
+
+    `acts_on`: the judgments that the operation carries out, the surest first. `flagged`: the
+    judgments that a person should look at.
+    """
+
+    operation: Operation
+    acts_on: tuple[Judgment, ...] = ()
+    flagged: tuple[Judgment, ...] = ()
+
+
+def decide_operation(judgments: Sequence[Judgment], is_sure: Callable[[Judgment], bool]) -> Choice:
+    """Return the operation that the most confident judgment leads to.
+
+    `is_sure` says whether a judgment is confident enough for its judge. If two sure judgments tie
+    and lead to different operations, they stop each other: the fact is added, and both are flagged.
+    """
+    sure: list[Judgment] = []
+    flagged: list[Judgment] = []
+    for judgment in judgments:
+        effect = judgment.relation.effect
+        if not effect.changes_stored:
+            continue
+        if is_sure(judgment) and not judgment.flag:
+            sure.append(judgment)
+        elif effect.ends_stored:
+            flagged.append(judgment)
+    if not sure:
+        return Choice(Operation.ADD, flagged=tuple(flagged))
+    sure.sort(key=lambda judgment: -judgment.confidence)
+    return _choose_among_sure(sure, flagged)
+
+
+def _choose_among_sure(sure: Sequence[Judgment], flagged: Sequence[Judgment]) -> Choice:
+    """Return what the surest judgment leads to, unless a rival ties with it."""
+    best = sure[0]
+    effect = best.relation.effect
+    agreeing: list[Judgment] = []
+    rivals: list[Judgment] = []
+    for judgment in sure:
+        if judgment.relation.effect.operation is effect.operation:
+            agreeing.append(judgment)
+        elif best.confidence - judgment.confidence <= TIE:
+            rivals.append(judgment)
+    if rivals:
+        return Choice(Operation.ADD, flagged=(best, *rivals, *flagged))
+    acts_on = agreeing if effect.ends_stored else agreeing[:1]
+    return Choice(effect.operation, tuple(acts_on), tuple(flagged))

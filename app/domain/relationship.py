@@ -1,4 +1,4 @@
-"""Links: how two memories are tied, besides being versions of one fact."""
+"""Relationships: links between memories that are not versions of one fact."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,11 @@ from uuid import UUID
 
 
 class LinkType(StrEnum):
-    """What the source is to the target (docs/relationships.md). A link of any type ends nothing."""
+    """What the source is to the target (docs/relationships.md). A link of any type ends nothing.
+
+    A new type is a member here and, if it binds, an entry of `BINDING`; the database needs a
+    migration for its CHECK.
+    """
 
     REFERENCES = "references"
     CONTRADICTS = "contradicts"
@@ -28,7 +32,7 @@ BINDING = (
     LinkType.ENABLES,
     LinkType.REFERENCES,
 )
-"""The types by which a memory rests on another: when one end of such a link ends, the other is stale."""
+"""The types by which a memory rests on another: if one end of such a link ends, the other end is stale."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,8 @@
-"""From judgments to a plan, for facts that no slot and no equal text decides. What judges may cause is bounded here:
-constraints never end, lower trust never ends higher, at most `max_closures` end; the rest becomes a review."""
+"""From judgments to a plan, for facts that neither their slot nor an equal text decides.
+
+What judges may cause is bounded here: they never end a constraint, lower trust never ends higher,
+and at most `max_closures` memories end. Everything beyond these bounds becomes a review.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,110 +10,128 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.chains import Chains
-from app.domain.decide import Choice, decide_operation, operation_of
 from app.domain.errors import InvalidFact
 from app.domain.fact import Fact, Kind, StoredFact
 from app.domain.policy import Policy
-from app.domain.relation import Decision, Judge, Judgment, Operation, Relation
+from app.domain.relation import (
+    Choice,
+    Decision,
+    Judge,
+    Judgment,
+    Operation,
+    Relation,
+    decide_operation,
+    describe_acceptance,
+)
 from app.domain.relationship import LinkType, Relationship
 from app.domain.text import fold
 from app.domain.version import Version
 from app.planning.building_blocks import (
+    Placement,
     build_version,
     check_decision,
     check_end,
     extend_lifespan,
+    inherit_from_ended,
     plan_addition,
     plan_replacement,
     rewrite_chains,
 )
-from app.planning.plan import Insertion, Plan, Review, ReviewSource
+from app.planning.plan import IncomingFact, Insertion, Plan, PreparedMerge, Review, ReviewSource
 
 MAX_LINKS = 3
 
-
-@dataclass(frozen=True, slots=True)
-class PreparedMerge:
-    """A merge prepared before the lock: the stored memory, the united fact, and the ids of the merged one and of the incoming one."""
-
-    stored_id: UUID
-    fact: StoredFact
-    new_id: UUID
+# A judgment that is not carried out, and why a person should look at it.
+OpenJudgment = tuple[ReviewSource, Judgment]
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
-    """One fact to be planned, with all that its plan depends on."""
+class StoreCase:
+    """One fact to be stored, with everything that its plan depends on."""
 
-    fact: Fact
-    picture: Chains
+    incoming: IncomingFact
+    chains: Chains
     policy: Policy
     start: datetime
     now: datetime
-    new_id: UUID
+
+    @property
+    def fact(self) -> Fact:
+        return self.incoming.fact
+
+    @property
+    def new_id(self) -> UUID:
+        return self.incoming.new_id
+
+    @property
+    def trust(self) -> int:
+        return StoredFact.from_fact(self.fact).trust
+
+    def place_in(self, chain_id: UUID) -> Placement:
+        """Return the fact's place in this chain."""
+        return Placement(self.new_id, chain_id, self.start, self.now)
+
+    def place_in_new_chain(self) -> Placement:
+        """Return the fact's place in a chain of its own."""
+        return self.place_in(self.new_id)
+
+    def get_judged(self, judgment: Judgment) -> Version:
+        """Return the version that the judgment is about."""
+        return self.chains.get_version(judgment.memory_id)
+
+    def holds_at_start(self, judgment: Judgment) -> bool:
+        """Return True if the judged version holds when the fact begins."""
+        return self.get_judged(judgment).belief.holds_at(self.start)
 
 
-def plan_classified(
-    fact: Fact,
-    picture: Chains,
-    judgments: Sequence[Judgment],
-    policy: Policy,
-    *,
-    merged: PreparedMerge | None,
-    start: datetime,
-    now: datetime,
-    new_id: UUID,
-    retracts: bool,
-) -> Plan:
-    """What the judges' word leads to; always a plan. `retracts`: the fact says that something ended, and is flagged if it ends nothing."""
-    case = _Case(fact, picture, policy, start, now, new_id)
-    usable = [
-        j
-        for j in judgments
-        if j.decided_by in (Judge.SIGNALS, Judge.MODEL) and _may_concern(fact, j.memory_id, picture)
-    ]
-    choice = decide_operation(usable, policy.is_sure)
-    plan = _plan_choice(case, choice, merged) if policy.allows_operation(choice.operation) else None
-    if plan is None:
-        kept = ReviewSource.FALLBACK if choice.acts_on else ReviewSource.LOW_CONFIDENCE
-        plan = _plan_separate_fact(
-            case, usable, (*choice.acts_on, *choice.flagged), kept, retracts=retracts
-        )
-    return plan
+def plan_classified(case: StoreCase) -> Plan:
+    """Plan what the judgments of signals and model lead to."""
+    usable = [j for j in case.incoming.judgments if _is_usable(case, j)]
+    choice = decide_operation(usable, case.policy.is_sure)
+    if case.policy.allows_operation(choice.operation):
+        plan = _plan_choice(case, choice)
+        if plan is not None:
+            return plan
+    source = ReviewSource.FALLBACK if choice.acts_on else ReviewSource.LOW_CONFIDENCE
+    return _plan_separate_fact(case, usable, (*choice.acts_on, *choice.flagged), source)
 
 
-def _may_concern(fact: Fact, memory_id: UUID, picture: Chains) -> bool:
-    """Whether the memory is there and the entities allow it: one that was given meets the same only, another's its name in the text."""
-    if not picture.has_version(memory_id):
+def _is_usable(case: StoreCase, judgment: Judgment) -> bool:
+    """Return True if a judge made it about a stored memory that may be about the same entity.
+
+    An entity given by the caller must match exactly. Without one the stored entity must be the
+    default or be named in the text.
+    """
+    if judgment.decided_by not in (Judge.SIGNALS, Judge.MODEL):
         return False
-    version = picture.get_version(memory_id)
-    if fact.entity is not None:
-        return fact.slot.entity == version.slot.entity
-    return version.slot.entity == fact.slot.entity or version.slot.entity in fold(fact.content)
+    if not case.chains.has_version(judgment.memory_id):
+        return False
+    entity = case.get_judged(judgment).slot.entity
+    if entity == case.fact.slot.entity:
+        return True
+    return case.fact.entity is None and entity in fold(case.fact.content)
 
 
-def _plan_choice(
-    case: _Case, choice: Choice[Judgment], merged: PreparedMerge | None
-) -> Plan | None:
+def _plan_choice(case: StoreCase, choice: Choice) -> Plan | None:
     match choice.operation:
         case Operation.NOOP:
             return _plan_duplicate(case, choice.acts_on[0])
         case Operation.MERGE:
-            return _plan_merge(case, choice.acts_on[0], merged)
+            return _plan_merge(case, choice.acts_on[0])
         case Operation.UPDATE | Operation.DELETE:
             return _plan_ends(case, choice)
         case _:
             return None
 
 
-def _plan_duplicate(case: _Case, judgment: Judgment) -> Plan | None:
-    version = case.picture.get_version(judgment.memory_id)
+def _plan_duplicate(case: StoreCase, judgment: Judgment) -> Plan | None:
+    version = case.get_judged(judgment)
     if not version.belief.holds_at(case.start) or _is_more_specific(case.fact, version):
         return None
     known = Plan(
-        Operation.NOOP,
-        case.now,
-        Decision.from_judgment(judgment),
+        operation=Operation.NOOP,
+        now=case.now,
+        decision=Decision.from_judgment(judgment),
         target=version.id,
         reinforced=version.id,
     )
@@ -118,45 +139,57 @@ def _plan_duplicate(case: _Case, judgment: Judgment) -> Plan | None:
 
 
 def _is_more_specific(fact: Fact, version: Version) -> bool:
-    """Whether the fact says something beside its text that the stored one does not: then it is no duplicate."""
-    said_kind = fact.kind not in (None, Kind.FACT, version.kind)
-    said_slot = fact.key is not None and fact.slot.key != version.slot.key
-    said_end = fact.valid_until is not None and fact.valid_until != version.belief.said_until
-    return said_kind or said_slot or said_end
+    """Return True if the fact states a kind, a slot or an end that the version does not have."""
+    has_other_kind = fact.kind not in (None, Kind.FACT, version.kind)
+    has_other_key = fact.key is not None and fact.slot.key != version.slot.key
+    has_other_end = fact.valid_until is not None and fact.valid_until != version.belief.said_until
+    return has_other_kind or has_other_key or has_other_end
 
 
-def _plan_ends(case: _Case, choice: Choice[Judgment]) -> Plan | None:
-    """Ends what may be ended; what may not becomes a review. None where nothing may."""
-    plan: Plan | None = None
+# --- ends --------------------------------------------------------------------------------------
+
+
+def _plan_ends(case: StoreCase, choice: Choice) -> Plan | None:
+    """End the memories that may be ended and leave a review for the others.
+
+    Return None if there is neither.
+    """
     allowed, refused = _split_by_limits(case, choice.acts_on)
-    late = [j for j in choice.acts_on if _begins_later(case, j)]
-    if allowed:
-        plan = (
-            _plan_retraction(case, allowed)
-            if choice.operation is Operation.DELETE
-            else _plan_update(case, allowed)
-        )
-    elif late and choice.operation is Operation.UPDATE and not refused:
-        plan = _plan_late_arrival(case, late[0])
-    asking = [*refused, *_list_unsure_ends(case, choice)]
-    if plan is None:
-        return _plan_refusal(case, choice, asking) if refused else None
-    return replace(plan, review=_build_follow_up_review(case, plan, asking))
+    plan = _plan_allowed_ends(case, choice, allowed)
+    if plan is None and not refused:
+        plan = _plan_late_arrival(case, choice)
+    open_judgments = [*refused, *_list_unsure_ends(case, choice)]
+    if plan is not None:
+        return plan.with_review(_build_follow_up_review(case, plan, open_judgments))
+    if refused:
+        return _plan_refusal(case, choice, refused[0][0], open_judgments)
+    return None
+
+
+def _plan_allowed_ends(case: StoreCase, choice: Choice, allowed: Sequence[Judgment]) -> Plan | None:
+    if not allowed:
+        return None
+    if choice.operation is Operation.DELETE:
+        return _plan_retraction(case, allowed)
+    return _plan_update(case, allowed)
 
 
 def _split_by_limits(
-    case: _Case, judgments: Sequence[Judgment]
-) -> tuple[list[Judgment], list[tuple[ReviewSource, Judgment]]]:
-    """Which judgments may be acted on, surest first, and which may not, with the reason. What does not hold then is in neither."""
+    case: StoreCase, judgments: Sequence[Judgment]
+) -> tuple[list[Judgment], list[OpenJudgment]]:
+    """Return the judgments that may be acted on, surest first, and the ones that may not.
+
+    Judgments about versions that do not hold when the fact begins are in neither list.
+    """
     allowed: list[Judgment] = []
-    refused: list[tuple[ReviewSource, Judgment]] = []
+    refused: list[OpenJudgment] = []
     for judgment in judgments:
-        version = case.picture.get_version(judgment.memory_id)
-        if not version.belief.holds_at(case.start):
+        if not case.holds_at_start(judgment):
             continue
+        version = case.get_judged(judgment)
         if version.kind is Kind.CONSTRAINT:
             refused.append((ReviewSource.CONSTRAINT, judgment))
-        elif _resolve_trust(case.fact) < version.trust:
+        elif case.trust < version.trust:
             refused.append((ReviewSource.TRUST, judgment))
         elif len(allowed) >= case.policy.max_closures:
             refused.append((ReviewSource.CAP, judgment))
@@ -165,53 +198,45 @@ def _split_by_limits(
     return allowed, refused
 
 
-def _list_unsure_ends(case: _Case, choice: Choice[Judgment]) -> list[tuple[ReviewSource, Judgment]]:
-    """What would end too, were its judge surer: what leads to another operation cannot be accepted together with this one."""
-    alike = (j for j in choice.flagged if operation_of(j.relation) is choice.operation)
-    holding = (
-        j for j in alike if case.picture.get_version(j.memory_id).belief.holds_at(case.start)
-    )
-    return [(_choose_review_source(case, j, ReviewSource.LOW_CONFIDENCE), j) for j in holding]
+def _list_unsure_ends(case: StoreCase, choice: Choice) -> list[OpenJudgment]:
+    """Return the flagged judgments that propose the same operation; they go to review.
+
+    Judgments that propose another operation could not be accepted together with this plan.
+    """
+    unsure: list[OpenJudgment] = []
+    for judgment in choice.flagged:
+        proposes_same = judgment.relation.effect.operation is choice.operation
+        if proposes_same and case.holds_at_start(judgment):
+            source = _choose_review_source(case, judgment, ReviewSource.LOW_CONFIDENCE)
+            unsure.append((source, judgment))
+    return unsure
 
 
-def _resolve_trust(fact: Fact) -> int:
-    return StoredFact.from_fact(fact).trust
+def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
+    """Plan the fact as the next version in the chain of the surest judgment.
 
-
-def _begins_later(case: _Case, judgment: Judgment) -> bool:
-    belief = case.picture.get_version(judgment.memory_id).belief
-    return not belief.void and belief.valid_from > case.start
-
-
-def _plan_update(case: _Case, allowed: Sequence[Judgment]) -> Plan:
-    """The fact joins the chain of the surest; the others end where it starts."""
-    ended = [case.picture.get_version(j.memory_id) for j in allowed]
+    The memories in other chains end where the fact starts.
+    """
+    ended = [case.get_judged(judgment) for judgment in allowed]
     first = ended[0]
-    apart = (
-        case.fact.kind is Kind.CONSTRAINT
-    )  # a constraint keeps a chain of its own, or the slot's next value would end it
-    chain_id = case.new_id if apart else first.chain_id
-    others = [
-        v.replace_claims(retracted_at=case.start, ended_by=case.new_id)
-        for v in ended
-        if v.chain_id != chain_id
+    fact, placement = _inherit_place(first, case.fact), case.place_in(first.chain_id)
+    if case.fact.kind is Kind.CONSTRAINT:
+        # In the slot's chain, the slot's next value would end the constraint.
+        fact, placement = case.fact, case.place_in_new_chain()
+    claims = [
+        version.replace_claims(retracted_at=case.start, ended_by=case.new_id)
+        for version in ended
+        if version.chain_id != placement.chain_id
     ]
-    return plan_replacement(
-        case.fact if apart else _inherit_place(first, case.fact),
-        case.picture,
-        case.policy,
-        decision=Decision.from_judgment(allowed[0]),
-        ended=ended,
-        claims=others,
-        chain_id=chain_id,
-        start=case.start,
-        now=case.now,
-        new_id=case.new_id,
+    decision = Decision.from_judgment(allowed[0])
+    stored = inherit_from_ended(
+        fact, ended, decision.relation, case.policy, corrects=case.incoming.corrects
     )
+    return plan_replacement(stored, placement, case.chains, decision, ended=ended, claims=claims)
 
 
 def _inherit_place(first: Version, fact: Fact) -> Fact:
-    """A successor takes the place of what it replaces: its slot and kind, where no other ones are said."""
+    """Return the fact with the slot and kind of the version it replaces, unless it states others."""
     if fact.key is not None or (fact.category and fact.slot.category != first.slot.category):
         return fact
     return replace(
@@ -224,210 +249,234 @@ def _inherit_place(first: Version, fact: Fact) -> Fact:
     )
 
 
-def _plan_late_arrival(case: _Case, judgment: Judgment) -> Plan | None:
-    """Told late: what it would replace began after it, so it takes its place before that in the chain."""
-    later = case.picture.get_version(judgment.memory_id)
-    chain = case.picture.find_chain(later.chain_id)
-    if case.fact.kind is Kind.CONSTRAINT or any(
-        v.kind is Kind.CONSTRAINT or v.trust > _resolve_trust(case.fact) for v in chain
-    ):
+def _plan_late_arrival(case: StoreCase, choice: Choice) -> Plan | None:
+    """Plan a fact that became known late: what it would replace begins after it.
+
+    The fact takes its place before that version in the chain. Return None if there is no such
+    version, or if its chain holds a constraint or a version of higher trust.
+    """
+    later = [j for j in choice.acts_on if _begins_later(case, j)]
+    if not later or choice.operation is not Operation.UPDATE:
         return None
-    fact = _inherit_place(later, case.fact)
-    plan = plan_addition(
-        fact,
-        case.picture,
-        new_id=case.new_id,
-        chain_id=later.chain_id,
-        start=case.start,
-        now=case.now,
-    )
-    reason = f"Told late, before what it would replace: {judgment.reasoning}"
-    return replace(plan, decision=replace(Decision.from_judgment(judgment), reasoning=reason))
+    judgment = later[0]
+    version = case.get_judged(judgment)
+    chain = case.chains.find_chain(version.chain_id)
+    is_protected = any(v.kind is Kind.CONSTRAINT or v.trust > case.trust for v in chain)
+    if case.fact.kind is Kind.CONSTRAINT or is_protected:
+        return None
+    fact = _inherit_place(version, case.fact)
+    plan = plan_addition(fact, case.place_in(version.chain_id), case.chains)
+    reasoning = f"Told late, before what it would replace: {judgment.reasoning}"
+    return plan.with_decision(Decision.from_judgment(judgment)).with_reasoning(reasoning)
 
 
-def _plan_retraction(case: _Case, allowed: Sequence[Judgment]) -> Plan:
-    claims = [
-        case.picture.get_version(j.memory_id).replace_claims(retracted_at=case.start)
-        for j in allowed
-    ]
-    _, changed = rewrite_chains(case.picture, case.now, claims)
-    ended = tuple(v.id for v in claims)
+def _begins_later(case: StoreCase, judgment: Judgment) -> bool:
+    belief = case.get_judged(judgment).belief
+    return not belief.void and belief.valid_from > case.start
+
+
+def _plan_retraction(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
+    claims = [case.get_judged(j).replace_claims(retracted_at=case.start) for j in allowed]
+    _, changed = rewrite_chains(case.chains, case.now, claims)
     return Plan(
-        Operation.DELETE,
-        case.now,
-        Decision.from_judgment(allowed[0]),
-        superseded=ended,
+        operation=Operation.DELETE,
+        now=case.now,
+        decision=Decision.from_judgment(allowed[0]),
+        superseded=tuple(claim.id for claim in claims),
         changed=changed,
     )
 
 
-def _plan_merge(case: _Case, judgment: Judgment, merged: PreparedMerge | None) -> Plan | None:
-    """One memory out of two (DESIGN §2): the incoming one is stored too, and both end where the merged one starts."""
-    version = case.picture.get_version(judgment.memory_id)
-    start = max(case.start, version.belief.valid_from)
-    fits = merged is not None and merged.stored_id == version.id and version.belief.holds_at(start)
-    ends = case.fact.valid_until is not None or version.belief.said_until is not None
-    bound = Kind.CONSTRAINT in (version.kind, case.fact.kind)
-    if (
-        merged is None
-        or not fits
-        or ends
-        or bound
-        or _resolve_trust(case.fact) < version.trust
-        or not _is_sound(merged.fact)
-    ):
+# --- merges ------------------------------------------------------------------------------------
+
+
+def _plan_merge(case: StoreCase, judgment: Judgment) -> Plan | None:
+    """Plan one memory out of two (DESIGN §2).
+
+    The incoming fact is stored too, and both end where the merged memory starts. Return None if
+    the prepared merge does not fit what is stored now.
+    """
+    merged, version = case.incoming.merged, case.get_judged(judgment)
+    if merged is None or not _can_merge(case, merged, version):
         return None
     check_end(case.start, case.fact.valid_until)
+    start = max(case.start, version.belief.valid_from)
     source = StoredFact.from_fact(case.fact)
-    kept = build_version(
-        source, new_id=case.new_id, chain_id=case.new_id, start=case.start, now=case.now
+    source_version = build_version(source, case.place_in_new_chain()).replace_claims(
+        retracted_at=start, ended_by=merged.new_id, merged=True
     )
-    kept = kept.replace_claims(retracted_at=start, ended_by=merged.new_id, merged=True)
-    united = build_version(
-        merged.fact, new_id=merged.new_id, chain_id=version.chain_id, start=start, now=case.now
-    )
-    inserted_source, _ = rewrite_chains(case.picture, case.now, [kept], source)
+    merged_placement = Placement(merged.new_id, version.chain_id, start, case.now)
+    merged_version = build_version(merged.fact, merged_placement)
+    inserted_source, _ = rewrite_chains(case.chains, case.now, [source_version], source)
     inserted, changed = rewrite_chains(
-        case.picture, case.now, [version.replace_claims(merged=True), united], merged.fact
+        case.chains, case.now, [version.replace_claims(merged=True), merged_version], merged.fact
     )
     return Plan(
-        Operation.MERGE,
-        case.now,
-        Decision.from_judgment(judgment),
+        operation=Operation.MERGE,
+        now=case.now,
+        decision=Decision.from_judgment(judgment),
         target=merged.new_id,
         superseded=(version.id,),
         inserted=(*inserted, *(Insertion(source, i.version) for i in inserted_source)),
         changed=changed,
-        links=tuple(
-            Relationship(i, merged.new_id, LinkType.MERGED_INTO) for i in (version.id, case.new_id)
-        ),
+        links=link_merged(merged, version.id, case.new_id),
     )
 
 
-def _is_sound(united: StoredFact) -> bool:
-    """Whether the details of both make sense in the kind of one: a decision wants its own to be of certain types."""
+def _can_merge(case: StoreCase, merged: PreparedMerge, version: Version) -> bool:
+    """Return True if both hold without a stated end, neither is protected, and the union is valid."""
+    start = max(case.start, version.belief.valid_from)
+    fits = merged.stored_id == version.id and version.belief.holds_at(start)
+    has_end = case.fact.valid_until is not None or version.belief.said_until is not None
+    is_protected = Kind.CONSTRAINT in (version.kind, case.fact.kind) or case.trust < version.trust
+    return fits and not has_end and not is_protected and _has_valid_details(merged.fact)
+
+
+def _has_valid_details(merged: StoredFact) -> bool:
+    """Return True if the united details fit the kind: a decision wants certain types."""
     try:
-        if united.kind is Kind.DECISION:
-            check_decision(united.details)
+        if merged.kind is Kind.DECISION:
+            check_decision(merged.details)
     except InvalidFact:
         return False
     return True
 
 
+def link_merged(merged: PreparedMerge, *source_ids: UUID) -> tuple[Relationship, ...]:
+    """Return the links from the sources of a merge to the merged memory."""
+    return tuple(
+        Relationship(source_id, merged.new_id, LinkType.MERGED_INTO) for source_id in source_ids
+    )
+
+
+# --- separate facts and reviews ----------------------------------------------------------------
+
+
 def mark_for_another_look(plan: Plan, look_again: str | None, policy: Policy) -> Plan:
-    """The plan of a fact whose judges failed or whose candidates moved: marked for another look, and reviewed where the policy says so."""
+    """Mark the plan of a fact whose judges failed or whose candidates moved.
+
+    A sweep looks at the fact again. The plan also leaves a review if the policy says so.
+    """
     if look_again is None or not plan.inserted:
         return plan
-    review = plan.review
-    if review is None and policy.fallback == "review":
-        sentence = f"Its judges gave no answer ({look_again}); accepting keeps it as it is."
-        review = Review(ReviewSource.FALLBACK, Relation.NONE, sentence, (), ())
-    return replace(plan, look_again=look_again, review=review)
-
-
-# --- stored beside -----------------------------------------------------------------------------------------------------
+    if plan.review is None and policy.fallback == "review":
+        review = Review(
+            source=ReviewSource.FALLBACK,
+            relation=Relation.NONE,
+            sentence=f"Its judges gave no answer ({look_again}); accepting keeps it as it is.",
+            judgments=(),
+            relied_on=(),
+        )
+        plan = plan.with_review(review)
+    return plan.with_look_again(look_again)
 
 
 def _plan_separate_fact(
-    case: _Case,
+    case: StoreCase,
     judgments: Sequence[Judgment],
     proposed: Sequence[Judgment],
     source: ReviewSource,
-    *,
-    retracts: bool,
 ) -> Plan:
-    """Stored as a fact of its own, linked to what it overlaps; what was proposed and not done waits for a person."""
-    plan = plan_addition(
-        case.fact,
-        case.picture,
-        new_id=case.new_id,
-        chain_id=case.new_id,
-        start=case.start,
-        now=case.now,
-    )
-    retiring = [
-        j
-        for j in proposed
-        if j.relation.retires and not case.picture.get_version(j.memory_id).belief.void
-    ]
-    review = _build_review(case, [(_choose_review_source(case, j, source), j) for j in retiring])
-    if review is None and retracts:
-        review = Review(
-            ReviewSource.LOW_CONFIDENCE,
-            Relation.RETRACTION,
-            "It says that something ended, but nothing stored matches.",
-            (),
-            (),
-        )
-    decision = plan.decision
-    if review is not None and review.judgments:
-        sure = max(review.judgments, key=lambda j: j.confidence)
-        decision = Decision(
-            Relation.NONE,
-            sure.confidence,
-            Judge.FALLBACK,
-            f"Stored beside, for review: {sure.reasoning}",
-            sure.findings,
-        )
-    elif overlaps := [j for j in judgments if j.relation is Relation.OVERLAP]:
-        decision = replace(
-            Decision.from_judgment(overlaps[0]), reasoning="Related, but nothing changes."
-        )
-    return replace(
-        plan,
-        decision=decision,
-        review=review,
-        links=_build_relationships(case, judgments, retiring),
+    """Store the fact in a chain of its own and link it to what it overlaps.
+
+    The proposed ends wait for a person.
+    """
+    plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
+    ends = [j for j in proposed if _is_possible_end(case, j)]
+    review = _build_review(case, [(_choose_review_source(case, j, source), j) for j in ends])
+    if review is not None:
+        plan = plan.with_decision(_decide_to_ask(review)).with_review(review)
+        return plan.with_links(_build_relationships(case, judgments, ends))
+    if overlaps := [j for j in judgments if j.relation is Relation.OVERLAP]:
+        plan = plan.with_decision(Decision.from_judgment(overlaps[0]))
+        plan = plan.with_reasoning("Related, but nothing changes.")
+    if case.incoming.retracts:
+        plan = plan.with_review(_build_unmatched_end_review())
+    return plan.with_links(_build_relationships(case, judgments, ends))
+
+
+def _is_possible_end(case: StoreCase, judgment: Judgment) -> bool:
+    is_withdrawn = case.get_judged(judgment).belief.void
+    return judgment.relation.effect.ends_stored and not is_withdrawn
+
+
+def _decide_to_ask(review: Review) -> Decision:
+    """Return the decision to store a fact apart because a person should look at the review."""
+    surest = max(review.judgments, key=lambda judgment: judgment.confidence)
+    return Decision(
+        relation=Relation.NONE,
+        confidence=surest.confidence,
+        decided_by=Judge.FALLBACK,
+        reasoning=f"Stored beside, for review: {surest.reasoning}",
+        findings=surest.findings,
     )
 
 
-def _choose_review_source(case: _Case, judgment: Judgment, otherwise: ReviewSource) -> ReviewSource:
-    return (
-        ReviewSource.CONSTRAINT
-        if case.picture.get_version(judgment.memory_id).kind is Kind.CONSTRAINT
-        else otherwise
+def _build_unmatched_end_review() -> Review:
+    return Review(
+        source=ReviewSource.LOW_CONFIDENCE,
+        relation=Relation.RETRACTION,
+        sentence="It says that something ended, but nothing stored matches.",
+        judgments=(),
+        relied_on=(),
     )
+
+
+def _choose_review_source(
+    case: StoreCase, judgment: Judgment, otherwise: ReviewSource
+) -> ReviewSource:
+    is_constraint = case.get_judged(judgment).kind is Kind.CONSTRAINT
+    return ReviewSource.CONSTRAINT if is_constraint else otherwise
 
 
 def _build_relationships(
-    case: _Case, judgments: Sequence[Judgment], retiring: Sequence[Judgment]
-) -> tuple[Relationship, ...]:
-    overlapping = [j for j in judgments if j.relation is Relation.OVERLAP][:MAX_LINKS]
-    against = [Relationship(case.new_id, j.memory_id, LinkType.CONTRADICTS) for j in retiring]
-    return (
-        *against,
-        *(Relationship(case.new_id, j.memory_id, LinkType.RELATED_TO) for j in overlapping),
-    )
+    case: StoreCase, judgments: Sequence[Judgment], ends: Sequence[Judgment]
+) -> list[Relationship]:
+    """Return the links of a separate fact: to what it may end, and to the nearest it overlaps."""
+    overlaps = [j for j in judgments if j.relation is Relation.OVERLAP][:MAX_LINKS]
+    links: list[Relationship] = []
+    for judgment in (*ends, *overlaps):
+        if link := judgment.relation.effect.link:
+            links.append(Relationship(case.new_id, judgment.memory_id, link))
+    return links
 
 
 def _plan_refusal(
-    case: _Case, choice: Choice[Judgment], refused: Sequence[tuple[ReviewSource, Judgment]]
+    case: StoreCase,
+    choice: Choice,
+    source: ReviewSource,
+    open_judgments: Sequence[OpenJudgment],
 ) -> Plan:
-    plan = _plan_separate_fact(case, (), choice.acts_on, refused[0][0], retracts=False)
-    return replace(plan, review=_build_review(case, refused))
+    """Store the fact apart because nothing may be ended; the review names every open judgment."""
+    plan = _plan_separate_fact(case, (), choice.acts_on, source)
+    return plan.with_review(_build_review(case, open_judgments))
 
 
 def _build_follow_up_review(
-    case: _Case, plan: Plan, asking: Sequence[tuple[ReviewSource, Judgment]]
+    case: StoreCase, plan: Plan, open_judgments: Sequence[OpenJudgment]
 ) -> Review | None:
-    """The review of what the plan leaves undone. Where it stores no fact, nothing else would tell when that is to end."""
-    review = _build_review(case, asking)
-    return (
-        replace(review, said={"retracted_at": case.start})
-        if review and not plan.inserted
-        else review
-    )
+    """Build the review for what this plan leaves undone.
+
+    If the plan stores no fact, the review itself records the end time.
+    """
+    review = _build_review(case, open_judgments)
+    if review is None or plan.inserted:
+        return review
+    return replace(review, said={"retracted_at": case.start})
 
 
-def _build_review(case: _Case, refused: Sequence[tuple[ReviewSource, Judgment]]) -> Review | None:
-    if not refused:
+def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Review | None:
+    """Build the review of these ends; None if there are none."""
+    if not open_judgments:
         return None
-    judgments = tuple(j for _, j in refused)
-    relied_on = tuple(
-        (j.memory_id, case.picture.get_version(j.memory_id).revision) for j in judgments
+    source = open_judgments[0][0]
+    judgments = tuple(judgment for _, judgment in open_judgments)
+    relation = judgments[0].relation
+    memory_ids = [judgment.memory_id for judgment in judgments]
+    return Review(
+        source=source,
+        relation=relation,
+        sentence=describe_acceptance(relation, memory_ids),
+        judgments=judgments,
+        relied_on=tuple((i, case.chains.get_version(i).revision) for i in memory_ids),
     )
-    named = ", ".join(str(j.memory_id) for j in judgments)
-    ends = f"Accepting ends {named}" + (
-        "." if judgments[0].relation is Relation.RETRACTION else " in favour of this fact."
-    )
-    return Review(refused[0][0], judgments[0].relation, ends, judgments, relied_on)

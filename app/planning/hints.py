@@ -1,6 +1,7 @@
-"""What an agent should know before it acts on a fact: that its slot keeps changing, or that a person or a constraint stands against it.
+"""Hints: what an agent should know before it acts on a fact.
 
-Hints name memories and quote nothing, so that no text outlives its erasure in them.
+A hint warns that a slot keeps changing, or that a constraint or a person's earlier decision speaks
+against the fact. Hints name memories and quote nothing, so that no text outlives its erasure in them.
 """
 
 from collections import defaultdict
@@ -42,8 +43,10 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class ValueStep:
-    """One value in a line of values: since when it is true, since when that start is asserted, since when it is known. `value` is a hash;
-    of what was erased, something like nothing else."""
+    """One value in a line of values: the start of its truth, of that assertion, and of its storage.
+
+    `value` is a hash; an erased version uses its own id, so it equals no other.
+    """
 
     memory_id: UUID
     valid_from: datetime
@@ -55,17 +58,17 @@ class ValueStep:
     def from_version(cls, version: Version) -> "ValueStep":
         value = version.id.bytes if version.erased_at else version.value_hash or version.folded_hash
         return cls(
-            version.id,
-            version.belief.valid_from,
-            version.belief.asserted_at,
-            version.created_at,
-            value,
+            memory_id=version.id,
+            valid_from=version.belief.valid_from,
+            asserted_at=version.belief.asserted_at,
+            created_at=version.created_at,
+            value=value,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedStep:
-    """A step with its chain, and the digest of its slot where that holds one value at a time."""
+    """A step with its chain; `slot` is the digest of its slot if that holds one value at a time."""
 
     step: ValueStep
     chain_id: UUID
@@ -74,7 +77,11 @@ class PlacedStep:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A proposal that a person rejected: of which relation, about which memories, and what it wanted to store."""
+    """A proposal that a person rejected.
+
+    `about` are the memories it would have changed, `memory_id` is one of them; the hashes are of the
+    fact that it wanted to store.
+    """
 
     relation: Relation
     decided_at: datetime | None
@@ -84,32 +91,38 @@ class Rejection:
     slot_hash: bytes | None
 
 
-# --- a line of values --------------------------------------------------------------------------------------------------
+# --- lines of values ---------------------------------------------------------------------------
 
 
 def find_line_hints(steps: Iterable[ValueStep], at: datetime) -> list[Hint]:
-    """What the values of one slot or chain, as known at `at`, warn of. Withdrawn versions are to be left out."""
-    line = sorted(
-        (s for s in steps if s.created_at <= at), key=lambda s: (s.valid_from, s.asserted_at)
-    )
-    return [hint for hint in (_find_unstable_slot(line, at), _find_flip_flop(line)) if hint]
+    """Return the hints about the values of one slot or chain, as known at `at`.
+
+    The caller must leave out withdrawn versions.
+    """
+    line = [step for step in steps if step.created_at <= at]
+    line.sort(key=lambda step: (step.valid_from, step.asserted_at))
+    hints = (_find_unstable_slot(line, at), _find_flip_flop(line))
+    return [hint for hint in hints if hint]
 
 
 def _find_unstable_slot(line: Sequence[ValueStep], at: datetime) -> Hint | None:
-    """Changes became known in the window and took effect in it or after: history that is told late makes nothing unstable."""
+    """Return a hint if the value changed often of late.
+
+    Only changes that became known in the window and took effect in it or later count: history that
+    becomes known late makes nothing unstable.
+    """
     since = at - timedelta(days=UNSTABLE_DAYS)
     changes = [run[0] for run in _group_repetitions(line)[1:]]
     recent = [step for step in changes if min(step.created_at, step.valid_from) > since]
     if len(recent) < UNSTABLE_CHANGES:
         return None
     sentence = f"changed {len(recent)} times in {UNSTABLE_DAYS} days: ask before acting on it"
-    return Hint(
-        HintName.UNSTABLE_SLOT, sentence, tuple(step.memory_id for step in recent[-MAX_NAMED:])
-    )
+    memory_ids = tuple(step.memory_id for step in recent[-MAX_NAMED:])
+    return Hint(HintName.UNSTABLE_SLOT, sentence, memory_ids)
 
 
 def _find_flip_flop(line: Sequence[ValueStep]) -> Hint | None:
-    """The last value is again the one before the last change: A, B, A."""
+    """Return a hint if the last value is again the one before the last change: A, B, A."""
     last = _group_repetitions(line)[-3:]
     if len(last) < 3 or last[0][0].value != last[2][0].value:
         return None
@@ -118,7 +131,7 @@ def _find_flip_flop(line: Sequence[ValueStep]) -> Hint | None:
 
 
 def _group_repetitions(line: Sequence[ValueStep]) -> list[list[ValueStep]]:
-    """The line without repetitions: neighbours of one value belong together."""
+    """Return the line in runs of neighbours that have the same value."""
     return [list(run) for _, run in groupby(line, key=lambda step: step.value)]
 
 
@@ -128,65 +141,63 @@ MIN_STEPS = 3  # fewer make neither a flip-flop nor an unstable slot
 def find_memory_hints(
     memories: Iterable[Memory], others: Iterable[PlacedStep], at: datetime
 ) -> dict[UUID, list[Hint]]:
-    """The hints of each of these memories that has any; `others` holds the versions of their chains and slots."""
+    """Return the hints of each of these memories that has any.
+
+    `others` holds the versions of their chains and slots.
+    """
     lines: dict[UUID | bytes, dict[UUID, ValueStep]] = defaultdict(dict)
     for other in others:
-        for line in (other.chain_id, other.slot):
-            if line is not None:
-                lines[line][other.step.memory_id] = other.step
-    hinted = {
-        m.id: lines[m.chain_id] | (lines[m.fact.slot.digest] if m.fact.one_value else {})
-        for m in memories
-    }
-    return {
-        memory_id: hints
-        for memory_id, steps in hinted.items()
-        if steps and (hints := find_line_hints(steps.values(), at))
-    }
+        lines[other.chain_id][other.step.memory_id] = other.step
+        if other.slot is not None:
+            lines[other.slot][other.step.memory_id] = other.step
+    hints_by_memory: dict[UUID, list[Hint]] = {}
+    for memory in memories:
+        steps = lines[memory.chain_id]
+        if memory.fact.one_value:
+            steps = steps | lines[memory.fact.slot.digest]
+        hints = find_line_hints(steps.values(), at)
+        if hints:
+            hints_by_memory[memory.id] = hints
+    return hints_by_memory
 
 
-# --- a plan ------------------------------------------------------------------------------------------------------------
+# --- plans -------------------------------------------------------------------------------------
 
 
-def find_plan_hints(plan: Plan, picture: Chains, rejected: Sequence[Rejection] = ()) -> list[Hint]:
-    """What speaks against acting on what was just written. The picture has absorbed the plan; `rejected` is what people rejected
-    about the memories of `asks_about`."""
-    steps = [
-        ValueStep.from_version(v) for v in _list_line_versions(plan, picture) if not v.belief.void
-    ]
-    found = [
-        *find_line_hints(steps, plan.now),
-        _find_constraint_conflict(plan, picture),
-        _find_similar_rejection(plan, picture, rejected),
-    ]
-    return [hint for hint in found if hint]
+def find_plan_hints(plan: Plan, chains: Chains, rejections: Sequence[Rejection] = ()) -> list[Hint]:
+    """Return what speaks against acting on what was just written.
+
+    The chains must have absorbed the plan. `rejections` are the reviews that people rejected about
+    the memories of `find_proposal_targets`.
+    """
+    versions = [v for v in _list_line_versions(plan, chains) if not v.belief.void]
+    hints = find_line_hints([ValueStep.from_version(v) for v in versions], plan.now)
+    conflict = _find_constraint_conflict(plan, chains)
+    rejection = _find_similar_rejection(plan, chains, rejections)
+    return [*hints, *(hint for hint in (conflict, rejection) if hint)]
 
 
-def _list_line_versions(plan: Plan, picture: Chains) -> Iterable[Version]:
-    """The versions of the slot or the chain that the plan is about."""
+def _list_line_versions(plan: Plan, chains: Chains) -> Iterable[Version]:
+    """Return the versions of the slot or the chain that the plan is about."""
     about = plan.target or next(iter(plan.superseded), None)
-    if about is None or not picture.has_version(about):
+    if about is None or not chains.has_version(about):
         return ()
-    version = picture.get_version(about)
-    chain = picture.find_chain(version.chain_id)
-    if not version.one_value:
-        return chain
-    return {
-        v.id: v for v in (*chain, *(v for v in picture.find_in_slot(version.slot) if v.one_value))
-    }.values()
+    version = chains.get_version(about)
+    line = {v.id: v for v in chains.find_chain(version.chain_id)}
+    if version.one_value:
+        line |= {v.id: v for v in chains.find_in_slot(version.slot) if v.one_value}
+    return line.values()
 
 
-def _find_constraint_conflict(plan: Plan, picture: Chains) -> Hint | None:
-    against = [
-        j.memory_id
-        for j in plan.judgments
-        if j.relation.retires and picture.has_version(j.memory_id)
-    ]
-    constraints = [
-        i
-        for i in dict.fromkeys(against)
-        if i != plan.target and _is_standing_constraint(picture.get_version(i))
-    ]
+def _find_constraint_conflict(plan: Plan, chains: Chains) -> Hint | None:
+    """Return a hint if the fact would end a constraint, which stays."""
+    constraints: dict[UUID, None] = {}
+    for judgment in plan.judgments:
+        memory_id = judgment.memory_id
+        if not judgment.relation.effect.ends_stored or memory_id == plan.target:
+            continue
+        if chains.has_version(memory_id) and _is_constraint(chains.get_version(memory_id)):
+            constraints[memory_id] = None
     if not constraints:
         return None
     named = ", ".join(map(str, constraints))
@@ -194,50 +205,61 @@ def _find_constraint_conflict(plan: Plan, picture: Chains) -> Hint | None:
     return Hint(HintName.CONFLICTS_WITH_CONSTRAINT, sentence, tuple(constraints))
 
 
-def _is_standing_constraint(version: Version) -> bool:
+def _is_constraint(version: Version) -> bool:
     return version.kind is Kind.CONSTRAINT and not version.belief.void
 
 
-def find_proposal_targets(plan: Plan, picture: Chains) -> frozenset[UUID]:
-    """The memories that the plan proposes something of or that judges made it change, with their chains: what a person may have
-    rejected before. Empty for plans that neither leave a review nor follow judges."""
-    named: Iterable[UUID] = ()
+def find_proposal_targets(plan: Plan, chains: Chains) -> frozenset[UUID]:
+    """Return the memories that the plan proposes to change or that judges made it change.
+
+    Their whole chains are included, because a person may have rejected a change of any version.
+    Empty for plans that neither leave a review nor follow judges.
+    """
+    targets: Iterable[UUID] = ()
     if plan.review:
-        named = [j.memory_id for j in plan.review.judgments]
+        targets = [judgment.memory_id for judgment in plan.review.judgments]
     elif plan.decision.decided_by in (Judge.SIGNALS, Judge.MODEL) and plan.operation in _CHANGING:
-        named = plan.superseded
-    chains = {picture.get_version(i).chain_id for i in named if picture.has_version(i)}
-    return frozenset(
-        v.id for chain_id in chains for v in picture.find_chain(chain_id) if v.id != plan.target
-    )
+        targets = plan.superseded
+    chain_ids = {chains.get_version(i).chain_id for i in targets if chains.has_version(i)}
+    memory_ids: set[UUID] = set()
+    for chain_id in chain_ids:
+        memory_ids.update(version.id for version in chains.find_chain(chain_id))
+    return frozenset(memory_ids - {plan.target})
 
 
 _CHANGING = (Operation.UPDATE, Operation.DELETE, Operation.MERGE)
 
 
 def _find_similar_rejection(
-    plan: Plan, picture: Chains, rejected: Sequence[Rejection]
+    plan: Plan, chains: Chains, rejections: Sequence[Rejection]
 ) -> Hint | None:
-    """The latest rejection of the same relation about the same memories, or of the same fact or slot."""
-    about = find_proposal_targets(plan, picture)
+    """Return a hint if a person rejected the same relation about the same memories or the same fact.
+
+    `rejections` begin with the latest.
+    """
+    about = find_proposal_targets(plan, chains)
     relation = plan.review.relation if plan.review else plan.decision.relation
-    before = [
-        r for r in rejected if r.relation is relation and _is_similar_rejection(r, plan, about)
+    similar = [
+        rejection
+        for rejection in rejections
+        if rejection.relation is relation and _is_similar_rejection(rejection, plan, about)
     ]
-    if not about or not before:
+    if not about or not similar:
         return None
-    latest = before[0]
+    latest = similar[0]
     on = f" on {latest.decided_at:%Y-%m-%d}" if latest.decided_at else ""
     sentence = f"a person rejected the like{on} ({relation.value}): ask before doing it again"
-    return Hint(
-        HintName.SIMILAR_REJECTED_BEFORE,
-        sentence,
-        tuple(r.memory_id for r in before[:MAX_NAMED] if r.memory_id),
-    )
+    memory_ids = tuple(r.memory_id for r in similar[:MAX_NAMED] if r.memory_id)
+    return Hint(HintName.SIMILAR_REJECTED_BEFORE, sentence, memory_ids)
 
 
-def _is_similar_rejection(rejected: Rejection, plan: Plan, about: frozenset[UUID]) -> bool:
+def _is_similar_rejection(rejection: Rejection, plan: Plan, about: frozenset[UUID]) -> bool:
+    """Return True if the rejected proposal had the same text, the same slot or a memory in common."""
+    if rejection.about & about:
+        return True
     fact = plan.incoming
-    same_text = fact is not None and rejected.fuzzy_hash == fact.fuzzy_hash
-    same_slot = fact is not None and fact.key is not None and rejected.slot_hash == fact.slot.digest
-    return same_text or same_slot or bool(rejected.about & about)
+    if fact is None:
+        return False
+    same_text = rejection.fuzzy_hash == fact.fuzzy_hash
+    same_slot = fact.key is not None and rejection.slot_hash == fact.slot.digest
+    return same_text or same_slot

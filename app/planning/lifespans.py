@@ -1,6 +1,6 @@
-"""What ends with a session or a project: the memories that were given that life, and no others."""
+"""What ends with a session or a project: the memories that have that lifespan, and no others."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -23,14 +23,16 @@ class NamedLifespan:
 
 
 def plan_lifespan_end(
-    memory_id: UUID, picture: Chains, *, now: datetime, at: datetime, ahead: bool, reason: str
+    memory_id: UUID, chains: Chains, *, now: datetime, at: datetime, ahead: bool, reason: str
 ) -> Plan | None:
-    """Ends a memory at `at`, where it holds; with `ahead`, withdraws one that has not begun by then. None where it stays as it is."""
-    belief = picture.get_version(memory_id).belief
+    """Plan that a memory that holds at `at` ends then.
+
+    With `ahead`, a memory that begins later is withdrawn. Return None if the memory does not
+    change.
+    """
+    belief = chains.get_version(memory_id).belief
     if belief.holds_at(at):
-        plan = plan_retract(memory_id, picture, now=now, at=at)
-    elif ahead and not belief.void and belief.valid_from > at:
-        plan = plan_retract(memory_id, picture, now=now, never_true=True)
-    else:
-        return None
-    return replace(plan, decision=replace(plan.decision, reasoning=reason))
+        return plan_retract(memory_id, chains, now=now, at=at).with_reasoning(reason)
+    if ahead and not belief.void and belief.valid_from > at:
+        return plan_retract(memory_id, chains, now=now, never_true=True).with_reasoning(reason)
+    return None

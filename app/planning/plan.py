@@ -1,6 +1,6 @@
-"""What a write will do, as a value, and the pieces that every kind of plan is made of. Pure: no clock, no I/O."""
+"""A plan: what a write will do, as a value."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -15,8 +15,37 @@ from app.domain.version import Memory, Version
 
 
 @dataclass(frozen=True, slots=True)
+class PreparedMerge:
+    """A merge prepared before the lock, because its text needs a vector.
+
+    `fact` unites the memory `stored_id` with the incoming fact; it will be stored under `new_id`.
+    """
+
+    stored_id: UUID
+    fact: StoredFact
+    new_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingFact:
+    """A fact to store under `new_id`, and what its classification says.
+
+    `classify` is False if nobody compares the fact with stored ones. `retracts`: the text says that
+    something ended. `corrects`: the text says of itself that it corrects another.
+    """
+
+    fact: Fact
+    new_id: UUID
+    judgments: tuple[Judgment, ...] = ()
+    classify: bool = True
+    merged: PreparedMerge | None = None
+    retracts: bool = False
+    corrects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Insertion:
-    """A row to insert: the fact with every default filled in, and its version."""
+    """A row to insert."""
 
     fact: StoredFact
     version: Version
@@ -24,14 +53,14 @@ class Insertion:
 
 @dataclass(frozen=True, slots=True)
 class VersionChange:
-    """A stored version before and after; its old belief is kept with `known_until` = the plan's `now`."""
+    """A stored version before and after the plan; the old belief is known until the plan's `now`."""
 
     before: Version
     after: Version
 
     @property
     def has_moved(self) -> bool:
-        """Whether its interval in valid time is another."""
+        """Return True if the version's interval in valid time changes."""
         old, new = self.before.belief, self.after.belief
         return (old.valid_from, old.valid_until) != (new.valid_from, new.valid_until)
 
@@ -50,7 +79,7 @@ class ReviewSource(StrEnum):
 
 
 class ReviewStatus(StrEnum):
-    """How a review stands."""
+    """The state of a review."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -60,10 +89,12 @@ class ReviewStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A change that was not made: what was proposed of which memories, the versions relied on, and what accepting will do.
+    """A change that was not made and waits for a person.
 
-    `said` holds the claims that accepting corrects on the one memory it is about; of an end, when that is (None: where the fact that
-    was stored beside begins). `successor` is the stored memory in whose favour it is proposed; None: the one that the same plan inserts.
+    `relied_on` holds the memories concerned with the revisions that the proposal was made from.
+    `said` holds the values that accepting writes to the one memory concerned; a review of an end
+    without a date means the start of the fact stored in the same plan. `successor` is the stored
+    memory in whose favour the change is proposed; None means the memory that the same plan inserts.
     """
 
     source: ReviewSource
@@ -77,7 +108,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class ReviewDecision:
-    """A review that an operation decides, and how it stood before."""
+    """A review that an operation decides, with its states before and after."""
 
     review_id: UUID
     before: ReviewStatus
@@ -85,15 +116,19 @@ class ReviewDecision:
     note: str | None = None
 
     def to_reverted(self) -> "ReviewDecision":
-        """The review waits again, or stands as it was decided."""
+        """Return the decision that takes this one back."""
         return ReviewDecision(self.review_id, self.after, self.before)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one operation does at known time `now`. `target` is the memory answered with, `superseded` what it ended.
+    """What one operation does at known time `now`.
 
-    Of a revert, `reverts` is the operation undone, `unconfirmed` the memory whose reinforcement is taken back.
+    `target` is the memory that the write answers with; `superseded` are the memories that the
+    operation ended; `reinforced` is the memory that it confirms. `metadata` corrects the target.
+    `look_again` says why a sweep should compare the inserted fact once more. A revert names the
+    operation that it undoes in `reverts`, the links that it removes in `unlinked`, and the memory
+    whose confirmation it takes back in `unconfirmed`.
     """
 
     operation: Operation
@@ -118,72 +153,136 @@ class Plan:
 
     @property
     def adjusted(self) -> tuple[UUID, ...]:
-        """Other versions whose interval moved."""
+        """Return the other stored versions whose interval moves."""
         named = {self.target, *self.superseded}
-        return tuple(c.after.id for c in self.changed if c.has_moved and c.after.id not in named)
+        moved = [change.after.id for change in self.changed if change.has_moved]
+        return tuple(memory_id for memory_id in moved if memory_id not in named)
 
     @property
     def touched(self) -> tuple[UUID, ...]:
-        """Stored versions that it read to decide or changed; of an operation that does nothing but tie or untie, both ends."""
-        beside = [i.version.id for i in self.inserted if i.version.id != self.target]
-        confirmed = [i for i in (self.reinforced, self.unconfirmed) if i]
-        ties = () if self.inserted or self.changed else (*self.links, *self.unlinked)
-        ends = [end for link in ties for end in (link.source, link.target)]
-        return tuple(
-            dict.fromkeys(
-                [*self.superseded, *(c.after.id for c in self.changed), *confirmed, *beside, *ends]
-            )
-        )
+        """Return the memories that the log names as sources: those read to decide, or changed.
+
+        An operation that does nothing but link or unlink names both ends of each link.
+        """
+        touched = [*self.superseded, *(change.after.id for change in self.changed)]
+        if self.reinforced:
+            touched.append(self.reinforced)
+        if self.unconfirmed:
+            touched.append(self.unconfirmed)
+        touched += [i.version.id for i in self.inserted if i.version.id != self.target]
+        if not self.inserted and not self.changed:
+            for link in (*self.links, *self.unlinked):
+                touched += [link.source, link.target]
+        return tuple(dict.fromkeys(touched))
 
     @property
     def versions(self) -> tuple[Version, ...]:
-        """Every version that it writes, as it stands then."""
-        return (*(i.version for i in self.inserted), *(c.after for c in self.changed))
+        """Return every version that the plan writes, in its new state."""
+        inserted = [insertion.version for insertion in self.inserted]
+        changed = [change.after for change in self.changed]
+        return (*inserted, *changed)
 
-    def absorb_into(self, picture: Chains) -> None:
-        """Makes the picture what is stored once the plan is carried out."""
-        picture.absorb_versions(self.versions)
+    def with_incoming(self, fact: Fact, judgments: Sequence[Judgment] = ()) -> "Plan":
+        """Return the plan with the fact that was sent and the judgments on it, for the log."""
+        return replace(self, incoming=fact, judgments=tuple(judgments))
+
+    def with_judgments(self, judgments: Sequence[Judgment]) -> "Plan":
+        """Return the plan with the judgments that it follows."""
+        return replace(self, judgments=tuple(judgments))
+
+    def with_changed(self, changed: Iterable[VersionChange]) -> "Plan":
+        """Return the plan that makes only these changes of stored versions."""
+        return replace(self, changed=tuple(changed))
+
+    def with_decision(self, decision: Decision) -> "Plan":
+        """Return the plan with another decision as its reason."""
+        return replace(self, decision=decision)
+
+    def with_reasoning(self, reasoning: str) -> "Plan":
+        """Return the plan with another sentence for its reason."""
+        return replace(self, decision=replace(self.decision, reasoning=reasoning))
+
+    def with_review(self, review: Review | None) -> "Plan":
+        """Return the plan that also leaves this review, in place of any other."""
+        return replace(self, review=review)
+
+    def with_links(self, links: Sequence[Relationship]) -> "Plan":
+        """Return the plan that also makes these links, in place of any others."""
+        return replace(self, links=tuple(links))
+
+    def with_reinforced(self, memory_id: UUID) -> "Plan":
+        """Return the plan that also confirms a stored memory."""
+        return replace(self, reinforced=memory_id)
+
+    def with_metadata(self, metadata: dict[str, Any]) -> "Plan":
+        """Return the plan that also corrects metadata of its target; nothing, if empty."""
+        return replace(self, metadata=metadata or None)
+
+    def with_model_cost(self, model_cost: ModelCost | None) -> "Plan":
+        """Return the plan with the cost of the model's answer that it follows."""
+        return replace(self, model_cost=model_cost)
+
+    def with_look_again(self, reason: str | None) -> "Plan":
+        """Return the plan whose inserted fact a sweep will compare once more."""
+        return replace(self, look_again=reason)
+
+    def with_settled_review(self, settled: ReviewDecision | None) -> "Plan":
+        """Return the plan that also decides a review."""
+        return replace(self, settled=settled)
+
+    def to_correction(self, metadata: dict[str, Any], reasoning: str) -> "Plan":
+        """Return the plan as an AMEND of its target's metadata, which confirms nothing any more."""
+        amended = replace(self, operation=Operation.AMEND, metadata=metadata, reinforced=None)
+        return amended.with_reasoning(reasoning)
+
+    def absorb_into(self, chains: Chains) -> None:
+        """Change the chains to what is stored once the plan is carried out."""
+        chains.absorb_versions(self.versions)
         if self.metadata and self.target:
-            version = picture.get_version(self.target)
-            life = {name: self.metadata[name] for name in _LIFE if name in self.metadata}
-            picture.absorb_versions([replace(version, **life, revision=version.revision + 1)])
+            version = chains.get_version(self.target)
+            lifespan = {n: self.metadata[n] for n in _LIFESPAN_FIELDS if n in self.metadata}
+            amended = replace(version, **lifespan, revision=version.revision + 1)
+            chains.absorb_versions([amended])
 
 
-# How long a memory lasts, of what can be corrected of it.
-_LIFE = ("lifespan", "session_id", "project")
+# The metadata that says how long a memory lasts; versions carry it, other metadata they do not.
+_LIFESPAN_FIELDS = ("lifespan", "session_id", "project")
 
 
-def list_inserted_memories(plans: Iterable[Plan], picture: Chains) -> dict[UUID, Memory]:
-    """What the plans insert, as a read after all of them answers it. The picture has absorbed them."""
-    ends = sorted(
-        (v for v in picture.list_versions() if v.belief.superseded_by),
-        key=lambda v: (v.belief.valid_from, v.id),
-    )
-    superseded = {v.belief.superseded_by: v.id for v in ends}
-    inserted = [
-        (i.fact, picture.get_version(i.version.id)) for plan in plans for i in plan.inserted
-    ]
-    return {
-        version.id: _build_memory(fact, version, superseded.get(version.id))
-        for fact, version in inserted
-    }
+def list_inserted_memories(plans: Iterable[Plan], chains: Chains) -> dict[UUID, Memory]:
+    """Return what the plans insert, as a read after all of them answers it.
+
+    The chains must have absorbed the plans.
+    """
+    ended = [v for v in chains.list_versions() if v.belief.superseded_by]
+    ended.sort(key=lambda version: (version.belief.valid_from, version.id))
+    superseded = {version.belief.superseded_by: version.id for version in ended}
+    inserted: dict[UUID, Memory] = {}
+    for plan in plans:
+        for insertion in plan.inserted:
+            version = chains.get_version(insertion.version.id)
+            supersedes_id = superseded.get(version.id)
+            inserted[version.id] = _build_memory(insertion.fact, version, supersedes_id)
+    return inserted
 
 
 def _build_memory(fact: StoredFact, version: Version, supersedes_id: UUID | None) -> Memory:
     belief = version.belief
-    life = {name: getattr(version, name) for name in _LIFE}
     fact = replace(
-        fact, tier=belief.tier, valid_from=belief.valid_from, valid_until=belief.said_until, **life
+        fact,
+        tier=belief.tier,
+        valid_from=belief.valid_from,
+        valid_until=belief.said_until,
+        lifespan=version.lifespan,
+        session_id=version.session_id,
+        project=version.project,
     )
     return Memory(
-        version.id,
-        version.chain_id,
-        fact,
-        belief,
-        version.created_at,
-        version.revision,
-        supersedes_id,
+        id=version.id,
+        chain_id=version.chain_id,
+        fact=fact,
+        belief=belief,
+        created_at=version.created_at,
+        revision=version.revision,
+        supersedes_id=supersedes_id,
     )
-
-
-# --- pieces -----------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from app.domain.errors import Erased, GroundMoved
 from app.domain.fact import Fact
 from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.relationship import Relationship
-from app.planning.building_blocks import plan_addition, rewrite_chains
+from app.planning.building_blocks import Placement, plan_addition, rewrite_chains
 from app.planning.plan import Plan, ReviewDecision
 
 # What a belief asserts; the rest of it is computed from the chain.
@@ -141,7 +141,5 @@ def _choose_target(done: LoggedOperation) -> UUID | None:
 def _add_stored_text(plan: Plan, fact: Fact, picture: Chains, store_as: UUID) -> Plan:
     """The text that was a duplicate or a retraction becomes a memory of its own."""
     start = plan.now if fact.valid_from is None else fact.valid_from
-    added = plan_addition(
-        fact, picture, new_id=store_as, chain_id=store_as, start=start, now=plan.now
-    )
+    added = plan_addition(fact, Placement(store_as, store_as, start, plan.now), picture)
     return replace(plan, target=store_as, inserted=added.inserted, incoming=fact)

@@ -6,311 +6,343 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.chains import Chains
-from app.domain.fact import Fact, Kind, StoredFact
+from app.domain.fact import Fact, Kind
 from app.domain.policy import Policy
-from app.domain.relation import Decision, Judge, Judgment, Operation, Relation
+from app.domain.relation import (
+    Decision,
+    Judge,
+    Judgment,
+    Operation,
+    Relation,
+    describe_acceptance,
+)
 from app.domain.relationship import LinkType, Relationship
 from app.domain.timeline import begins_before, find_holding, find_next_after
 from app.domain.version import Version
 from app.planning.building_blocks import (
+    Placement,
     check_end,
+    choose_start,
     extend_lifespan,
+    inherit_from_ended,
     plan_addition,
     plan_claim_change,
     plan_replacement,
 )
-from app.planning.classified import PreparedMerge, plan_classified
-from app.planning.plan import Plan, Review, ReviewSource
+from app.planning.classified import StoreCase, plan_classified
+from app.planning.plan import IncomingFact, Plan, Review, ReviewSource
+
+SlotChains = Sequence[Sequence[Version]]
 
 
-def plan_store(
-    fact: Fact,
-    picture: Chains,
-    judgments: Sequence[Judgment],
-    policy: Policy,
-    *,
-    now: datetime,
-    new_id: UUID,
-    classify: bool,
-    merged: PreparedMerge | None = None,
-    retracts: bool = False,
-) -> Plan:
-    """Storing one fact (DESIGN §2, §3). With `classify`, a fact whose slot holds one value joins that slot's chain; otherwise
-    an equal text is reinforced or amended, and what is left follows the judges (`judged`), or is added.
+def plan_store(incoming: IncomingFact, chains: Chains, policy: Policy, *, now: datetime) -> Plan:
+    """Plan the storing of one fact (DESIGN §2, §3).
 
-    Raises InvalidFact for an end that does not lie after the start.
+    A classified fact whose slot holds one value joins that slot's chain. Otherwise an equal text is
+    reinforced or amended. What is left follows the judgments, or is added.
+
+    Raise InvalidFact if the end does not lie after the start.
     """
-    start = _resolve_start(fact, now)
-    chains = picture.find_value_chains(fact.slot) if classify and fact.one_value else []
-    plan = (
-        _plan_in_slot(fact, chains, picture, policy, start=start, now=now, new_id=new_id)
-        if chains
-        else None
-    )
-    plan = plan or _plan_known_duplicate(fact, picture, judgments, start=start, now=now)
-    if plan is None and classify and not fact.one_value:
-        plan = plan_classified(
-            fact,
-            picture,
-            judgments,
-            policy,
-            merged=merged,
-            start=start,
-            now=now,
-            new_id=new_id,
-            retracts=retracts,
-        )
-    plan = plan or plan_addition(
-        fact, picture, new_id=new_id, chain_id=new_id, start=start, now=now
-    )
-    return replace(plan, incoming=fact, judgments=tuple(judgments))
-
-
-def plan_import(fact: Fact, picture: Chains, *, now: datetime, new_id: UUID) -> Plan:
-    """One version as it is, never deduplicated; versions of one single-valued slot form a chain."""
-    chains = picture.find_value_chains(fact.slot) if fact.one_value else []
-    chain_id = chains[0][0].chain_id if chains else new_id
-    plan = plan_addition(
-        fact, picture, new_id=new_id, chain_id=chain_id, start=_resolve_start(fact, now), now=now
-    )
-    return replace(
-        plan,
-        incoming=fact,
-        decision=Decision(Relation.NONE, 1.0, Judge.CALLER, "Imported as given."),
-    )
-
-
-def _resolve_start(fact: Fact, now: datetime) -> datetime:
-    start = now if fact.valid_from is None else fact.valid_from
+    fact = incoming.fact
+    start = choose_start(fact, now)
     check_end(start, fact.valid_until)
-    return start
+    plan = _plan_case(StoreCase(incoming, chains, policy, start, now))
+    return plan.with_incoming(fact, incoming.judgments)
 
 
-def _plan_in_slot(
-    fact: Fact,
-    chains: Sequence[Sequence[Version]],
-    picture: Chains,
-    policy: Policy,
-    *,
-    start: datetime,
-    now: datetime,
-    new_id: UUID,
-) -> Plan:
-    """Puts a fact at its place in the oldest chain of its slot; what holds in the slot's other chains ends there."""
-    chain = chains[0]
-    held, later = find_holding(chain, start), find_next_after(chain, start)
-    source = _find_protection(held, fact) if held else None
-    known = (
-        held is not None
-        and held.has_same_value(fact)
-        and (source is not None or not _is_separated(held, fact, picture, start))
-    )
-    if held and known and (plan := _plan_renewal(held, fact, picture, now)):
+def _plan_case(case: StoreCase) -> Plan:
+    classify, one_value = case.incoming.classify, case.fact.one_value
+    if classify and one_value:
+        slot_chains = case.chains.find_value_chains(case.fact.slot)
+        if slot_chains:
+            return _plan_in_slot(case, slot_chains)
+    if plan := _plan_known_duplicate(case):
         return plan
-    if held and source:
-        beside = next(
-            (
-                v
-                for other in chains[1:]
-                if (v := find_holding(other, start)) and v.has_same_value(fact)
-            ),
-            None,
-        )
-        renewed = _plan_renewal(beside, fact, picture, now) if beside else None
-        return renewed or _plan_protected_conflict(
-            fact, held, source, picture, start=start, now=now, new_id=new_id
-        )
-    if (
-        later
-        and later.has_same_value(fact)
-        and _can_start_earlier(later, fact)
-        and not _is_separated(later, fact, picture, start)
-    ):
-        return _plan_earlier_start(later, fact, picture, start=start, now=now)
-    ends_held = held is not None and (later is None or later.belief.valid_from > now)
-    others = [
-        v
-        for other in chains[1:]
-        if (v := find_holding(other, start)) and not _find_protection(v, fact)
-    ]
-    closing = others[: max(0, policy.max_closures - ends_held)]
-    ended = [*([held] if held and ends_held else []), *closing]
-    if not ended:
-        return plan_addition(
-            fact,
-            picture,
-            new_id=new_id,
-            chain_id=chain[0].chain_id,
-            start=start,
-            now=now,
-            late_for=held,
-        )
-    claims = [
-        replace(v, belief=replace(v.belief, retracted_at=start, ended_by=new_id)) for v in closing
-    ]
-    reason = (
-        "Another value for a slot that holds one at a time."
-        if held in ended
-        else "It joins the oldest chain of its slot."
-    )
-    return plan_replacement(
-        fact,
-        picture,
-        policy,
-        decision=Decision(Relation.UPDATE, 1.0, Judge.RULE, reason),
-        ended=ended,
-        claims=claims,
-        chain_id=chain[0].chain_id,
-        start=start,
-        now=now,
-        new_id=new_id,
+    if classify and not one_value:
+        return plan_classified(case)
+    return plan_addition(case.fact, case.place_in_new_chain(), case.chains)
+
+
+def plan_import(fact: Fact, chains: Chains, *, now: datetime, new_id: UUID) -> Plan:
+    """Plan one imported version as it is.
+
+    It is never deduplicated; versions of one single-valued slot form a chain.
+    """
+    start = choose_start(fact, now)
+    check_end(start, fact.valid_until)
+    slot_chains = chains.find_value_chains(fact.slot) if fact.one_value else []
+    chain_id = slot_chains[0][0].chain_id if slot_chains else new_id
+    decision = Decision.certain(Relation.NONE, Judge.CALLER, "Imported as given.")
+    plan = plan_addition(fact, Placement(new_id, chain_id, start, now), chains)
+    return plan.with_incoming(fact).with_decision(decision)
+
+
+# --- facts in a slot that holds one value ------------------------------------------------------
+
+
+def _plan_in_slot(case: StoreCase, slot_chains: SlotChains) -> Plan:
+    """Put the fact at its place in the oldest chain of its slot.
+
+    The versions that hold in the slot's other chains end there.
+    """
+    chain, *other_chains = slot_chains
+    holding = find_holding(chain, case.start)
+    later = find_next_after(chain, case.start)
+    if holding and (plan := _plan_against_holding(case, holding, other_chains)):
+        return plan
+    if later and _repeats_later(case, later):
+        return _plan_earlier_start(case, later)
+    # A fact that became known late ends nothing if a later value has begun already.
+    ends_holding = holding is not None and (later is None or later.belief.valid_from > case.now)
+    ended = [holding] if holding and ends_holding else []
+    closing = _list_closing(case, other_chains)[: max(0, case.policy.max_closures - len(ended))]
+    placement = case.place_in(chain[0].chain_id)
+    if not ended and not closing:
+        plan = plan_addition(case.fact, placement, case.chains)
+        return plan.with_decision(_decide_late_value()) if holding else plan
+    return _plan_slot_value(case, placement, [*ended, *closing], closing)
+
+
+def _plan_against_holding(
+    case: StoreCase, holding: Version, other_chains: SlotChains
+) -> Plan | None:
+    """Plan a fact that repeats the value that holds, or that may not end this value.
+
+    Return None if the fact is another value that may take its place.
+    """
+    protection = _find_protection(holding, case)
+    is_comparable = protection is not None or not _is_separated(case, holding)
+    repeats = is_comparable and holding.has_same_value(case.fact)
+    if repeats and (plan := _plan_renewal(case, holding)):
+        return plan
+    if protection is None:
+        return None
+    repeated = _find_repeated(case, other_chains)
+    renewal = _plan_renewal(case, repeated) if repeated else None
+    return renewal or _plan_protected_conflict(case, holding, protection)
+
+
+def _find_repeated(case: StoreCase, other_chains: SlotChains) -> Version | None:
+    """Return the first version that holds in these chains and has the fact's value."""
+    for chain in other_chains:
+        holding = find_holding(chain, case.start)
+        if holding and holding.has_same_value(case.fact):
+            return holding
+    return None
+
+
+def _repeats_later(case: StoreCase, later: Version) -> bool:
+    """Return True if the fact says what a later version says, whose start may move back."""
+    return (
+        later.has_same_value(case.fact)
+        and _can_start_earlier(later, case.fact)
+        and not _is_separated(case, later)
     )
 
 
-def _find_protection(version: Version, fact: Fact) -> ReviewSource | None:
-    """Why the fact may not shorten the version: constraints end by explicit calls only, and lower trust never ends higher."""
+def _list_closing(case: StoreCase, other_chains: SlotChains) -> list[Version]:
+    """Return the versions that hold in these chains and may be ended by the fact."""
+    closing: list[Version] = []
+    for chain in other_chains:
+        holding = find_holding(chain, case.start)
+        if holding and not _find_protection(holding, case):
+            closing.append(holding)
+    return closing
+
+
+def _plan_slot_value(
+    case: StoreCase,
+    placement: Placement,
+    ended: Sequence[Version],
+    closing: Sequence[Version],
+) -> Plan:
+    """Plan the fact as the new value of its slot; `closing` are the ended versions of other chains."""
+    reasoning = "Another value for a slot that holds one at a time."
+    if len(ended) == len(closing):
+        reasoning = "It joins the oldest chain of its slot."
+    decision = Decision.certain(Relation.UPDATE, Judge.RULE, reasoning)
+    stored = inherit_from_ended(
+        case.fact, ended, decision.relation, case.policy, corrects=case.incoming.corrects
+    )
+    claims = [v.replace_claims(retracted_at=case.start, ended_by=case.new_id) for v in closing]
+    return plan_replacement(stored, placement, case.chains, decision, ended=ended, claims=claims)
+
+
+def _decide_late_value() -> Decision:
+    return Decision.certain(
+        Relation.UPDATE,
+        Judge.RULE,
+        "Another value in the slot, told late: it takes its place in the past.",
+    )
+
+
+def _find_protection(version: Version, case: StoreCase) -> ReviewSource | None:
+    """Return the reason why the fact may not shorten the version, if there is one.
+
+    Constraints end by explicit calls only, and lower trust never ends higher.
+    """
     if version.kind is Kind.CONSTRAINT:
         return ReviewSource.CONSTRAINT
-    return ReviewSource.TRUST if version.trust > StoredFact.from_fact(fact).trust else None
+    return ReviewSource.TRUST if version.trust > case.trust else None
 
 
-def _is_separated(stored: Version, fact: Fact, picture: Chains, start: datetime) -> bool:
-    """Whether another value of the slot, in a chain of its own, begins between the stored one and the fact that says the same at `start`.
-    Then they are two, as they would be in one chain: a sweep ends the earlier of them where the other value begins."""
-    if not fact.one_value:
+def _is_separated(case: StoreCase, stored: Version) -> bool:
+    """Return True if another value of the slot begins between the stored version and the fact.
+
+    The other value is in a chain of its own. Then the stored version and the fact, which say the
+    same, are two, as they would be in one chain: a sweep ends the earlier of them where the other
+    value begins.
+    """
+    if not case.fact.one_value:
         return False
-    others = [
-        v
-        for v in picture.find_in_slot(fact.slot)
-        if v.one_value and not v.has_same_value(fact) and not (v.belief.is_empty or v.belief.void)
-    ]
-    if stored.belief.valid_from <= start:
-        return any(begins_before(stored, v) and v.belief.valid_from <= start for v in others)
-    return any(begins_before(v, stored) and v.belief.valid_from > start for v in others)
+    others = [v for v in case.chains.find_in_slot(case.fact.slot) if _has_other_value(case.fact, v)]
+    if stored.belief.valid_from <= case.start:
+        return any(begins_before(stored, v) and v.belief.valid_from <= case.start for v in others)
+    return any(begins_before(v, stored) and v.belief.valid_from > case.start for v in others)
 
 
-def _plan_protected_conflict(
-    fact: Fact,
-    current: Version,
-    source: ReviewSource,
-    picture: Chains,
-    *,
-    start: datetime,
-    now: datetime,
-    new_id: UUID,
-) -> Plan:
-    """What may not be shortened stays: the fact gets a chain of its own in the slot, and a person should look."""
-    plan = plan_addition(fact, picture, new_id=new_id, chain_id=new_id, start=start, now=now)
+def _has_other_value(fact: Fact, version: Version) -> bool:
+    holds_ever = not version.belief.is_empty and not version.belief.void
+    return version.one_value and holds_ever and not version.has_same_value(fact)
+
+
+def _plan_protected_conflict(case: StoreCase, holding: Version, protection: ReviewSource) -> Plan:
+    """Store the fact in a chain of its own; a person decides about the protected version."""
+    review = _build_end_review(
+        holding,
+        protection,
+        reasoning="Another value in the slot of a constraint or of a source trusted more.",
+        sentence=describe_acceptance(Relation.UPDATE, [holding.id]),
+    )
+    link = Relationship(case.new_id, holding.id, LinkType.CONTRADICTS)
+    plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
+    return plan.with_review(review).with_links([link])
+
+
+def _build_end_review(
+    version: Version, source: ReviewSource, *, reasoning: str, sentence: str
+) -> Review:
     judgment = Judgment(
-        current.id,
-        Relation.UPDATE,
-        1.0,
-        "Another value in the slot of a constraint or of a source trusted more.",
-        Judge.RULE,
+        memory_id=version.id,
+        relation=Relation.UPDATE,
+        confidence=1.0,
+        reasoning=reasoning,
+        decided_by=Judge.RULE,
     )
-    sentence = f"Accepting ends {current.id} in favour of this fact."
-    review = Review(
-        source, Relation.UPDATE, sentence, (judgment,), ((current.id, current.revision),)
-    )
-    return replace(
-        plan, review=review, links=(Relationship(new_id, current.id, LinkType.CONTRADICTS),)
+    return Review(
+        source=source,
+        relation=Relation.UPDATE,
+        sentence=sentence,
+        judgments=(judgment,),
+        relied_on=((version.id, version.revision),),
     )
 
 
-def _plan_renewal(current: Version, fact: Fact, picture: Chains, now: datetime) -> Plan | None:
-    """The same value holds already: known, unless another end or a longer life is stated. A retracted one is not renewed."""
-    if fact.valid_until is None or fact.valid_until == current.belief.said_until:
-        return extend_lifespan(_plan_noop(current, now), current, fact)
-    if current.belief.retracted_at is not None:
+# --- facts that repeat a stored one ------------------------------------------------------------
+
+
+def _plan_known_duplicate(case: StoreCase) -> Plan | None:
+    """Plan the first judged duplicate that says the same at the fact's start.
+
+    Return None if no judged duplicate does.
+    """
+    for judgment in case.incoming.judgments:
+        if judgment.relation is not Relation.DUPLICATE or judgment.decided_by is not Judge.RULE:
+            continue
+        plan = _plan_duplicate(case, case.get_judged(judgment))
+        if plan:
+            decision = replace(
+                plan.decision, confidence=judgment.confidence, decided_by=judgment.decided_by
+            )
+            return plan.with_decision(decision)
+    return None
+
+
+def _plan_duplicate(case: StoreCase, stored: Version) -> Plan | None:
+    if _is_separated(case, stored):
         return None
-    sooner = current.belief.valid_until is None or fact.valid_until < current.belief.valid_until
-    if sooner and (source := _find_protection(current, fact)):
-        judgment = Judgment(
-            current.id, Relation.UPDATE, 1.0, "The same with an earlier end.", Judge.RULE
-        )
-        sentence = f"Accepting ends {current.id} at {fact.valid_until.isoformat()}."
-        said = {"said_until": fact.valid_until}
-        review = Review(
-            source, Relation.UPDATE, sentence, (judgment,), ((current.id, current.revision),), said
-        )
-        return replace(_plan_noop(current, now), review=review)
-    decision = Decision(
-        Relation.DUPLICATE,
-        1.0,
-        Judge.RULE,
-        "The same is stored already; its stated end is corrected.",
+    if stored.belief.holds_at(case.start):
+        return _plan_renewal(case, stored)
+    chain = case.chains.find_chain(stored.chain_id)
+    is_next = find_next_after(chain, case.start) == stored
+    is_gap = find_holding(chain, case.start) is None
+    if is_next and is_gap and _can_start_earlier(stored, case.fact):
+        return _plan_earlier_start(case, stored)
+    return None
+
+
+def _plan_renewal(case: StoreCase, current: Version) -> Plan | None:
+    """Plan a fact whose value holds already.
+
+    It is known, unless it states another end or a longer lifespan. Return None for a retracted
+    version, which is not renewed.
+    """
+    fact, belief = case.fact, current.belief
+    if fact.valid_until is None or fact.valid_until == belief.said_until:
+        return extend_lifespan(_plan_noop(current, case.now), current, fact)
+    if belief.retracted_at is not None:
+        return None
+    is_sooner = belief.valid_until is None or fact.valid_until < belief.valid_until
+    if is_sooner and (protection := _find_protection(current, case)):
+        return _plan_protected_end(case, current, protection, fact.valid_until)
+    decision = Decision.certain(
+        Relation.DUPLICATE, Judge.RULE, "The same is stored already; its stated end is corrected."
     )
-    return extend_lifespan(
-        plan_claim_change(
-            current.replace_claims(said_until=fact.valid_until), picture, now, decision
-        ),
+    claim = current.replace_claims(said_until=fact.valid_until)
+    plan = plan_claim_change(claim, case.chains, case.now, decision)
+    return extend_lifespan(plan, current, fact)
+
+
+def _plan_protected_end(
+    case: StoreCase, current: Version, protection: ReviewSource, end: datetime
+) -> Plan:
+    """Confirm the version; a person decides whether it ends earlier."""
+    review = _build_end_review(
         current,
-        fact,
+        protection,
+        reasoning="The same with an earlier end.",
+        sentence=f"Accepting ends {current.id} at {end.isoformat()}.",
     )
+    return _plan_noop(current, case.now).with_review(replace(review, said={"said_until": end}))
 
 
 def _plan_noop(version: Version, now: datetime) -> Plan:
-    decision = Decision(
-        Relation.DUPLICATE, 1.0, Judge.RULE, "The same is stored already and holds at that moment."
+    decision = Decision.certain(
+        Relation.DUPLICATE, Judge.RULE, "The same is stored already and holds at that moment."
     )
-    return Plan(Operation.NOOP, now, decision, target=version.id, reinforced=version.id)
+    return Plan(
+        operation=Operation.NOOP,
+        now=now,
+        decision=decision,
+        target=version.id,
+        reinforced=version.id,
+    )
 
 
 def _can_start_earlier(later: Version, fact: Fact) -> bool:
-    return not later.belief.is_empty and (
-        fact.valid_until is None or fact.valid_until > later.belief.valid_from
-    )
+    """Return True if the fact's stated end leaves no gap before the later version."""
+    reaches = fact.valid_until is None or fact.valid_until > later.belief.valid_from
+    return reaches and not later.belief.is_empty
 
 
-def _plan_earlier_start(
-    later: Version, fact: Fact, picture: Chains, *, start: datetime, now: datetime
-) -> Plan:
-    sooner = fact.valid_until is not None and (
-        later.belief.valid_until is None or fact.valid_until < later.belief.valid_until
+def _plan_earlier_start(case: StoreCase, later: Version) -> Plan:
+    """Move the start of a later version with the same value back to the fact's start."""
+    decision = Decision.certain(
+        Relation.DUPLICATE, Judge.RULE, "The same is stored with a later start, which moves back."
     )
-    keeps = fact.valid_until is None or (sooner and _find_protection(later, fact) is not None)
-    until = later.belief.said_until if keeps else fact.valid_until
-    decision = Decision(
-        Relation.DUPLICATE,
-        1.0,
-        Judge.RULE,
-        "The same is stored with a later start, which moves back.",
+    claim = later.replace_claims(
+        valid_from=case.start, asserted_at=case.now, said_until=_choose_stated_end(case, later)
     )
-    moved_back = plan_claim_change(
-        later.replace_claims(valid_from=start, asserted_at=now, said_until=until),
-        picture,
-        now,
-        decision,
-    )
-    return extend_lifespan(moved_back, later, fact)
+    plan = plan_claim_change(claim, case.chains, case.now, decision)
+    return extend_lifespan(plan, later, case.fact)
 
 
-def _plan_known_duplicate(
-    fact: Fact, picture: Chains, judgments: Sequence[Judgment], *, start: datetime, now: datetime
-) -> Plan | None:
-    """The plan of the first judged duplicate that says so at the fact's start; None where none does."""
-    for judgment in judgments:
-        if judgment.relation is not Relation.DUPLICATE or judgment.decided_by is not Judge.RULE:
-            continue
-        stored = picture.get_version(judgment.memory_id)
-        if _is_separated(stored, fact, picture, start):
-            continue
-        chain = picture.find_chain(stored.chain_id)
-        if stored.belief.holds_at(start):
-            plan = _plan_renewal(stored, fact, picture, now)
-        elif (
-            find_next_after(chain, start) == stored
-            and find_holding(chain, start) is None
-            and _can_start_earlier(stored, fact)
-        ):
-            plan = _plan_earlier_start(stored, fact, picture, start=start, now=now)
-        else:
-            plan = None
-        if plan:
-            return replace(
-                plan,
-                decision=replace(
-                    plan.decision, confidence=judgment.confidence, decided_by=judgment.decided_by
-                ),
-            )
-    return None
+def _choose_stated_end(case: StoreCase, later: Version) -> datetime | None:
+    """Return the fact's stated end, unless it would shorten a protected version."""
+    end, stored_until = case.fact.valid_until, later.belief.valid_until
+    if end is None:
+        return later.belief.said_until
+    is_sooner = stored_until is None or end < stored_until
+    if is_sooner and _find_protection(later, case):
+        return later.belief.said_until
+    return end

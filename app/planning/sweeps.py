@@ -1,6 +1,7 @@
-"""Retroactive supersession (reference 001): what a stored memory would have done to others had it been judged when it came, done now.
+"""Retroactive supersession (reference 001): stored memories are judged as if they came now.
 
-The judges, the plan of a store and the way a review is accepted are the same; only the fact is stored already.
+The judges, the plan of a store and the way a review is accepted are the same as for a new fact. The
+only difference is that the fact is stored already.
 """
 
 from collections.abc import Collection
@@ -12,244 +13,268 @@ from app.domain.chains import Chains
 from app.domain.errors import CannotAccept
 from app.domain.fact import Fact, Kind
 from app.domain.policy import Policy
-from app.domain.relation import Decision, Judge, Judgment, Operation, Relation
+from app.domain.relation import (
+    Decision,
+    Judge,
+    Judgment,
+    Operation,
+    Relation,
+    describe_acceptance,
+)
 from app.domain.timeline import begins_before
 from app.domain.version import Version
 from app.planning.building_blocks import rewrite_chains
-from app.planning.classified import PreparedMerge
-from app.planning.plan import Plan, Review, ReviewSource
+from app.planning.plan import IncomingFact, Plan, PreparedMerge, Review, ReviewSource
 from app.planning.reviews import Proposal, plan_proposed, review_from_plan
 from app.planning.store import plan_store
 
 
-@dataclass(frozen=True, slots=True)
-class SweptMemory:
-    """A stored memory looked at again: the fact as it was told, what the judges say of others to it, and the merge it may lead to."""
-
-    memory_id: UUID
-    fact: Fact
-    judgments: tuple[Judgment, ...] = ()
-    merged: PreparedMerge | None = None
-
-
 def select_comparison_chains(
-    memory: Version, fact: Fact, picture: Chains, excluded_ids: Collection[UUID]
+    memory: Version, fact: Fact, chains: Chains, excluded_ids: Collection[UUID]
 ) -> Chains:
-    """What a memory, with its fact as told, is held against: the other chains, without what is left alone. What begins with it and is
-    known later, or begins later and says the same, is held against it in its own turn."""
+    """Return the chains to compare this memory with: all others, except the excluded versions.
 
-    def is_compared(version: Version) -> bool:
-        twin = version.belief.valid_from == memory.belief.valid_from
-        repeats = version.has_same_value(fact) or version.fuzzy_hash == fact.fuzzy_hash
-        waits = begins_before(memory, version) and (twin or repeats)
-        return version.chain_id != memory.chain_id and not waits and version.id not in excluded_ids
-
-    standing = [v for v in picture.list_versions() if is_compared(v)]
-    repeated = {
-        v.chain_id
-        for v in standing
-        if fact.one_value
-        and v.slot == fact.slot
-        and _holds_same_value(v, fact, memory.belief.valid_from)
-    }
-    return Chains(v for v in standing if not repeated or v.chain_id in repeated)
+    A version that waits for its own turn is skipped. If other versions of the slot hold the same
+    value, only their chains are compared: then all that remains is to confirm them.
+    """
+    compared = [
+        version
+        for version in chains.list_versions()
+        if version.chain_id != memory.chain_id
+        and version.id not in excluded_ids
+        and not _waits_for_own_turn(version, memory, fact)
+    ]
+    repeated = {v.chain_id for v in compared if _repeats_slot_value(v, memory, fact)}
+    if repeated:
+        compared = [version for version in compared if version.chain_id in repeated]
+    return Chains(compared)
 
 
-def _holds_same_value(version: Version, fact: Fact, at: datetime) -> bool:
-    """Whether it holds the same value then: in whichever chain of the slot, there is nothing more to do than to confirm that."""
-    return version.one_value and version.belief.holds_at(at) and version.has_same_value(fact)
+def _waits_for_own_turn(version: Version, memory: Version, fact: Fact) -> bool:
+    """Return True if the version begins later and will be compared with this memory itself.
+
+    That goes for versions that start together with the memory but became known later, and for
+    versions that start later and say the same.
+    """
+    starts_together = version.belief.valid_from == memory.belief.valid_from
+    says_same = version.has_same_value(fact) or version.fuzzy_hash == fact.fuzzy_hash
+    return begins_before(memory, version) and (starts_together or says_same)
+
+
+def _repeats_slot_value(version: Version, memory: Version, fact: Fact) -> bool:
+    """Return True if the version holds the fact's value in the fact's slot at the memory's start."""
+    in_slot = fact.one_value and version.one_value and version.slot == fact.slot
+    holds = version.belief.holds_at(memory.belief.valid_from)
+    return in_slot and holds and version.has_same_value(fact)
 
 
 def can_act(memory: Version) -> bool:
-    """Whether it says anything of any time."""
-    return not (
-        memory.erased_at or memory.belief.void or memory.belief.is_empty or memory.belief.merged
-    )
+    """Return True if the memory says anything about any time."""
+    belief = memory.belief
+    return not (memory.erased_at or belief.void or belief.is_empty or belief.merged)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """One memory that is compared with `others`, chains without the memory's own."""
+
+    incoming: IncomingFact
+    memory: Version
+    chains: Chains
+    others: Chains
+    now: datetime
+
+    @property
+    def can_be_withdrawn(self) -> bool:
+        """Return True if withdrawing the memory changes nothing else.
+
+        No version before it may begin to hold again, and nothing may have ended in its favour.
+        """
+        chain = self.chains.find_chain(self.memory.chain_id)
+        is_only_version = len([v for v in chain if not v.belief.void]) == 1
+        ends_others = any(v.belief.ended_by == self.memory.id for v in self.chains.list_versions())
+        return is_only_version and not ends_others
+
+    def can_carry_out(self, review: Review) -> bool:
+        """Return True unless the change would withdraw a memory that has to stay.
+
+        A relation that stores no incoming fact withdraws the memory: it repeats another one, or it
+        only says that something ended.
+        """
+        return review.relation.effect.stores_incoming or self.can_be_withdrawn
 
 
 def plan_sweep(
-    swept: SweptMemory,
-    picture: Chains,
+    swept: IncomingFact,
+    chains: Chains,
     others: Chains,
     policy: Policy,
     *,
     now: datetime,
     proposes: bool,
 ) -> Plan | None:
-    """What storing the memory now would do to `others` (`ground`), as a change of stored memories; None where it does nothing.
+    """Plan what storing the memory now would do to `others`, as a change of stored memories.
 
-    What may not be done, is not sure enough, or where the mode `proposes` only, becomes a review.
+    `swept` is the stored memory as an incoming fact under its own id. A change that may not be made
+    or is not sure enough becomes a review; with `proposes`, every change does. Return None if
+    nothing changes.
     """
-    judgments, memory = swept.judgments, picture.get_version(swept.memory_id)
+    memory = chains.get_version(swept.new_id)
     swept = replace(swept, merged=_recheck_merge(memory, swept.merged, others))
-    live = plan_store(
-        swept.fact,
-        others,
-        judgments,
-        policy,
-        now=now,
-        new_id=swept.memory_id,
-        classify=True,
-        merged=swept.merged,
-        retracts=False,
-    )
-    alone = _can_be_withdrawn(memory, picture)
-    change = review_from_plan(_drop_side_effects(live, others), others, ReviewSource.SWEEP)
-    repeated = (
-        others.get_version(live.target) if live.target and others.has_version(live.target) else None
-    )
-    if repeated and not _can_stand_for(repeated, memory):
-        change = _build_takeover_review(memory, repeated)
-    if change and change.relation in _WITHDRAWING and not alone:
+    sweep = _Sweep(swept, memory, chains, others, now)
+    live = plan_store(swept, others, policy, now=now)
+    change = _choose_change(sweep, live)
+    if change and not sweep.can_carry_out(change):
         return None
     if change and proposes:
-        return _plan_question(swept, memory, change, now)
+        return _plan_question(sweep, change)
     refused = live.review if live.review and live.review.judgments else None
-    if refused and refused.relation in _WITHDRAWING and not alone:
+    if refused and not sweep.can_carry_out(refused):
         refused = None
-    plan = _carry_out_change(swept, live, change, picture, now) if change else None
+    plan = _carry_out_change(sweep, live, change) if change else None
     if plan is None:
-        return _plan_question(swept, memory, refused, now) if refused else None
-    return replace(
-        plan,
-        review=_build_leftover_review(memory, refused, plan) if refused else None,
-        judgments=judgments,
-    )
+        return _plan_question(sweep, refused) if refused else None
+    leftover = _build_leftover_review(sweep, refused, plan) if refused else None
+    return plan.with_review(leftover).with_judgments(swept.judgments)
+
+
+def _choose_change(sweep: _Sweep, live: Plan) -> Review | None:
+    """Return what the live plan does to other memories; None if it does nothing to them.
+
+    If the memory repeats one that may not stand for it, the memory takes over from that one.
+    """
+    if live.target and sweep.others.has_version(live.target):
+        repeated = sweep.others.get_version(live.target)
+        if not _can_stand_for(repeated, sweep.memory):
+            return _build_takeover_review(sweep.memory, repeated)
+    direct = _drop_side_effects(live, sweep.others)
+    return review_from_plan(direct, sweep.others, ReviewSource.SWEEP)
 
 
 def _drop_side_effects(live: Plan, others: Chains) -> Plan:
-    """The plan without what follows from versions being left out of their chains alone: those before them would seem to hold longer."""
+    """Drop changes that appear only because `others` lacks versions.
+
+    Without the versions that followed them, earlier versions of a chain seem to hold longer.
+    """
     if not live.changed:
         return live
-    _, apart = rewrite_chains(others, live.now, others.list_versions())
-    longer = {change.after.id: change.after for change in apart}
-    return replace(
-        live,
-        changed=tuple(
-            change for change in live.changed if longer.get(change.after.id) != change.after
-        ),
-    )
-
-
-# Carrying these out withdraws the memory itself: it repeats another, or only tells of an end.
-_WITHDRAWING = (Relation.DUPLICATE, Relation.RETRACTION)
+    _, side_effects = rewrite_chains(others, live.now, others.list_versions())
+    longer = {change.after.id: change.after for change in side_effects}
+    return live.with_changed(c for c in live.changed if longer.get(c.after.id) != c.after)
 
 
 def _recheck_merge(
     memory: Version, merged: PreparedMerge | None, others: Chains
 ) -> PreparedMerge | None:
-    """The merge, unless one of both has ended: in the merged memory it would begin to hold again, or end with the other."""
-    ended = memory.belief.valid_until is not None
-    if (
-        merged is None
-        or ended
-        or not others.has_version(merged.stored_id)
-        or others.get_version(merged.stored_id).belief.valid_until is not None
-    ):
+    """Return the merge unless one of the two memories has ended.
+
+    In the merged memory that one would begin to hold again, or end together with the other.
+    """
+    if merged is None or memory.belief.valid_until is not None:
         return None
-    return merged
+    if not others.has_version(merged.stored_id):
+        return None
+    has_ended = others.get_version(merged.stored_id).belief.valid_until is not None
+    return None if has_ended else merged
 
 
 def _can_stand_for(other: Version, memory: Version) -> bool:
-    """Whether a memory that repeats the other may be withdrawn: the other is trusted no less and holds and lives as long, so that nothing
-    which holds is lost; and a constraint is repeated by a constraint only."""
+    """Return True if a memory that repeats the other one may be withdrawn without a loss.
+
+    The other one must be trusted no less, and hold and live as long. A constraint is repeated by a
+    constraint only.
+    """
     until, needed = other.belief.valid_until, memory.belief.valid_until
-    as_long = (
-        until is None or (needed is not None and until >= needed)
-    ) and not memory.lifespan.outlasts(other.lifespan)
-    return (
-        as_long
-        and other.trust >= memory.trust
-        and (memory.kind is not Kind.CONSTRAINT or other.kind is Kind.CONSTRAINT)
-    )
+    holds_as_long = until is None or (needed is not None and until >= needed)
+    lives_as_long = not memory.lifespan.outlasts(other.lifespan)
+    binds_as_much = memory.kind is not Kind.CONSTRAINT or other.kind is Kind.CONSTRAINT
+    is_trusted = other.trust >= memory.trust
+    return holds_as_long and lives_as_long and binds_as_much and is_trusted
 
 
 def _build_takeover_review(memory: Version, repeated: Version) -> Review | None:
-    """The change in which it follows what it repeats, because it holds longer; None where it may not end that."""
+    """Return the change by which the memory follows the one it repeats, because it holds longer.
+
+    Return None if the memory may not end that one.
+    """
     if Kind.CONSTRAINT in (memory.kind, repeated.kind) or repeated.trust > memory.trust:
         return None
     judgment = Judgment(
-        repeated.id, Relation.UPDATE, 1.0, "The same, and it holds longer.", Judge.RULE
+        memory_id=repeated.id,
+        relation=Relation.UPDATE,
+        confidence=1.0,
+        reasoning="The same, and it holds longer.",
+        decided_by=Judge.RULE,
     )
-    sentence = f"Accepting ends {repeated.id} in favour of this fact."
     return Review(
-        ReviewSource.SWEEP,
-        Relation.UPDATE,
-        sentence,
-        (judgment,),
-        ((repeated.id, repeated.revision),),
+        source=ReviewSource.SWEEP,
+        relation=Relation.UPDATE,
+        sentence=describe_acceptance(Relation.UPDATE, [repeated.id]),
+        judgments=(judgment,),
+        relied_on=((repeated.id, repeated.revision),),
     )
 
 
-def _can_be_withdrawn(memory: Version, picture: Chains) -> bool:
-    """Whether withdrawing it changes nothing else: no version before it would stand up again, nothing ended in its favour."""
-    line = [v for v in picture.find_chain(memory.chain_id) if not v.belief.void]
-    return len(line) == 1 and not any(
-        v.belief.ended_by == memory.id for v in picture.list_versions()
-    )
-
-
-def _carry_out_change(
-    swept: SweptMemory, live: Plan, change: Review, picture: Chains, now: datetime
-) -> Plan | None:
-    """The change made to the memories as they are; None where they have gone another way."""
-    said = live.decision
+def _carry_out_change(sweep: _Sweep, live: Plan, change: Review) -> Plan | None:
+    """Plan the change for the memories as they are; None if they have changed too much."""
+    cause = live.decision
     decision = Decision(
-        change.relation,
-        said.confidence,
-        Judge.SWEEP,
-        f"Found by the sweep ({said.decided_by}): {said.reasoning}",
-        said.findings,
+        relation=change.relation,
+        confidence=cause.confidence,
+        decided_by=Judge.SWEEP,
+        reasoning=f"Found by the sweep ({cause.decided_by}): {cause.reasoning}",
+        findings=cause.findings,
     )
     proposal = Proposal(
-        swept.memory_id,
-        change.relation,
-        change.sentence,
-        now,
-        swept.memory_id,
-        change.judgments,
-        change.relied_on,
-        change.said,
+        review_id=sweep.memory.id,
+        relation=change.relation,
+        sentence=change.sentence,
+        created_at=sweep.now,
+        memory_id=sweep.memory.id,
+        judgments=change.judgments,
+        relied_on=change.relied_on,
+        corrections=change.said,
     )
     try:
-        return plan_proposed(proposal, picture, decision, now=now, merged=swept.merged)
+        return plan_proposed(
+            proposal, sweep.chains, decision, now=sweep.now, merged=sweep.incoming.merged
+        )
     except CannotAccept:
         return None
 
 
 def _make_review_about(memory: Version, review: Review) -> Review:
-    """The review as one about the stored memory, which it relies on like on the others."""
+    """Return the review as one about the stored memory, whose revision it relies on too."""
     relied_on = (*review.relied_on, (memory.id, memory.revision))
     return replace(review, source=ReviewSource.SWEEP, relied_on=relied_on, successor=memory.id)
 
 
-def _build_leftover_review(memory: Version, review: Review, plan: Plan) -> Review:
-    """The review of what the plan leaves undone. It is not about the memory where that is withdrawn: it could not be accepted then."""
-    withdrawn = any(
-        change.after.id == memory.id and change.after.belief.void for change in plan.changed
-    )
-    return (
-        replace(review, source=ReviewSource.SWEEP)
-        if withdrawn
-        else _make_review_about(memory, review)
-    )
+def _build_leftover_review(sweep: _Sweep, review: Review, plan: Plan) -> Review:
+    """Return the review of what the plan leaves undone.
+
+    If the plan withdraws the memory, the review is not about it: it could not be accepted then.
+    """
+    memory = sweep.memory
+    if any(c.after.id == memory.id and c.after.belief.void for c in plan.changed):
+        return replace(review, source=ReviewSource.SWEEP)
+    return _make_review_about(memory, review)
 
 
-def _plan_question(swept: SweptMemory, memory: Version, review: Review, now: datetime) -> Plan:
-    """Nothing changes; a person is asked."""
-    sure = max(review.judgments, key=lambda j: j.confidence)
+def _plan_question(sweep: _Sweep, review: Review) -> Plan:
+    """Plan that nothing changes and that a person decides."""
+    surest = max(review.judgments, key=lambda judgment: judgment.confidence)
     decision = Decision(
-        Relation.NONE,
-        sure.confidence,
-        Judge.SWEEP,
-        f"Found by the sweep, for review: {sure.reasoning}",
-        sure.findings,
+        relation=Relation.NONE,
+        confidence=surest.confidence,
+        decided_by=Judge.SWEEP,
+        reasoning=f"Found by the sweep, for review: {surest.reasoning}",
+        findings=surest.findings,
     )
     return Plan(
-        Operation.NOOP,
-        now,
-        decision,
-        target=swept.memory_id,
-        judgments=swept.judgments,
-        review=_make_review_about(memory, review),
+        operation=Operation.NOOP,
+        now=sweep.now,
+        decision=decision,
+        target=sweep.memory.id,
+        judgments=sweep.incoming.judgments,
+        review=_make_review_about(sweep.memory, review),
     )

@@ -16,16 +16,15 @@ from uuid_utils.compat import uuid7
 
 from app.classification.cascade import MAX_READ, Cascade, Verdict, should_consider
 from app.classification.merge_text import find_merge_loss, join_texts
-from app.classification.signals import derive_fact_slot, prepare_text
+from app.classification.signals import derive_fact_slot, is_correction, prepare_text
 from app.domain.agent import AgentId
-from app.domain.decide import decide_operation
 from app.domain.fact import Fact, StoredFact, merge_facts
 from app.domain.policy import Policy
-from app.domain.relation import Classify, Operation, Relation
+from app.domain.relation import Classify, Operation, Relation, decide_operation
 from app.domain.version import Belief, Memory
 from app.embedding import Embedder
-from app.planning.classified import MAX_LINKS, PreparedMerge
-from app.planning.plan import ReviewDecision
+from app.planning.classified import MAX_LINKS
+from app.planning.plan import PreparedMerge, ReviewDecision
 from app.store import erasures, memories, search
 from app.store.chains import LockedAgent
 from app.store.search import ComparisonOptions, Hit
@@ -93,9 +92,13 @@ class ClassifiedItem:
     @property
     def affected_ids(self) -> set[UUID]:
         """The stored memories that the verdict may change."""
-        harmless = (Relation.NONE, Relation.OVERLAP)
         judgments = self.verdict.judgments
-        return {j.memory_id for j in judgments if j.relation not in harmless}
+        return {j.memory_id for j in judgments if j.relation.effect.changes_stored}
+
+    @property
+    def corrects(self) -> bool:
+        """Return True if the text says of itself that it corrects another."""
+        return is_correction(self.fact.content)
 
     @property
     def overlapping_ids(self) -> list[UUID]:

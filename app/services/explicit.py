@@ -1,7 +1,7 @@
 """The explicit verbs: supersede, retract and amend what the caller names."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncEngine
 from uuid_utils.compat import uuid7
 
+from app.classification.signals import is_correction
 from app.domain.chains import Chains
 from app.domain.errors import StaleVersion
 from app.domain.fact import Fact
 from app.embedding import Embedder
 from app.planning.explicit import plan_amend, plan_retract, plan_succeed, plan_supersede
-from app.planning.plan import Plan
+from app.planning.plan import IncomingFact, Plan
 from app.services.agent_write import Call, Outcome, WriteSetup, agent_write
 
 Planner = Callable[[Chains, datetime], Plan]
@@ -52,7 +53,8 @@ class ExplicitChanger:
         memory_id, new_id, policy = target.memory_id, uuid7(), self._setup.policy
 
         def plan_replacement(chains: Chains, now: datetime) -> Plan:
-            return plan_supersede(fact, [memory_id], chains, policy, now=now, new_id=new_id)
+            incoming = IncomingFact(fact, new_id, corrects=is_correction(fact.content))
+            return plan_supersede(incoming, [memory_id], chains, policy, now=now)
 
         return await self._write_change(call, target, plan_replacement, vector=vector)
 
@@ -77,8 +79,7 @@ class ExplicitChanger:
 
         def plan_retraction(chains: Chains, now: datetime) -> Plan:
             plan = plan_retract(target.memory_id, chains, now=now, at=at, never_true=never_true)
-            reasoning = reason or plan.decision.reasoning
-            return replace(plan, decision=replace(plan.decision, reasoning=reasoning))
+            return plan.with_reasoning(reason) if reason else plan
 
         return await self._write_change(call, target, plan_retraction)
 

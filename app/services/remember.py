@@ -18,7 +18,7 @@ from app.domain.version import Memory
 from app.embedding import Embedder
 from app.planning.classified import mark_for_another_look
 from app.planning.explicit import plan_supersede
-from app.planning.plan import Plan, ReviewSource
+from app.planning.plan import IncomingFact, Plan, ReviewSource
 from app.planning.reviews import plan_for_review, review_from_plan
 from app.planning.store import plan_store
 from app.services import metrics
@@ -181,15 +181,9 @@ class Remember:
     def _plan_one(self, item: ClassifiedItem, chains: Chains, now: datetime) -> Plan:
         fact, command, policy = item.fact, item.command, self._settings.policy
         if command.supersedes:
-            plan = plan_supersede(
-                fact,
-                command.supersedes,
-                chains,
-                policy,
-                now=now,
-                new_id=item.new_id,
-            )
-            return replace(plan, settled=command.settles)
+            incoming = IncomingFact(fact, item.new_id, corrects=item.corrects)
+            plan = plan_supersede(incoming, command.supersedes, chains, policy, now=now)
+            return plan.with_settled_review(command.settles)
         classify = item.tier is not Classify.OFF
         start = fact.valid_from or now
         certain = rules.judge_fact(
@@ -201,19 +195,17 @@ class Remember:
         )
         moved = _find_moved(item, chains)
         judged = [j for j in item.verdict.judgments if j.memory_id not in moved]
-        plan = plan_store(
-            fact,
-            chains,
-            [*certain, *judged],
-            policy,
-            now=now,
+        incoming = IncomingFact(
+            fact=fact,
             new_id=item.new_id,
+            judgments=(*certain, *judged),
             classify=classify,
             merged=item.merged,
             retracts=item.verdict.retracts,
+            corrects=item.corrects,
         )
-        if item.verdict.model_cost or command.settles:
-            plan = replace(plan, model_cost=item.verdict.model_cost, settled=command.settles)
+        plan = plan_store(incoming, chains, policy, now=now)
+        plan = plan.with_model_cost(item.verdict.model_cost).with_settled_review(command.settles)
         look_again = MOVED if moved else item.verdict.look_again
         if self._is_left_open(item, chains):
             look_again = "stored without comparing it with its slot"

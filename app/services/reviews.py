@@ -25,8 +25,14 @@ from app.domain.fact import merge_facts
 from app.domain.relation import Judge, Relation
 from app.domain.version import Memory
 from app.embedding import Embedder
-from app.planning.classified import PreparedMerge
-from app.planning.plan import Plan, Review, ReviewSource, ReviewStatus, list_inserted_memories
+from app.planning.plan import (
+    Plan,
+    PreparedMerge,
+    Review,
+    ReviewSource,
+    ReviewStatus,
+    list_inserted_memories,
+)
 from app.planning.reviews import (
     Proposal,
     find_moved_memories,

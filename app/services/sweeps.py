@@ -25,9 +25,8 @@ from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.domain.relation import Classify, Operation
 from app.domain.timeline import begins_before
 from app.domain.version import Memory, Moment, Version
-from app.planning.plan import Plan
+from app.planning.plan import IncomingFact, Plan
 from app.planning.sweeps import (
-    SweptMemory,
     can_act,
     plan_sweep,
     select_comparison_chains,
@@ -405,14 +404,14 @@ class Sweeper:
             if other_id not in moved and not run.has_ended(other_id, start):
                 judgments.append(judgment)
         plan = plan_sweep(
-            SweptMemory(memory.id, fact, tuple(judgments), item.merged),
+            IncomingFact(fact, memory.id, tuple(judgments), merged=item.merged),
             chains,
             others,
             self._rules.policy,
             now=write.next_known_time(),
             proposes=write.mode is not Mode.LIVE,
         )
-        return replace(plan, model_cost=item.verdict.model_cost) if plan else None
+        return plan.with_model_cost(item.verdict.model_cost) if plan else None
 
 
 def _find_moved(item: ClassifiedItem, stored_revisions: Mapping[UUID, int]) -> set[UUID]:

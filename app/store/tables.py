@@ -6,6 +6,7 @@ A test compares them with a migrated database.
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP, UUID
 
+from app.domain.relation import Relation
 from app.domain.relationship import BINDING
 from app.store.columns import BELIEF, MEMORY_COLUMNS
 
@@ -148,7 +149,8 @@ memory_usage = sa.Table(
 JUDGED = "decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation <> 'NONE')"
 # The condition that the signals of an operation led to it. A reviewer's decision repeats the signals
 # of the review, which led to the review.
-LED_TO = "relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'"
+_WITHOUT_EFFECT = sorted(r.value for r in Relation if not r.effect.changes_stored)
+LED_TO = f"relation NOT IN ({', '.join(map(repr, _WITHOUT_EFFECT))}) AND decided_by <> 'reviewer'"
 
 consolidation_log = sa.Table(
     "consolidation_log",

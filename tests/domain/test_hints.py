@@ -14,7 +14,7 @@ from app.domain.relation import Decision, Judge, Judgment, Relation
 from app.planning import hints
 from app.planning.explicit import plan_retract
 from app.planning.hints import HintName, Rejection, ValueStep
-from app.planning.plan import Plan, Review, ReviewSource
+from app.planning.plan import IncomingFact, Plan, Review, ReviewSource
 from app.planning.store import plan_store
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
@@ -107,9 +107,7 @@ def told(
     picture: Chains, fact: Fact, number: int, *judgments: Judgment, now: datetime = NOW
 ) -> Plan:
     """The fact stored and absorbed."""
-    plan = plan_store(
-        fact, picture, judgments, Policy(), now=now, new_id=UUID(int=number), classify=True
-    )
+    plan = plan_store(IncomingFact(fact, UUID(int=number), judgments), picture, Policy(), now=now)
     picture.absorb_versions(plan.versions)
     return plan
 
@@ -137,7 +135,10 @@ def test_values_in_several_chains_of_one_slot_are_one_line() -> None:
     for number, value in enumerate("aba", start=1):
         now = NOW + timedelta(days=number)
         plan = plan_store(
-            setting(value), picture, [], Policy(), now=now, new_id=UUID(int=number), classify=False
+            IncomingFact(setting(value), UUID(int=number), classify=False),
+            picture,
+            Policy(),
+            now=now,
         )
         picture.absorb_versions(plan.versions)
     assert [hint.name for hint in hints.find_plan_hints(plan, picture)] == [HintName.FLIP_FLOP]
@@ -145,7 +146,7 @@ def test_values_in_several_chains_of_one_slot_are_one_line() -> None:
     for number, value in enumerate("aba", start=1):
         fact = replace(setting(value), single_valued=False)
         plan = plan_store(
-            fact, several, [], Policy(), now=NOW, new_id=UUID(int=number), classify=False
+            IncomingFact(fact, UUID(int=number), classify=False), several, Policy(), now=NOW
         )
         several.absorb_versions(plan.versions)
     assert hints.find_plan_hints(plan, several) == []

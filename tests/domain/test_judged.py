@@ -8,14 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.chains import Chains
-from app.domain.decide import TIE, decide_operation, operation_of
 from app.domain.fact import Fact, Kind, StoredFact, Tier
 from app.domain.policy import Policy
-from app.domain.relation import Judge, Judgment, Operation, Relation
+from app.domain.relation import TIE, Judge, Judgment, Operation, Relation, decide_operation
 from app.domain.timeline import order_versions
 from app.domain.version import Version
-from app.planning.classified import PreparedMerge
-from app.planning.plan import Plan, ReviewSource
+from app.planning.plan import IncomingFact, Plan, PreparedMerge, ReviewSource
 from app.planning.store import plan_store
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -30,7 +28,7 @@ def remembered(*facts: Fact) -> tuple[Chains, list[UUID]]:
         now = NOW - DAY + timedelta(seconds=second)
         picture.absorb_versions(
             plan_store(
-                fact, picture, [], Policy(), now=now, new_id=memory_id, classify=False
+                IncomingFact(fact, memory_id, classify=False), picture, Policy(), now=now
             ).versions
         )
         ids.append(memory_id)
@@ -49,9 +47,8 @@ def planned(
     **more: object,
 ) -> Plan:
     fact = fact or Fact("something new")
-    return plan_store(
-        fact, picture, judgments, policy or Policy(), now=NOW, new_id=uuid4(), classify=True, **more
-    )  # type: ignore[arg-type]
+    incoming = IncomingFact(fact, uuid4(), judgments, **more)  # type: ignore[arg-type]
+    return plan_store(incoming, picture, policy or Policy(), now=NOW)
 
 
 def test_each_relation_leads_to_its_operation() -> None:
@@ -189,17 +186,8 @@ def test_any_judgments_keep_the_invariants(
     merged = PreparedMerge(known[0], StoredFact("both"), uuid4()) if merge and known else None
     before = {v.id: v for v in picture.list_versions()}
     policy = Policy()
-    plan = plan_store(
-        fact,
-        picture,
-        judgments,
-        policy,
-        now=NOW,
-        new_id=uuid4(),
-        classify=True,
-        merged=merged,
-        retracts=retracts,
-    )
+    incoming = IncomingFact(fact, uuid4(), tuple(judgments), merged=merged, retracts=retracts)
+    plan = plan_store(incoming, picture, policy, now=NOW)
     check_closures(plan, before, fact, policy)
     picture.absorb_versions(plan.versions)
     check_chains(list(picture.list_versions()))
@@ -234,4 +222,4 @@ def test_deciding_acts_only_on_what_is_sure_and_of_one_operation(words: list[tup
     judgments = [Judgment(uuid4(), w[1], w[2], "x", Judge.MODEL, flag=w[4]) for w in words]
     choice = decide_operation(judgments, lambda j: j.confidence >= 0.8)
     assert all(j.confidence >= 0.8 and not j.flag for j in choice.acts_on)
-    assert {operation_of(j.relation) for j in choice.acts_on} <= {choice.operation}
+    assert {j.relation.effect.operation for j in choice.acts_on} <= {choice.operation}

@@ -23,7 +23,7 @@ from app.domain.policy import Policy
 from app.domain.timeline import compute_status
 from app.domain.version import Belief
 from app.planning.explicit import plan_amend, plan_retract, plan_succeed, plan_supersede
-from app.planning.plan import Plan
+from app.planning.plan import IncomingFact, Plan
 from app.planning.store import plan_import, plan_store
 
 NORMATIVE = Path(__file__).resolve().parents[3] / "shared" / "eval" / "oracle.py"
@@ -184,7 +184,10 @@ class Planner:
         )
         return self._done(
             lambda: plan_store(
-                fact, self.picture, judgments, Policy(), now=now, new_id=new, classify=classify
+                IncomingFact(fact, new, tuple(judgments), classify=classify),
+                self.picture,
+                Policy(),
+                now=now,
             )
         )
 
@@ -201,7 +204,7 @@ class Planner:
         slot = self.picture.get_version(olds[0]).key
         return self._done(
             lambda: plan_supersede(
-                _fact(text, slot, **span), olds, self.picture, Policy(), now=now, new_id=new
+                IncomingFact(_fact(text, slot, **span), new), olds, self.picture, Policy(), now=now
             )
         )
 

@@ -12,7 +12,7 @@ from app.domain.fact import StoredFact
 from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.relationship import BINDING, LinkType, Relationship
 from app.domain.version import Belief, StalenessCause, Status
-from app.planning.building_blocks import build_version
+from app.planning.building_blocks import Placement, build_version
 from app.planning.explicit import plan_relationship
 from app.planning.plan import Plan, VersionChange
 from app.planning.staleness import StaleMemory, find_ended_versions
@@ -31,7 +31,7 @@ def belief(**claims: Any) -> Belief:
 
 
 def plan(before: Belief, after: Belief) -> Plan:
-    version = build_version(StoredFact("One"), new_id=ONE, chain_id=ONE, start=START, now=START)
+    version = build_version(StoredFact("One"), Placement(ONE, ONE, START, START))
     change = VersionChange(
         version.replace_claims(**fields(before)), version.replace_claims(**fields(after))
     )
@@ -78,8 +78,8 @@ def test_a_memory_is_stale_because_of_some_or_all_that_ended() -> None:
 
 
 def picture(**claims: Any) -> Chains:
-    one = build_version(StoredFact("One"), new_id=ONE, chain_id=ONE, start=START, now=START)
-    two = build_version(StoredFact("Two"), new_id=TWO, chain_id=TWO, start=START, now=START)
+    one = build_version(StoredFact("One"), Placement(ONE, ONE, START, START))
+    two = build_version(StoredFact("Two"), Placement(TWO, TWO, START, START))
     return Chains([one.replace_claims(**claims), two])
 
 

@@ -5,8 +5,9 @@ from domain.test_sweeping import KNOWN, POLICY, day, stored
 
 from app.domain.fact import Fact, Kind
 from app.domain.relation import Judge, Judgment, Relation
+from app.planning.plan import IncomingFact
 from app.planning.store import plan_store
-from app.planning.sweeps import SweptMemory, plan_sweep, select_comparison_chains
+from app.planning.sweeps import plan_sweep, select_comparison_chains
 
 
 def test_a_sweep_does_not_end_the_constraint_that_it_looks_at():
@@ -17,20 +18,17 @@ def test_a_sweep_does_not_end_the_constraint_that_it_looks_at():
     picture, _kept = stored(chain, classify=True)
     rule = Fact("Never Vim", kind=Kind.CONSTRAINT, trust=90, valid_from=day(5))
     plan = plan_store(
-        rule,
+        IncomingFact(rule, UUID(int=9), classify=False),
         picture,
-        [],
         POLICY,
         now=KNOWN + timedelta(hours=1),
-        new_id=UUID(int=9),
-        classify=False,
     )
     picture.absorb_versions(plan.versions)
     memory = picture.get_version(UUID(int=9))
     said = Judgment(UUID(int=1), Relation.CONTRADICTION, 0.95, "x", Judge.SIGNALS)
     others = select_comparison_chains(memory, rule, picture, ())
     plan = plan_sweep(
-        SweptMemory(memory.id, rule, (said,)),
+        IncomingFact(rule, memory.id, (said,)),
         picture,
         others,
         POLICY,

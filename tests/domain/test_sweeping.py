@@ -13,10 +13,10 @@ from app.domain.chains import Chains
 from app.domain.fact import Fact
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Relation
-from app.planning.plan import ReviewSource
+from app.planning.plan import IncomingFact, ReviewSource
 from app.planning.reviews import Proposal, plan_accept
 from app.planning.store import plan_store
-from app.planning.sweeps import SweptMemory, can_act, plan_sweep, select_comparison_chains
+from app.planning.sweeps import can_act, plan_sweep, select_comparison_chains
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 KNOWN = datetime(2030, 1, 1, tzinfo=UTC)
@@ -58,7 +58,7 @@ def stored(
         )
         now = KNOWN + timedelta(seconds=place)
         plan = plan_store(
-            one, picture, judgments, POLICY, now=now, new_id=new_id, classify=classify
+            IncomingFact(one, new_id, tuple(judgments), classify=classify), picture, POLICY, now=now
         )
         picture.absorb_versions(plan.versions)
         kept[new_id] = one
@@ -92,7 +92,7 @@ def sweep(picture: Chains, facts: dict[UUID, Fact]) -> int:
         )
         now = KNOWN + timedelta(days=1, seconds=changes)
         plan = plan_sweep(
-            SweptMemory(memory.id, fact, judgments),
+            IncomingFact(fact, memory.id, judgments),
             picture,
             others,
             POLICY,
@@ -170,7 +170,7 @@ def test_what_may_not_end_is_a_question_in_favour_of_the_later_one() -> None:
     later = picture.get_version(UUID(int=2))
     others = select_comparison_chains(later, kept[later.id], picture, ())
     plan = plan_sweep(
-        SweptMemory(later.id, kept[later.id]),
+        IncomingFact(kept[later.id], later.id),
         picture,
         others,
         POLICY,
@@ -195,13 +195,10 @@ def test_a_repetition_that_replaced_something_stays() -> None:
     picture, kept = stored(chain, classify=True)
     beside = Fact("It is b, as was said elsewhere", key="it", value="b", valid_from=day(4))
     plan = plan_store(
-        beside,
+        IncomingFact(beside, UUID(int=9), classify=False),
         picture,
-        [],
         POLICY,
         now=KNOWN + timedelta(hours=1),
-        new_id=UUID(int=9),
-        classify=False,
     )
     picture.absorb_versions(plan.versions)
     kept[UUID(int=9)] = beside
@@ -224,7 +221,7 @@ def test_what_an_end_may_not_end_is_asked_about_apart_from_it_because_it_is_with
     )
     others = select_comparison_chains(picture.get_version(end), kept[end], picture, ())
     plan = plan_sweep(
-        SweptMemory(end, kept[end], said),
+        IncomingFact(kept[end], end, said),
         picture,
         others,
         POLICY,
@@ -264,13 +261,10 @@ def test_a_value_that_comes_back_does_not_let_less_trusted_ones_end_the_first() 
     trusted = Fact("It is a, says one who knows", key="it", value="a", valid_from=day(1), trust=90)
     picture.absorb_versions(
         plan_store(
-            trusted,
+            IncomingFact(trusted, UUID(int=9), classify=False),
             picture,
-            [],
             POLICY,
             now=KNOWN + timedelta(hours=1),
-            new_id=UUID(int=9),
-            classify=False,
         ).versions
     )
     kept[UUID(int=9)] = trusted

@@ -3,6 +3,7 @@
 Every reason is a named signal with a measured reliability; an identity veto stands before them all.
 """
 
+from app.classification.signals.correction import is_correction
 from app.classification.signals.judge import judge_candidates
 from app.classification.signals.prepare import prepare_text
 from app.classification.signals.relation import SignalJudgment, StatedSlot, Statement
@@ -14,6 +15,7 @@ __all__ = [
     "Statement",
     "derive_fact_slot",
     "derive_slot",
+    "is_correction",
     "judge_candidates",
     "prepare_text",
 ]

@@ -75,7 +75,7 @@ def _without_reason(pair: Pair) -> Relation:
 
 def _weigh_findings(place: int, pair: Pair, findings: tuple[Finding, ...]) -> SignalJudgment:
     best = max(findings, key=lambda f: f.confidence)
-    support = temporal.find_time_support(pair) if best.relation.retires else ""
+    support = temporal.find_time_support(pair) if best.relation.effect.ends_stored else ""
     reasoning = f"{best.name}: {best.explanation}" + (f" ({support})" if support else "")
     if best.confidence < FLAG_AT:
         return SignalJudgment(
@@ -85,7 +85,7 @@ def _weigh_findings(place: int, pair: Pair, findings: tuple[Finding, ...]) -> Si
             f"no reason to change anything; {reasoning} proves too little",
             findings,
         )
-    is_sacred = pair.stored.kind == "constraint" and best.relation.retires
+    is_sacred = pair.stored.kind == "constraint" and best.relation.effect.ends_stored
     if best.confidence >= ACT_AT and not is_sacred:
         return SignalJudgment(place, best.relation, best.confidence, reasoning, findings)
     return SignalJudgment(place, best.relation, best.confidence, reasoning, findings, flag=True)

@@ -254,18 +254,11 @@ def _name_incoming_fact(entry: StoryEntry, names: MemoryNames) -> str:
 
 # --- reviews -----------------------------------------------------------------------------------
 
-_PROPOSED = {
-    Relation.UPDATE: "replaces",
-    Relation.CONTRADICTION: "replaces",
-    Relation.RETRACTION: "ends",
-    Relation.COMPLEMENT: "completes",
-}
-
 
 def _build_proposal_event(proposal: StoryReview, names: MemoryNames) -> Event:
     change = "changes anything"
     if proposal.about:
-        verb = _PROPOSED.get(proposal.relation, "changes")
+        verb = proposal.relation.effect.verb
         change = f"{verb} {names.name_memories(proposal.about)}"
     source = proposal.source.replace("_", " ")
     reason = f": {proposal.reasoning}" if proposal.reasoning else ""

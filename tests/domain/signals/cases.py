@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from app.classification.signals import SignalJudgment, Statement, judge_candidates
 from app.classification.signals.finding import ACT_AT, bound_confidence
 from app.classification.signals.judge import FLAG_AT
-from app.domain.decide import Choice, decide_operation
-from app.domain.relation import Finding, Operation, Relation
+from app.domain.relation import Finding, Judge, Judgment, Operation, Relation, decide_operation
 
 HAND_WRITTEN = Path(__file__).parent / "data"
 RETIRES = {"UPDATE", "CONTRADICTION", "RETRACTION"}
@@ -121,14 +121,32 @@ class Outcome:
         return str(self.case["source"])
 
     @property
-    def choice(self) -> Choice[SignalJudgment]:
+    def choice(self) -> "SignalChoice":
         return decided(self.judgments)
 
 
-def decided(judgments: Sequence[SignalJudgment]) -> Choice[SignalJudgment]:
+@dataclass(frozen=True, slots=True)
+class SignalChoice:
+    """The operation that signals lead to, with the judgments that it acts on and those to review."""
+
+    operation: Operation
+    acts_on: tuple[SignalJudgment, ...]
+    flagged: tuple[SignalJudgment, ...]
+
+
+def decided(judgments: Sequence[SignalJudgment]) -> SignalChoice:
     """The choice that the service would make of signals alone, its cap on closures included."""
-    choice = decide_operation(judgments, lambda j: j.confidence >= ACT_AT)
-    return replace(choice, acts_on=choice.acts_on[:MAX_CLOSURES])
+    by_id = {UUID(int=j.candidate): j for j in judgments}
+    asked = [
+        Judgment(memory_id, j.relation, j.confidence, j.reasoning, Judge.SIGNALS, flag=j.flag)
+        for memory_id, j in by_id.items()
+    ]
+    choice = decide_operation(asked, lambda j: j.confidence >= ACT_AT)
+    return SignalChoice(
+        choice.operation,
+        tuple(by_id[j.memory_id] for j in choice.acts_on[:MAX_CLOSURES]),
+        tuple(by_id[j.memory_id] for j in choice.flagged),
+    )
 
 
 def run(
@@ -193,7 +211,7 @@ def answer_of(outcome: Outcome) -> Answer:
         retired=acted if choice.operation in (Operation.UPDATE, Operation.DELETE) else set(),
         merged=acted if choice.operation is Operation.MERGE else set(),
         same=next(iter(acted), None) if choice.operation is Operation.NOOP else None,
-        flagged={places[j.candidate] for j in choice.flagged if j.relation.retires},
+        flagged={places[j.candidate] for j in choice.flagged if j.relation.effect.ends_stored},
         review=bool(choice.flagged),
     )
 
@@ -231,7 +249,7 @@ def verdicts(outcome: Outcome) -> Iterator[tuple[Finding, int, bool]]:
         if judgment.vetoes or place in unscored or is_noise:
             continue
         for finding in judgment.findings:
-            if finding.relation.retires:
+            if finding.relation.effect.ends_stored:
                 yield finding, place, place in must
             elif finding.relation is Relation.COMPLEMENT:
                 yield finding, place, place in targets and "COMPLEMENT" in accepted

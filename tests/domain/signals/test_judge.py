@@ -148,4 +148,4 @@ def test_any_salad_of_telling_words_is_judged_without_error(new: list[str], old:
 def test_the_same_words_never_retire_each_other(words: list[str]) -> None:
     text = " ".join(words)
     (judgment,) = judge_candidates(Statement(text), [Statement(text)])
-    assert not judgment.relation.retires or judgment.flag
+    assert not judgment.relation.effect.ends_stored or judgment.flag

@@ -142,7 +142,9 @@ def test_a_reason_fires_by_name_and_is_acted_on(name: str, new: str, old: str) -
 @pytest.mark.parametrize(("why", "new", "old"), KEEPS)
 def test_what_only_looks_like_a_change_ends_nothing(why: str, new: str, old: str) -> None:
     judgment = judged(new, old)
-    assert not judgment.relation.retires or judgment.flag or judgment.confidence < 0.7, why
+    assert not judgment.relation.effect.ends_stored or judgment.flag or judgment.confidence < 0.7, (
+        why
+    )
 
 
 FLAGS = [
@@ -168,4 +170,4 @@ def test_a_birthplace_is_flagged_and_not_believed() -> None:
 
 def test_time_alone_is_no_reason_but_is_told_as_support() -> None:
     assert "now" in judged("The rent is now 1,250 euros.", "The rent is 1,100 euros.").reasoning
-    assert not judged("I now play chess.", "I play tennis.").relation.retires
+    assert not judged("I now play chess.", "I play tennis.").relation.effect.ends_stored
