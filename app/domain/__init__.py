@@ -1,1 +1,1 @@
-"""What the project exists for, in plain Python: time, supersession, relations, plans. No I/O, no clock, no SQL."""
+"""The words of the business in plain Python: time, facts, relations. No I/O, no clock, no SQL."""

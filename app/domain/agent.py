@@ -7,7 +7,10 @@ AgentId = NewType("AgentId", str)
 
 
 class Mode(StrEnum):
-    """What becomes of changes (reference 001): they are made; they become reviews; nothing is written at all."""
+    """What becomes of a change (reference 001).
+
+    LIVE makes it, SHADOW turns it into a review, FROZEN writes nothing to memories at all.
+    """
 
     LIVE = "live"
     SHADOW = "shadow"

@@ -1,4 +1,4 @@
-"""A fact, and the words it is told in (DESIGN §1)."""
+"""A fact as a caller sends it and as it is stored (DESIGN §1)."""
 
 import json
 from dataclasses import dataclass, field, fields, replace
@@ -28,7 +28,10 @@ class Tier(StrEnum):
 
 
 class Lifespan(StrEnum):
-    """How long a memory is meant to last, shortest first: until its session ends, until its project ends, or for good."""
+    """How long a memory is meant to last, shortest first.
+
+    A memory lasts until its session ends, until its project ends, or for good.
+    """
 
     SESSION = "session"
     PROJECT = "project"
@@ -40,13 +43,13 @@ class Lifespan(StrEnum):
 
     @property
     def named_by(self) -> str | None:
-        """The field that names what a memory ends with; None where nothing ends it by name."""
+        """Return the field that names what the memory ends with; None for permanent ones."""
         return {Lifespan.SESSION: "session_id", Lifespan.PROJECT: "project"}.get(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What a memory is about. Compares by the folded words, so "Editor" and "editor " meet."""
+    """What a memory is about. Slots compare by folded words, so "Editor" equals "editor "."""
 
     entity: str
     category: str
@@ -54,18 +57,21 @@ class Slot:
 
     @classmethod
     def from_words(cls, entity: str | None, category: str | None, key: str | None) -> "Slot":
-        """The slot of these words; entity defaults to `user`, category to empty."""
+        """Return the slot of these words; entity defaults to `user`, category to empty."""
         return cls(fold(entity or "user"), fold(category or ""), fold(key) if key else None)
 
     @property
     def digest(self) -> bytes:
-        """What an index finds the slot by: the words may be longer than an index entry."""
+        """Return what indexes hold of the slot, whose words may be longer than an index entry."""
         return hash_text(json.dumps([self.entity, self.category, self.key]))
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedSlot:
-    """What a text was read to be about, where that is safe. It finds candidates; it decides nothing."""
+    """The slot that a text states, if it is safe to derive one.
+
+    It is used to find candidates and decides nothing.
+    """
 
     entity: str
     key: str

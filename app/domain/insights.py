@@ -1,10 +1,10 @@
-"""Words and figures of insights that no database is needed for."""
+"""Words and figures of insights that need no database."""
 
 from enum import StrEnum
 
 
 class Section(StrEnum):
-    """What can be asked of a history."""
+    """A part of the insights into a history."""
 
     CHURN = "churn"
     FLIP_FLOPS = "flip_flops"
@@ -16,23 +16,31 @@ class Section(StrEnum):
 
 
 def compute_reliability(right: int, wrong: int) -> float:
-    """How far a signal can be trusted, 0 to 1, by the formula of its table of confidences: (right + 1) / (right + wrong + 2)."""
+    """Return how far a signal can be trusted, 0 to 1: (right + 1) / (right + wrong + 2).
+
+    The table of signal confidences uses the same formula.
+    """
     return (right + 1) / (right + wrong + 2)
 
 
 def list_reasons_to_doubt(
     *, unaffirmed_days: int | None, contradictions: int, pending: int, rejected: int
 ) -> list[str]:
-    """Why a constraint may not be meant any more, in words. `unaffirmed_days`: None where it was affirmed of late."""
-    counted = [
-        (unaffirmed_days, "nobody has stored, confirmed or corrected it for {}", "day"),
-        (contradictions, "contradicted by {}", "later fact"),
-        (pending, "{} that would end it: waiting", "review"),
-        (rejected, "{} that would have ended it: rejected", "review"),
-    ]
-    return [
-        sentence.format(_format_count(number, noun)) for number, sentence, noun in counted if number
-    ]
+    """Return sentences that say why a constraint may not be meant any more.
+
+    `unaffirmed_days` is None if the constraint was affirmed of late.
+    """
+    reasons: list[str] = []
+    if unaffirmed_days:
+        days = _format_count(unaffirmed_days, "day")
+        reasons.append(f"nobody has stored, confirmed or corrected it for {days}")
+    if contradictions:
+        reasons.append(f"contradicted by {_format_count(contradictions, 'later fact')}")
+    if pending:
+        reasons.append(f"{_format_count(pending, 'review')} that would end it: waiting")
+    if rejected:
+        reasons.append(f"{_format_count(rejected, 'review')} that would have ended it: rejected")
+    return reasons
 
 
 def _format_count(number: int, noun: str) -> str:

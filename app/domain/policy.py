@@ -8,7 +8,7 @@ from app.domain.relation import Judge, Judgment, Operation
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The settings a plan depends on."""
+    """The settings that a plan depends on."""
 
     max_closures: int = 3
     core_inheritance: str = "any"
@@ -22,21 +22,26 @@ class Policy:
     human_review: bool = False
 
     def mode_of(self, chosen: Mode | None) -> Mode:
-        """The mode of an agent that chose one, or none; where a person must see every change, live is shadow."""
+        """Return the mode of an agent that chose this one, or none.
+
+        If a person must see every change, live means shadow.
+        """
         mode = chosen or self.mode
         return Mode.SHADOW if mode is Mode.LIVE and self.human_review else mode
 
     def is_sure(self, judgment: Judgment) -> bool:
-        """Whether a judgment is confident enough to be acted on."""
-        return judgment.confidence >= (
-            self.model_sure if judgment.decided_by is Judge.MODEL else self.signals_sure
-        )
+        """Return True if the judgment is confident enough to be acted on."""
+        by_model = judgment.decided_by is Judge.MODEL
+        return judgment.confidence >= (self.model_sure if by_model else self.signals_sure)
 
     def allows_operation(self, operation: Operation) -> bool:
-        """Whether judgments may lead to this operation (reference 003's `enable_*`)."""
-        switches = {
-            Operation.MERGE: self.may_merge,
-            Operation.UPDATE: self.may_supersede,
-            Operation.DELETE: self.may_delete,
-        }
-        return switches.get(operation, True)
+        """Return True if judgments may lead to this operation (`enable_*` in reference 003)."""
+        match operation:
+            case Operation.MERGE:
+                return self.may_merge
+            case Operation.UPDATE:
+                return self.may_supersede
+            case Operation.DELETE:
+                return self.may_delete
+            case _:
+                return True

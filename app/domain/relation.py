@@ -43,10 +43,11 @@ class Effect:
     """What follows from a relation.
 
     `operation` is the operation that the relation leads to. `ends_stored`: the stored fact ends.
-    `stores_incoming`: the incoming fact is stored. `always_inherits_core`: the incoming fact becomes
-    core if the stored one is, whatever the policy says. `link` ties an incoming fact that was stored
-    without carrying the relation out. `acceptance` tells a reviewer what accepting does to the
-    memories `{named}`; `verb` says what the incoming fact would do to them.
+    `stores_incoming`: the incoming fact is stored. `always_inherits_core`: the incoming fact
+    becomes core if the stored one is, whatever the policy says. `link` is the link from an
+    incoming fact that was stored without carrying the relation out. `acceptance` tells a reviewer
+    what accepting does to the memories `{named}`; `verb` says what the incoming fact would do to
+    them.
     """
 
     operation: Operation
@@ -138,7 +139,7 @@ class Classify(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One named reason for a relation; `confidence` is its measured reliability, between 0 and 1."""
+    """One named reason for a relation; `confidence` is its measured reliability, 0 to 1."""
 
     name: str
     relation: Relation

@@ -32,7 +32,10 @@ BINDING = (
     LinkType.ENABLES,
     LinkType.REFERENCES,
 )
-"""The types by which a memory rests on another: if one end of such a link ends, the other end is stale."""
+"""The types by which a memory rests on another.
+
+If one end of such a link ends, the other end is stale.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,32 +1,41 @@
-"""Folding and hashing of texts: when two wordings count as the same."""
+"""Folding and hashing of texts, which decide when two wordings count as the same."""
 
 import hashlib
 import re
 import unicodedata
 
-# Marks that end or wrap a word without changing it. Marks that carry meaning stay: "C" and "C++", "5" and "-5", "?" and ".".
+# Marks that end or wrap a word without changing it. Marks that carry meaning stay: "C" and "C++"
+# differ, and so do "5" and "-5", "?" and ".".
 _SENTENCE_MARKS = ".,;:!\"'()[]{}…“”‘’«»„"
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 
 
 def fold(text: str) -> str:
-    """The text trimmed, with case and width folded (NFKC). Values are equal when their folds are (DESIGN §2)."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
+    """Return the text trimmed, with case and width folded (NFKC).
+
+    Two values are equal if their folds are (DESIGN §2).
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return unicodedata.normalize("NFKC", folded).strip()
 
 
 def fold_loosely(text: str) -> str:
-    """`fold`, with spacing and the marks around words folded too; marks inside words ("node.js", "3.5") stay."""
-    words = (word.strip(_SENTENCE_MARKS) for word in fold(text).translate(_APOSTROPHES).split())
-    return " ".join(word for word in words if word)
+    """Return the folded text without the marks around words and with single spaces.
+
+    Marks inside words ("node.js", "3.5") stay.
+    """
+    words = fold(text).translate(_APOSTROPHES).split()
+    stripped = (word.strip(_SENTENCE_MARKS) for word in words)
+    return " ".join(filter(None, stripped))
 
 
 def hash_text(text: str) -> bytes:
-    """SHA-256 of the text, 32 bytes."""
+    """Return the SHA-256 of the text, 32 bytes."""
     return hashlib.sha256(text.encode()).digest()
 
 
 def hash_text_loosely(text: str) -> bytes:
-    """Digest of the loosely folded text; a text of marks alone keeps them."""
+    """Return the hash of the loosely folded text; a text of marks alone keeps its marks."""
     return hash_text(fold_loosely(text) or fold(text))
 
 
@@ -34,5 +43,5 @@ _NOT_UTF8 = re.compile("[\x00\ud800-\udfff]")
 
 
 def is_storable(text: str) -> bool:
-    """Whether Postgres can hold the text: no NUL, no lone surrogate."""
+    """Return True if Postgres can hold the text: no NUL and no lone surrogate."""
     return _NOT_UTF8.search(text) is None

@@ -1,4 +1,4 @@
-"""A fact, a belief about it, a version: the values everything else is made of (DESIGN §1)."""
+"""Versions of facts and what is believed about them (DESIGN §1)."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,7 +11,7 @@ from app.domain.relationship import LinkType
 
 
 class Status(StrEnum):
-    """How a version stands at a moment on both axes."""
+    """The state of a version at a moment on both axes."""
 
     CURRENT = "current"
     SCHEDULED = "scheduled"
@@ -27,8 +27,10 @@ class Status(StrEnum):
 class Belief:
     """What is believed about a version's place in time from `known_from` on.
 
-    The first block is asserted, the second computed from the chain (`time.settle`). `ended_by` is a successor declared
-    in another chain; `asserted_at` is the known time at which `valid_from` was asserted.
+    The first block is asserted; the second is computed from the chain (`settle_chain`).
+    `asserted_at` is the known time at which `valid_from` was asserted. `said_until` is a stated
+    end. `void` means withdrawn: never true, or reverted. `ended_by` is a successor declared in
+    another chain.
     """
 
     valid_from: datetime
@@ -47,12 +49,13 @@ class Belief:
     known_from: datetime | None = None
 
     def holds_at(self, at: datetime) -> bool:
-        """Whether the version is true in the world at `at`: half-open, None = open."""
-        return (
-            not self.void
-            and self.valid_from <= at
-            and (self.valid_until is None or self.valid_until > at)
-        )
+        """Return True if the version is true in the world at `at`.
+
+        The interval is half-open; an end of None is open.
+        """
+        if self.void or self.valid_from > at:
+            return False
+        return self.valid_until is None or self.valid_until > at
 
     @property
     def is_empty(self) -> bool:
@@ -61,7 +64,7 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One stored version of one fact, as far as deciding needs it: no content, only its hashes."""
+    """One stored version of one fact, as far as planning needs it: no content, only its hashes."""
 
     id: UUID
     chain_id: UUID
@@ -90,21 +93,25 @@ class Version:
         return holds_one_value(self.kind, self.key, self.single_valued)
 
     def has_same_value(self, fact: BaseFact) -> bool:
-        """Whether it holds the same value: values where both have one, else the folded contents (DESIGN §2)."""
+        """Return True if the version says the same as the fact (DESIGN §2).
+
+        The values are compared if both have one, otherwise the folded contents.
+        """
         if self.value_hash is not None and fact.value is not None:
             return self.value_hash == fact.value_hash
         return self.folded_hash == fact.folded_hash
 
     def replace_claims(self, **claims: Any) -> "Version":
-        """The version with other claims in its belief; computed fields are left to `time.settle`."""
+        """Return the version with other claims; `settle_chain` computes what follows from them."""
         return replace(self, belief=replace(self.belief, **claims))
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How often a memory was said again, and when last; in how many minutes it was used (answered), and when last.
+    """How often, and when last, a memory was repeated and used.
 
-    Counters are current-only: they are no part of a belief or an ETag.
+    `access_count` counts repetitions; `use_count` counts the minutes in which reads answered the
+    memory. Counters are current-only: they are no part of a belief or an ETag.
     """
 
     access_count: int = 0
@@ -115,8 +122,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class StalenessCause:
-    """A memory that another is tied to and that has ended since the tie was made: how, and when in valid time; of a withdrawn or
-    erased one, when that became known."""
+    """A memory that ended after another one was linked to it.
+
+    `ended_at` is the valid time of the end; for a withdrawn or erased memory, the time at which
+    that became known.
+    """
 
     memory_id: UUID
     type: LinkType
@@ -126,9 +136,10 @@ class StalenessCause:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One version as a read answers it: its fact with every default filled in, and the belief held at the known time read.
+    """One version as a read answers it, with the belief at the known time of the read.
 
-    Of an erased one only the shape is left: its fact has no text. `stale_because`: what it rests on and what has ended.
+    The fact of an erased memory has no text. `stale_because` names the memories that it rests on
+    and that have ended.
     """
 
     id: UUID
@@ -145,7 +156,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A point on both axes: as far as known at `known_at`, what was true at `as_of`."""
+    """A point on both axes: what was true at `as_of`, as far as known at `known_at`."""
 
     as_of: datetime
     known_at: datetime
