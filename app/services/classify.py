@@ -139,7 +139,10 @@ class BatchNeighbours:
         self._memories += memories
         self._vectors += vectors
         similarities = np.stack(vectors) @ np.stack(self._vectors).T
-        return [self._find_nearest(row[:place]) for place, row in enumerate(similarities, first)]
+        nearest: list[list[Hit]] = []
+        for place, row in enumerate(similarities, first):
+            nearest.append(self._find_nearest(row[:place]))
+        return nearest
 
     def _find_nearest(self, similarities: NDArray[np.float32]) -> list[Hit]:
         places = list(range(len(similarities)))
@@ -263,8 +266,9 @@ class Classifier:
                 await asyncio.sleep(0)
                 return await self.classify_one(agent, item, hits)
 
-        judged = iter(await asyncio.gather(*map(classify_in_turn, compared, near)))
-        return [item if item.tier is Classify.OFF else next(judged) for item in items]
+        judging = map(classify_in_turn, compared, near)
+        judged = {item.new_id: item for item in await asyncio.gather(*judging)}
+        return [judged.get(item.new_id, item) for item in items]
 
     async def _read_candidates(
         self, agent: AgentId, items: Sequence[ClassifiedItem]
@@ -327,14 +331,17 @@ class Classifier:
         choice = decide_operation(item.verdict.judgments, self._rules.policy.is_sure)
         if choice.operation is not Operation.MERGE or not self._rules.policy.may_merge:
             return item
-        stored = next(memory for memory in candidates if memory.id == choice.acts_on[0].memory_id)
+        [judgment, *_] = choice.acts_on
+        stored_by_id = {memory.id: memory for memory in candidates}
+        stored = stored_by_id[judgment.memory_id]
         text = _choose_merged_text(item.verdict.merged_text, stored.fact.content, item.fact.content)
         if len(text) > MAX_MERGED:
             return item
         united = merge_facts(stored.fact, StoredFact.from_fact(item.fact), text)
         united = replace(united, merged_from=(stored.id, item.new_id), derived=None)
         [vector] = await self._embedder.encode([text])
-        return replace(item, merged=PreparedMerge(stored.id, united, uuid7()), merged_vector=vector)
+        merged = PreparedMerge(stored.id, united, uuid7())
+        return replace(item, merged=merged, merged_vector=vector)
 
 
 async def without_erased(
@@ -350,7 +357,8 @@ async def without_erased(
     erased_at = locked.last_erased_at
     if erased_at is None:
         return items
-    if all(item.seen_at is None or item.seen_at >= erased_at for item in items):
+    seen_times = [item.seen_at for item in items if item.seen_at]
+    if all(seen_at >= erased_at for seen_at in seen_times):
         return items
     near = {hit.memory.id for item in items for hit in item.hits}
     erased = await erasures.find_erased_ids(connection, agent, list(near))
@@ -367,7 +375,8 @@ def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, NDArray[np.fl
 
 
 def _split_chunks(sequence: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    return (sequence[start : start + size] for start in range(0, len(sequence), size))
+    for start in range(0, len(sequence), size):
+        yield sequence[start : start + size]
 
 
 def _with_derived_slot(fact: Fact) -> Fact:

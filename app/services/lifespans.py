@@ -60,7 +60,8 @@ class LifespanEnder:
         Without `at` they end now, and memories that have not begun yet are withdrawn.
         """
         if span.lifespan is Lifespan.SESSION:
-            call = replace(call, info=replace(call.info, session_id=span.name))
+            info = replace(call.info, session_id=span.name)
+            call = replace(call, info=info)
         async with agent_write(self._engine, call, setup=self._setup, refuse_frozen=True) as write:
             await write.read_clock()
             moment = at or write.next_known_time()
@@ -96,7 +97,8 @@ async def _end_memories(
 async def _plan_chunk(
     write: AgentWrite[EndedLifespan], end: _End, ids: Sequence[UUID]
 ) -> list[Plan]:
-    chains = await write.read_chains(ids=ids, withdrawable=ids if end.ahead else ())
+    withdrawable = ids if end.ahead else ()
+    chains = await write.read_chains(ids=ids, withdrawable=withdrawable)
     plans: list[Plan] = []
     for memory_id in ids:
         plan = plan_lifespan_end(
@@ -114,4 +116,5 @@ async def _plan_chunk(
 
 
 def _split_chunks(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
-    return (ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK))
+    for start in range(0, len(ids), CHUNK):
+        yield ids[start : start + CHUNK]

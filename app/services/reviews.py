@@ -201,9 +201,11 @@ class ReviewDecider:
         decided: list[Decided] = []
         for review_id in review_ids:
             try:
-                decided.append((review_id, await decide(one_call, review_id, note=note)))
+                result: Acceptance | PalimpsestError
+                result = await decide(one_call, review_id, note=note)
             except PalimpsestError as problem:
-                decided.append((review_id, problem))
+                result = problem
+            decided.append((review_id, result))
         if call.idempotency.keyed_call:
             async with agent_write(self._engine, call, refuse_frozen=False) as write:
                 await write.keep(decided)
@@ -309,7 +311,8 @@ class ReviewDecider:
             raise
         except PalimpsestError as problem:
             async with memories.open_read_connection(self._engine) as connection:
-                return Preview(await read_clock(connection), [], [], str(problem)), None
+                clock = await read_clock(connection)
+            return Preview(clock, [], [], str(problem)), None
         plan = outcome.plan
         ids = list(plan.touched)
         if plan.target:
@@ -348,7 +351,9 @@ class ReviewDecider:
         changed: list[UUID],
     ) -> OutdatedReview:
         """Let the proposal rely on the memories as they are now, and show it again."""
-        revisions = {i: write.chains.get_version(i).revision for i in proposal.ids}
+        revisions: dict[UUID, int] = {}
+        for memory_id in proposal.ids:
+            revisions[memory_id] = write.chains.get_version(memory_id).revision
         await reviews.set_relied_revisions(
             write.connection,
             write.agent,

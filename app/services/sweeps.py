@@ -248,7 +248,8 @@ class Sweeper:
         item = self._item_from_memory(memory, examined.vector)
         if item.fact.one_value or not self._rules.max_candidates:
             return [item]
-        moment, hits = await self._find_nearest(connection, agent, item, memory.belief.valid_from)
+        start = memory.belief.valid_from
+        moment, hits = await self._find_nearest(connection, agent, item, start)
         before = tuple(hit for hit in hits if begins_before(hit.memory, memory))
         items = [replace(item, hits=before, seen_at=moment.known_at)]
         if turns is None:
@@ -299,7 +300,8 @@ class Sweeper:
         A frozen agent is not refused: changes to its memories become reviews.
         Raises _Stopped if the sweep is no longer this worker's.
         """
-        call: Call[None] = Call(agent, CallInfo(request_id=str(run.sweep.id)))
+        info = CallInfo(request_id=str(run.sweep.id))
+        call: Call[None] = Call(agent, info)
         async with agent_write(
             self._engine,
             call,
@@ -313,7 +315,8 @@ class Sweeper:
                 run.foresee(batch.plans)
             else:
                 await write.apply(collect_vectors(items))
-                marks: dict[UUID, str | None] = {**dict.fromkeys(ids), **batch.marks}
+                marks: dict[UUID, str | None] = dict.fromkeys(ids)
+                marks.update(batch.marks)
                 await sweep_work.mark_memories(write.connection, agent, marks)
             run.sweep = _advance_sweep(run.sweep, ids, batch)
             if not await sweep_runs.save_sweep_progress(
@@ -417,7 +420,11 @@ class Sweeper:
 def _find_moved(item: ClassifiedItem, stored_revisions: Mapping[UUID, int]) -> set[UUID]:
     """Return the memories that the judges' word may touch and that changed since they saw them."""
     seen = item.seen_revisions
-    return {i for i in item.affected_ids if stored_revisions.get(i) != seen.get(i)}
+    moved: set[UUID] = set()
+    for memory_id in item.affected_ids:
+        if stored_revisions.get(memory_id) != seen.get(memory_id):
+            moved.add(memory_id)
+    return moved
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> bool:
@@ -452,7 +459,8 @@ async def _find_memories_left(
 
 
 def _split_batches(ids: Sequence[UUID], size: int) -> Iterator[Sequence[UUID]]:
-    return (ids[start : start + size] for start in range(0, len(ids), size))
+    for start in range(0, len(ids), size):
+        yield ids[start : start + size]
 
 
 def _advance_sweep(sweep: Sweep, ids: Sequence[UUID], batch: _Batch) -> Sweep:
@@ -488,7 +496,8 @@ def _count_changes(plan: Plan) -> dict[str, int]:
 def _build_finding(plan: Plan) -> dict[str, Any]:
     """Build what the sweep reports of a change or a question: ids and names, no words of a fact."""
     judgments = plan.review.judgments if plan.review else ()
-    others = dict.fromkeys([*plan.superseded, *(j.memory_id for j in judgments)])
+    others = dict.fromkeys(plan.superseded)
+    others.update(dict.fromkeys(judgment.memory_id for judgment in judgments))
     return {
         "operation": plan.operation,
         "relation": plan.decision.relation,
