@@ -6,6 +6,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+# The embedding of one text.
+Vector = NDArray[np.float32]
+
 
 class Embedder(Protocol):
     """Turns texts into vectors whose dot product is their cosine similarity, from -1 to 1.

@@ -12,8 +12,6 @@ from datetime import datetime
 from typing import Generic, TypeVar
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId, Mode
@@ -22,6 +20,7 @@ from app.domain.fact import Fact
 from app.domain.policy import Policy
 from app.domain.relation import Judgment
 from app.domain.version import Memory
+from app.embedding import Vector
 from app.planning.hints import Hint, Rejection, find_plan_hints, find_proposal_targets
 from app.planning.plan import Plan, list_inserted_memories
 from app.planning.staleness import StaleMemory
@@ -37,7 +36,7 @@ from app.store.rows import CallInfo
 MOST_REJECTED = 1_000
 
 Whole = TypeVar("Whole")
-Vectors = Mapping[UUID, NDArray[np.float32]]
+Vectors = Mapping[UUID, Vector]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from app.domain.fact import Fact, StoredFact, merge_facts
 from app.domain.policy import Policy
 from app.domain.relation import Classify, Operation, Relation, decide_operation
 from app.domain.version import Belief, Memory
-from app.embedding import Embedder
+from app.embedding import Embedder, Vector
 from app.planning.classified import MAX_LINKS
 from app.planning.plan import PreparedMerge, ReviewDecision
 from app.store import erasures, memories, search
@@ -82,12 +82,12 @@ class ClassifiedItem:
     fact: Fact
     tier: Classify
     new_id: UUID
-    vector: NDArray[np.float32]
+    vector: Vector
     hits: tuple[Hit, ...] = ()
     seen_at: datetime | None = None
     verdict: Verdict = field(default_factory=Verdict)
     merged: PreparedMerge | None = None
-    merged_vector: NDArray[np.float32] | None = None
+    merged_vector: Vector | None = None
 
     @property
     def affected_ids(self) -> set[UUID]:
@@ -129,10 +129,10 @@ class BatchNeighbours:
 
     def __init__(self) -> None:
         self._memories: list[Memory] = []
-        self._vectors: list[NDArray[np.float32]] = []
+        self._vectors: list[Vector] = []
 
     def add_and_compare(
-        self, memories: Sequence[Memory], vectors: Sequence[NDArray[np.float32]]
+        self, memories: Sequence[Memory], vectors: Sequence[Vector]
     ) -> list[list[Hit]]:
         """Add memories, and return for each the nearest few of those before it, nearest first."""
         first = len(self._memories)
@@ -365,7 +365,7 @@ async def without_erased(
     return [item.drop_erased(erased) for item in items]
 
 
-def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, NDArray[np.float32]]:
+def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, Vector]:
     """Return the embeddings of the facts and of the merges that they may lead to, by new id."""
     vectors = {item.new_id: item.vector for item in items}
     for item in items:

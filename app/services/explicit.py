@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncEngine
 from uuid_utils.compat import uuid7
 
@@ -15,7 +13,7 @@ from app.classification.signals import is_correction
 from app.domain.chains import Chains
 from app.domain.errors import StaleVersion
 from app.domain.fact import Fact
-from app.embedding import Embedder
+from app.embedding import Embedder, Vector
 from app.planning.explicit import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.planning.plan import IncomingFact, Plan
 from app.services.agent_write import Call, Outcome, WriteSetup, agent_write
@@ -111,7 +109,7 @@ class ExplicitChanger:
         make_plan: Planner,
         *,
         other_ids: Sequence[UUID] = (),
-        vector: NDArray[np.float32] | None = None,
+        vector: Vector | None = None,
     ) -> Outcome:
         encoder = None if vector is None else self._embedder.name
         ids = [target.memory_id, *other_ids]

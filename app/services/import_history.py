@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 from app.domain.chains import Chains
 from app.domain.errors import BadImportLine, InvalidFact
 from app.domain.fact import Fact
-from app.embedding import Embedder
+from app.embedding import Embedder, Vector
 from app.planning.plan import Plan
 from app.planning.store import plan_import
 from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
@@ -120,7 +120,7 @@ async def _write_lines(write: AgentWrite[Spool], encoded: Spool, results: Spool)
     for chunk, vectors in encoded:
         keyed = [line.fact for line in chunk if line.fact.one_value]
         await write.read_chains(facts=keyed)
-        vector_of: dict[UUID, NDArray[np.float32]] = {}
+        vector_of: dict[UUID, Vector] = {}
         for line, vector in zip(chunk, vectors, strict=True):
             order.check_stated_time(line, write)
             now = write.next_known_time(line.created_at)

@@ -4,8 +4,6 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
@@ -19,7 +17,7 @@ from app.domain.errors import (
     UnknownLogEntry,
 )
 from app.domain.relation import Operation
-from app.embedding import Embedder
+from app.embedding import Embedder, Vector
 from app.planning.reverts import LoggedOperation, plan_revert
 from app.services.agent_write import AgentWrite, Call, Outcome, WriteSetup, agent_write
 from app.store import memories as memory_store
@@ -45,7 +43,7 @@ class _TextToStore:
 
     log_id: UUID
     memory_id: UUID
-    vector: NDArray[np.float32]
+    vector: Vector
 
 
 class Reverter:

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
@@ -24,7 +22,7 @@ from app.domain.errors import (
 from app.domain.fact import merge_facts
 from app.domain.relation import Judge, Relation
 from app.domain.version import Memory
-from app.embedding import Embedder
+from app.embedding import Embedder, Vector
 from app.planning.plan import (
     Plan,
     PreparedMerge,
@@ -100,7 +98,7 @@ class _ReadyMerge:
     """A proposed merge and its vector, made before the lock; empty if there is nothing to merge."""
 
     merged: PreparedMerge | None = None
-    vectors: dict[UUID, NDArray[np.float32]] = field(default_factory=dict)
+    vectors: dict[UUID, Vector] = field(default_factory=dict)
 
 
 class ReviewDecider:

@@ -15,7 +15,6 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
@@ -25,6 +24,7 @@ from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.domain.relation import Classify, Operation
 from app.domain.timeline import begins_before
 from app.domain.version import Memory, Moment, Version
+from app.embedding import Vector
 from app.planning.plan import IncomingFact, Plan
 from app.planning.sweeps import (
     can_act,
@@ -262,7 +262,7 @@ class Sweeper:
                 items.append(replace(later, hits=(earlier,), seen_at=moment.known_at))
         return items
 
-    def _item_from_memory(self, memory: Memory, vector: NDArray[np.float32]) -> ClassifiedItem:
+    def _item_from_memory(self, memory: Memory, vector: Vector) -> ClassifiedItem:
         fact = memory.fact.to_incoming_fact()
         return ClassifiedItem(StoreCommand(fact), fact, self._tier, memory.id, vector)
 
