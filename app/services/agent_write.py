@@ -238,7 +238,10 @@ class AgentWrite(Generic[Result_contra]):
         return inserted | {memory.id: memory for memory in page.memories}
 
     async def read_outcomes(
-        self, *, hinted: bool, stored: Mapping[UUID, Memory] | None = None
+        self,
+        *,
+        hinted: bool,
+        stored: Mapping[UUID, Memory] | None = None,
     ) -> list[Outcome]:
         """Return the outcome of every applied plan: its memory, its hints, what it made stale.
 

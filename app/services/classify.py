@@ -132,7 +132,9 @@ class BatchNeighbours:
         self._vectors: list[Vector] = []
 
     def add_and_compare(
-        self, memories: Sequence[Memory], vectors: Sequence[Vector]
+        self,
+        memories: Sequence[Memory],
+        vectors: Sequence[Vector],
     ) -> list[list[Hit]]:
         """Add memories, and return for each the nearest few of those before it, nearest first."""
         first = len(self._memories)
@@ -175,7 +177,9 @@ class Classifier:
         self._rules = rules
 
     async def classify_batch(
-        self, agent: AgentId, commands: Sequence[StoreCommand]
+        self,
+        agent: AgentId,
+        commands: Sequence[StoreCommand],
     ) -> list[ClassifiedItem]:
         """Judge each fact against what is stored and what the batch before it will write.
 
@@ -221,7 +225,9 @@ class Classifier:
         return items
 
     async def _derive_slots(
-        self, commands: Sequence[StoreCommand], encoding: "asyncio.Future[NDArray[np.float32]]"
+        self,
+        commands: Sequence[StoreCommand],
+        encoding: "asyncio.Future[NDArray[np.float32]]",
     ) -> list[tuple[Fact, Classify]]:
         """Return each fact with its derived slot, and the tier of judges that it goes to.
 
@@ -271,7 +277,9 @@ class Classifier:
         return [judged.get(item.new_id, item) for item in items]
 
     async def _read_candidates(
-        self, agent: AgentId, items: Sequence[ClassifiedItem]
+        self,
+        agent: AgentId,
+        items: Sequence[ClassifiedItem],
     ) -> Sequence[ClassifiedItem]:
         """Add the nearest current memories of each fact, its category and its derived slot."""
         rules = self._rules
@@ -322,7 +330,9 @@ class Classifier:
         )
 
     async def _prepare_merge(
-        self, item: ClassifiedItem, candidates: Sequence[Memory]
+        self,
+        item: ClassifiedItem,
+        candidates: Sequence[Memory],
     ) -> ClassifiedItem:
         """Add the merged text and its vector, if the verdict leads to a merge.
 

@@ -96,7 +96,9 @@ class Eraser:
             texts = await _read_texts(connection, agent, ids, scope)
             now = write.next_known_time()
             anything = bool(named) or await erasures.has_log_or_reviews(
-                connection, agent, scope.session_id
+                connection,
+                agent,
+                scope.session_id,
             )
             redaction = await erasures.erase_memories(
                 connection,
@@ -131,7 +133,9 @@ class Eraser:
         return replace(receipt, archives_pending=pending)
 
     async def _get_archive_files(
-        self, connection: AsyncConnection, agent: AgentId
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
     ) -> Mapping[UUID, File]:
         """Return the agent's archives. Raises ArchivesUnavailable if they cannot be rewritten."""
         files = await archived_log.list_archive_files(connection, agent)
@@ -208,7 +212,9 @@ async def _iterate_lines(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _get_ids_in_scope(
-    connection: AsyncConnection, agent: AgentId, scope: ErasureScope
+    connection: AsyncConnection,
+    agent: AgentId,
+    scope: ErasureScope,
 ) -> Sequence[UUID]:
     """Return the memories in the scope. Raises UnknownMemory.
 

@@ -95,7 +95,9 @@ async def _end_memories(
 
 
 async def _plan_chunk(
-    write: AgentWrite[EndedLifespan], end: _End, ids: Sequence[UUID]
+    write: AgentWrite[EndedLifespan],
+    end: _End,
+    ids: Sequence[UUID],
 ) -> list[Plan]:
     withdrawable = ids if end.ahead else ()
     chains = await write.read_chains(ids=ids, withdrawable=withdrawable)

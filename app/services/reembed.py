@@ -66,7 +66,9 @@ class Reembedder:
         async def begin_locked() -> bool:
             async with reembed.open_short_lock_transaction(self._engine) as connection:
                 return await reembed.begin_reembedding(
-                    connection, self._embedder.name, self._embedder.dimensions
+                    connection,
+                    self._embedder.name,
+                    self._embedder.dimensions,
                 )
 
         return await _retry_while_locked(begin_locked)
@@ -116,7 +118,9 @@ class Reembedder:
                     return False
                 if waiting:
                     await reembed.store_next_vectors(
-                        connection, waiting, await self._encode_texts(waiting)
+                        connection,
+                        waiting,
+                        await self._encode_texts(waiting),
                     )
                 await reembed.swap_vector_columns(connection)
         except TimeoutError:

@@ -27,7 +27,9 @@ class RelationshipWriter:
         self._setup = setup
 
     async def add_relationship(
-        self, call: Call[RelationshipOutcome], link: Relationship
+        self,
+        call: Call[RelationshipOutcome],
+        link: Relationship,
     ) -> RelationshipOutcome:
         """Add a relationship. If it is stored already, nothing is written.
 

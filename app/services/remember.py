@@ -139,7 +139,9 @@ class Remember:
         return outcomes
 
     async def _plan_items(
-        self, write: AgentWrite[Outcomes], items: Sequence[ClassifiedItem]
+        self,
+        write: AgentWrite[Outcomes],
+        items: Sequence[ClassifiedItem],
     ) -> Drafts:
         """Plan each fact over what the facts before it will have written."""
         withdrawable: list[UUID] = []
@@ -148,7 +150,9 @@ class Remember:
             withdrawable += item.command.supersedes
             named.update(item.command.supersedes, item.affected_ids, item.overlapping_ids)
         await write.read_chains(
-            facts=[item.fact for item in items], ids=list(named), withdrawable=withdrawable
+            facts=[item.fact for item in items],
+            ids=list(named),
+            withdrawable=withdrawable,
         )
         drafts: Drafts = []
         for item in items:
@@ -263,7 +267,9 @@ async def _hold_for_review(
 
 
 async def _read_outcomes(
-    write: AgentWrite[Outcomes], items: Sequence[ClassifiedItem], drafts: Drafts
+    write: AgentWrite[Outcomes],
+    items: Sequence[ClassifiedItem],
+    drafts: Drafts,
 ) -> Outcomes:
     near = {hit.memory.id for item in items for hit in item.hits}
     judged: set[UUID] = set()
@@ -282,7 +288,9 @@ async def _read_outcomes(
 
 
 def _add_candidates(
-    outcome: Outcome, item: ClassifiedItem, stored: Mapping[UUID, Memory]
+    outcome: Outcome,
+    item: ClassifiedItem,
+    stored: Mapping[UUID, Memory],
 ) -> Outcome:
     """Add what the fact was compared with: what the rules found first, then its neighbours."""
     judged = _pick_first_judgments(outcome.plan.judgments)

@@ -70,7 +70,10 @@ class Retention:
         self._archive_after = settings.archive_after
 
     async def retain_agent(
-        self, agent: AgentId, *, report_progress: Callable[[int], None] = lambda _: None
+        self,
+        agent: AgentId,
+        *,
+        report_progress: Callable[[int], None] = lambda _: None,
     ) -> RetentionReport:
         """Carry out retention for one agent. Its writers wait for one batch at most.
 
@@ -93,7 +96,9 @@ class Retention:
                 cooled = await log_retention.count_coolable(connection, agent, self._cold_after)
             if self._archive_after:
                 leaving, kept_back = await log_retention.count_leaving(
-                    connection, agent, self._archive_after
+                    connection,
+                    agent,
+                    self._archive_after,
                 )
             stray = await self._list_stray_files(connection, agent)
             answers = await log_retention.count_expired_answers(connection, agent)
@@ -152,7 +157,9 @@ class Retention:
         return list(self._archives.list_unknown_files(agent, names))
 
     async def _archive_operations(
-        self, agent: AgentId, report_progress: Callable[[int], None]
+        self,
+        agent: AgentId,
+        report_progress: Callable[[int], None],
     ) -> int:
         total = 0
         while self._archive_after:
@@ -182,7 +189,9 @@ class Retention:
 
 
 async def _render_archive(
-    connection: AsyncConnection, agent: AgentId, batch: Batch
+    connection: AsyncConnection,
+    agent: AgentId,
+    batch: Batch,
 ) -> AsyncGenerator[bytes]:
     """Yield the lines of an archive: a header, then each operation in order, as in an export."""
     header = {

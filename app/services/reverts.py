@@ -192,7 +192,9 @@ async def _find_operations_to_revert(
             dependents.update(await log_reverts.list_dependents(connection, agent, done))
         expanded |= new
         later = await log_reverts.find_done_operations(
-            connection, agent, dependents - operations.keys()
+            connection,
+            agent,
+            dependents - operations.keys(),
         )
         operations |= {done.log_id: done for done in later}
     chosen = sorted(operations.values(), key=lambda done: (done.at, done.log_id), reverse=True)
@@ -203,7 +205,9 @@ async def _find_operations_to_revert(
 
 
 async def _skip_restored_relationships(
-    connection: AsyncConnection, agent: AgentId, chosen: Sequence[LoggedOperation]
+    connection: AsyncConnection,
+    agent: AgentId,
+    chosen: Sequence[LoggedOperation],
 ) -> list[LoggedOperation]:
     """Drop relationships that an operation removed and that somebody has added again since.
 

@@ -284,7 +284,9 @@ class ReviewDecider:
 
         try:
             return await self._remember.store(
-                call, replace(command, settles=decision), check=refuse_if_outdated
+                call,
+                replace(command, settles=decision),
+                check=refuse_if_outdated,
             )
         except _Overtaken as overtaken:
             changed = overtaken.changed
@@ -297,7 +299,9 @@ class ReviewDecider:
         return OutdatedReview(review_id, changed, preview)
 
     async def _preview_store(
-        self, agent: AgentId, command: StoreCommand
+        self,
+        agent: AgentId,
+        command: StoreCommand,
     ) -> tuple[Preview, Review | None]:
         """Return what a store that waits would do now, and its changes to stored memories.
 
@@ -393,7 +397,9 @@ def _preview_proposal(
 
 
 async def _find_memories(
-    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
+    connection: AsyncConnection,
+    agent: AgentId,
+    ids: Sequence[UUID],
 ) -> list[Memory]:
     page = await memories.find_memories(connection, agent, ids, Point())
     return page.memories
@@ -430,7 +436,9 @@ async def _get_review(connection: AsyncConnection, agent: AgentId, review_id: UU
 
 
 async def _keep_first_outcome(
-    write: AgentWrite[Acceptance], review: StoredReview, wanted: ReviewStatus
+    write: AgentWrite[Acceptance],
+    review: StoredReview,
+    wanted: ReviewStatus,
 ) -> Outcome:
     """Return the first result, and keep it. Raises AlreadyDecided if the decision was another."""
     log_id = review.decision_log_id

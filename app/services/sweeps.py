@@ -338,7 +338,9 @@ class Sweeper:
         for item in items:
             named |= item.affected_ids
         chains = await write.read_chains(
-            facts=[item.fact for item in items], ids=list(named), withdrawable=swept
+            facts=[item.fact for item in items],
+            ids=list(named),
+            withdrawable=swept,
         )
         stored_revisions = {version.id: version.revision for version in chains.list_versions()}
         chains.absorb_versions(
@@ -444,7 +446,9 @@ def _describe_problem(problem: Exception) -> str:
 
 
 async def _find_memories_left(
-    connection: AsyncConnection, agent: AgentId, sweep: Sweep
+    connection: AsyncConnection,
+    agent: AgentId,
+    sweep: Sweep,
 ) -> list[UUID]:
     """Return the memories left to examine, in order."""
     if sweep.origin is Origin.STORE:
