@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
@@ -11,15 +11,16 @@ from starlette.types import Receive, Scope, Send
 
 from app.api.deps import AgentDep, PartsDep
 from app.api.ndjson import NDJSON
-from app.api.openapi import line_schema
+from app.api.openapi import Responses, build_line_schema
 
 router = APIRouter(prefix="/v1", tags=["transfer"])
 
-# Seconds without a byte taken, after which a reader counts as gone; its export holds a connection and a snapshot.
+# A reader who takes no byte for as many seconds counts as gone: an export holds a connection and a
+# snapshot of the database.
 PATIENCE = 300.0
 
 
-_EXPORT: dict[int | str, dict[str, Any]] = {
+_EXPORT: Responses = {
     200: {
         "description": (
             "A header, lines of types memory, belief, usage, operation, relationship, review, and "
@@ -27,17 +28,21 @@ _EXPORT: dict[int | str, dict[str, Any]] = {
         ),
         "content": {
             NDJSON: {
-                "schema": line_schema({"type": "object", "description": "See docs/transfer.md."})
+                "schema": build_line_schema(
+                    {"type": "object", "description": "See docs/transfer.md."}
+                )
             }
         },
     }
 }
 
 
-class _Blocks(StreamingResponse):
-    """Blocks as they come. What they are read from is closed before the response ends, whatever ends it.
+class ExportStream(StreamingResponse):
+    """The blocks of an export, sent as they come.
 
-    `first` was taken before the answer began, so that what is wrong by then is still told as a problem.
+    The caller takes the first block before the answer begins, so that an error up to there is
+    still answered as a problem. However the response ends, the generator of the blocks is closed
+    first.
     """
 
     def __init__(self, first: bytes, rest: AsyncGenerator[bytes]) -> None:
@@ -46,25 +51,34 @@ class _Blocks(StreamingResponse):
             media_type=NDJSON,
             headers={"Content-Disposition": 'attachment; filename="palimpsest.ndjson"'},
         )
-        self._first, self._rest = first, rest
+        self._first = first
+        self._rest = rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # The usual one cancels the generator where it stands when the caller leaves, and with it the return of its connection.
+        # StreamingResponse cancels the generator in the middle of its work when the caller leaves,
+        # and the generator could then not return its connection. Here it is closed between blocks.
         caller = Request(scope, receive)
         async with aclosing(self._rest):
-            await send(
-                {
-                    "type": "http.response.start",
-                    "status": self.status_code,
-                    "headers": self.raw_headers,
-                }
-            )
+            await self._send_start(send)
             block = self._first
             while block and not await caller.is_disconnected():
                 async with asyncio.timeout(PATIENCE):
-                    await send({"type": "http.response.body", "body": block, "more_body": True})
+                    await _send_block(send, block, more=True)
                 block = await anext(self._rest, b"")
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            await _send_block(send, b"", more=False)
+
+    async def _send_start(self, send: Send) -> None:
+        await send(
+            {
+                "type": "http.response.start",
+                "status": self.status_code,
+                "headers": self.raw_headers,
+            }
+        )
+
+
+async def _send_block(send: Send, block: bytes, *, more: bool) -> None:
+    await send({"type": "http.response.body", "body": block, "more_body": more})
 
 
 @router.get(
@@ -89,4 +103,4 @@ async def export(
     ] = True,
 ) -> Response:
     blocks = parts.exports.stream_blocks(agent, vectors=vectors)
-    return _Blocks(await anext(blocks), blocks)
+    return ExportStream(await anext(blocks), blocks)

@@ -1,19 +1,20 @@
-"""The import of versions from elsewhere, one a line, and of a native export."""
+"""The route of imports: versions from elsewhere, one a line, or a native export."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.openapi.constants import REF_TEMPLATE
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from starlette.responses import Response, StreamingResponse
 
 from app.api import examples, import_agent
+from app.api.answers.import_history import ImportedLine, NativeImported
 from app.api.deps import AgentDep, OriginDep, PartsDep
 from app.api.idempotency import KeyedStreamDep
-from app.api.ndjson import NDJSON, NumberedLines
-from app.api.openapi import document_problems, line_schema
+from app.api.ndjson import NDJSON, NumberedLine, NumberedLines
+from app.api.openapi import Responses, build_line_schema, document_problems
 from app.api.problems import invalid_input, problem_of, respond_with_problem
 from app.api.schemas.import_history import ImportLine
 from app.api.times import format_time
@@ -24,54 +25,24 @@ from app.services.import_history import HistoryLine, ImportedVersion, Spool
 router = APIRouter(prefix="/v1", tags=["transfer"])
 
 MAX_KEPT_BYTES = 8 * 2**20
-# A line of the log holds what came in and the states before and after: a few times the largest body there may be (16 MiB).
+# A line of the log holds what came in and the states before and after: a few times the largest
+# body that a request may have (16 MiB).
 MAX_NATIVE_LINE_BYTES = 2**26
 
-_BODY = {
+_LINE_SCHEMA = ImportLine.model_json_schema(ref_template=REF_TEMPLATE)
+_ANSWER_SCHEMAS = [ImportedLine.model_json_schema(), NativeImported.model_json_schema()]
+_BODY: dict[str, Any] = {
     "requestBody": {
         "required": False,
         "content": {
-            NDJSON: {
-                "schema": line_schema(ImportLine.model_json_schema(ref_template=REF_TEMPLATE)),
-                "example": examples.IMPORT,
-            }
+            NDJSON: {"schema": build_line_schema(_LINE_SCHEMA), "example": examples.IMPORT}
         },
     }
 }
-
-
-class ImportedLine(BaseModel):
-    """A line of the answer to an import."""
-
-    line: int
-    id: str
-    chain_id: str
-    client_ref: str | int | None
-    known_at: str
-
-
-class NativeImported(BaseModel):
-    """The one line that answers the import of a native export: how many lines of each type were brought back."""
-
-    type: Literal["imported"] = "imported"
-    counts: dict[str, int]
-
-
-_ANSWER: dict[int | str, dict[str, Any]] = {
+_ANSWER: Responses = {
     200: {
         "description": "A line per line, in order; of a native export, one line with its counts",
-        "content": {
-            NDJSON: {
-                "schema": line_schema(
-                    {
-                        "anyOf": [
-                            ImportedLine.model_json_schema(),
-                            NativeImported.model_json_schema(),
-                        ]
-                    }
-                )
-            }
-        },
+        "content": {NDJSON: {"schema": build_line_schema({"anyOf": _ANSWER_SCHEMAS})}},
     }
 }
 
@@ -96,67 +67,66 @@ async def import_history(
 ) -> Response:
     lines = NumberedLines(keyed.fingerprint_stream(request.stream()))
     first = await anext(lines, None)
-    if first and import_agent.type_of(first[1]) == "palimpsest":
+    if first and import_agent.read_type(first.raw) == import_agent.HEADER_TYPE:
         lines.longest = MAX_NATIVE_LINE_BYTES
-        rows = import_agent.read_rows(lines, after=first[0])
-        counts = await parts.import_agent.import_rows(
-            Call(agent, origin, keyed.plan_replay(_render_import_counts)),
-            import_agent.parse_header(*first),
-            rows,
-        )
-        return _render_import_counts(counts)
-    results = await parts.import_history.import_lines(
-        Call(agent, origin, keyed.plan_replay(_render_replay)), _read_versions(first, lines)
-    )
-    return StreamingResponse(_render_lines(results), media_type=NDJSON)
+        header = import_agent.parse_header(first)
+        rows = import_agent.read_rows(lines, after=first.number)
+        counts_call = Call(agent, origin, keyed.plan_replay(_render_counts))
+        return _render_counts(await parts.import_agent.import_rows(counts_call, header, rows))
+    call = Call(agent, origin, keyed.plan_replay(_render_replay))
+    versions = await parts.import_history.import_lines(call, _read_versions(first, lines))
+    return StreamingResponse(_render_lines(versions), media_type=NDJSON)
 
 
 async def _read_versions(
-    first: tuple[int, bytes] | None, rest: AsyncIterator[tuple[int, bytes]]
+    first: NumberedLine | None, rest: NumberedLines
 ) -> AsyncIterator[HistoryLine]:
     if first:
-        yield _parse_line(*first)
-    async for number, raw in rest:
-        yield _parse_line(number, raw)
+        yield _parse_version(first)
+    async for line in rest:
+        yield _parse_version(line)
 
 
-def _parse_line(number: int, raw: bytes) -> HistoryLine:
+def _parse_version(line: NumberedLine) -> HistoryLine:
     try:
-        parsed = ImportLine.model_validate_json(raw)
+        parsed = ImportLine.model_validate_json(line.raw)
     except ValidationError as error:
-        raise BadImportLine(number, invalid_input(error.errors()).detail + ".") from None
-    return HistoryLine(number, parsed.to_fact(), parsed.created_at, parsed.client_ref)
+        raise BadImportLine(line.number, invalid_input(error.errors()).detail + ".") from None
+    return HistoryLine(line.number, parsed.to_fact(), parsed.created_at, parsed.client_ref)
 
 
-def _render_import_counts(counts: dict[str, int]) -> Response:
+def _render_counts(counts: dict[str, int]) -> Response:
     return Response(NativeImported(counts=counts).model_dump_json() + "\n", media_type=NDJSON)
 
 
-def _render_lines(results: Spool) -> Iterator[str]:
+def _render_lines(versions: Spool) -> Iterator[str]:
     try:
-        yield from map(_render_line, results)
+        yield from map(_render_line, versions)
     finally:
-        results.close()
+        versions.close()
 
 
-def _render_line(imported: ImportedVersion) -> str:
+def _render_line(version: ImportedVersion) -> str:
     line = {
-        "line": imported.line,
-        "id": str(imported.id),
-        "chain_id": str(imported.chain_id),
-        "client_ref": imported.client_ref,
-        "known_at": format_time(imported.known_at),
+        "line": version.line,
+        "id": str(version.id),
+        "chain_id": str(version.chain_id),
+        "client_ref": version.client_ref,
+        "known_at": format_time(version.known_at),
     }
     return json.dumps(line, ensure_ascii=False) + "\n"
 
 
-def _render_replay(results: Spool) -> Response:
-    """The answer that a retry gets: the whole of it while it fits in memory, else that the import was executed and where to look."""
+def _render_replay(versions: Spool) -> Response:
+    """Return what a retry is answered.
+
+    An answer that would take too much memory is not kept; the retry then learns that the import
+    was executed, and from which known time on.
+    """
     body = bytearray()
-    for imported in results:
-        body += _render_line(imported).encode()
+    for version in versions:
+        body += _render_line(version).encode()
         if len(body) > MAX_KEPT_BYTES:
-            return respond_with_problem(
-                problem_of(AnswerNotKept(since=next(iter(results)).known_at))
-            )
+            since = next(iter(versions)).known_at
+            return respond_with_problem(problem_of(AnswerNotKept(since=since)))
     return Response(bytes(body), media_type=NDJSON)

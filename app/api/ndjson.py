@@ -1,7 +1,8 @@
-"""Lines of JSON in a request body."""
+"""Lines of JSON in the body of a request."""
 
 import codecs
 from collections.abc import AsyncIterator
+from typing import NamedTuple
 
 from app.domain.errors import BadImportLine
 
@@ -9,20 +10,30 @@ NDJSON = "application/x-ndjson"
 MAX_LINE_BYTES = 2**20
 
 
+class NumberedLine(NamedTuple):
+    """A line and its number in the body; the first is number 1."""
+
+    number: int
+    raw: bytes
+
+
 class NumberedLines:
-    """The lines of a stream that are not blank, with their numbers. Raises BadImportLine for one of more than `longest` bytes."""
+    """The lines of a stream that are not blank.
+
+    Reading raises BadImportLine for a line of more than `longest` bytes.
+    """
 
     def __init__(self, stream: AsyncIterator[bytes]) -> None:
         self.longest = MAX_LINE_BYTES
         self._lines = self._number_lines(stream)
 
-    def __aiter__(self) -> AsyncIterator[tuple[int, bytes]]:
+    def __aiter__(self) -> AsyncIterator[NumberedLine]:
         return self._lines
 
-    async def __anext__(self) -> tuple[int, bytes]:
+    async def __anext__(self) -> NumberedLine:
         return await anext(self._lines)
 
-    async def _number_lines(self, stream: AsyncIterator[bytes]) -> AsyncIterator[tuple[int, bytes]]:
+    async def _number_lines(self, stream: AsyncIterator[bytes]) -> AsyncIterator[NumberedLine]:
         number = 0
         async for line in self._split_lines(stream):
             number += 1
@@ -30,10 +41,10 @@ class NumberedLines:
             if len(raw) > self.longest:
                 raise BadImportLine(number, f"It is longer than {self.longest} bytes.")
             if raw.strip():
-                yield number, raw
+                yield NumberedLine(number, raw)
 
     async def _split_lines(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Lines as they end; one that grows too long is handed on as it is, to be refused."""
+        """Yield each line when it ends, and a line that grows too long at once, to be refused."""
         rest = bytearray()
         async for chunk in stream:
             first, *others = chunk.split(b"\n")

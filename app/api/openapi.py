@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beside the answers of success: which problems a route answers with, and where an id leads on."""
+"""Parts of the OpenAPI document: the problems that a route answers, and where an id leads on."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _MEANINGS = {
     503: "Not now; nothing was written",
 }
 
-_TOLD_WITH: dict[int, dict[str, Any]] = {
+_HEADERS: dict[int, dict[str, Any]] = {
     401: {
         "WWW-Authenticate": {
             "description": "How to send the key.",
@@ -36,38 +36,41 @@ _TOLD_WITH: dict[int, dict[str, Any]] = {
     },
 }
 
+# Statuses of a route that reads a body.
 BODY = (400, 413)
-"""Statuses of a route that reads a body."""
 
+# Statuses of a route that writes: the call may contradict what is stored, and the answer stored
+# under its key may have been erased.
 WRITE = (409, 410, 413)
-(
-    "Statuses of a route that writes: what is stored may contradict it, the answer under its key "
-    "may be erased."
-)
 
 
 def document_problems(*statuses: int) -> Responses:
-    """For `responses=` of a route or router: these statuses, each answered with a Problem."""
+    """Return the `responses` of a route or router that answers these statuses with a Problem."""
     return {status: _document_problem(status) for status in statuses}
 
 
 def _document_problem(status: int) -> dict[str, Any]:
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    headers = {"headers": _TOLD_WITH[status]} if status in _TOLD_WITH else {}
-    return {"description": _MEANINGS[status], "content": content} | headers
+    documented: dict[str, Any] = {"description": _MEANINGS[status], "content": content}
+    if status in _HEADERS:
+        documented["headers"] = _HEADERS[status]
+    return documented
 
 
 def document_links(expression: str, parameter: str, *routes: str) -> dict[str, dict[str, Any]]:
-    """For `links` of a response: the routes, by name, that take as `parameter` what `expression` finds in the answer."""
-    return {
-        route: {"operationId": route, "parameters": {parameter: f"$response.body#/{expression}"}}
-        for route in routes
-    }
+    """Return the `links` of a response.
+
+    Each of the routes takes as `parameter` the value that `expression` selects in the answer.
+    """
+    parameters = {parameter: f"$response.body#/{expression}"}
+    return {route: {"operationId": route, "parameters": parameters} for route in routes}
 
 
-def line_schema(model_schema: dict[str, Any]) -> dict[str, Any]:
-    """A body of lines, as an array of them (OpenAPI's reading of NDJSON). The schema's references are those of the document."""
-    return {
-        "type": "array",
-        "items": {name: value for name, value in model_schema.items() if name != "$defs"},
-    }
+def build_line_schema(model_schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of NDJSON, which OpenAPI describes as an array of its lines.
+
+    References inside the schema of a line must lead to the schemas of the document.
+    """
+    items = dict(model_schema)
+    items.pop("$defs", None)
+    return {"type": "array", "items": items}
