@@ -128,6 +128,7 @@ def create_app(
         guarded.include_router(router)
     app.include_router(guarded)
     app.include_router(health.router)
+    openapi.describe_words(app)
     problems.install_error_handlers(app)
     idempotency.install_replay_handler(app)
     app.add_middleware(BoundedBody, limit=settings.max_body_bytes)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from fastapi import FastAPI
+
 from app.api.problems import MEDIA_TYPE
 
 Responses = dict[int | str, dict[str, Any]]
@@ -42,6 +44,54 @@ BODY = (400, 413)
 # Statuses of a route that writes: the call may contradict what is stored, and the answer stored
 # under its key may have been erased.
 WRITE = (409, 410, 413)
+
+# What the document says of the words of enums. Their docstrings are for readers of the code, and may
+# change without changing the document.
+_WORDS = {
+    "Classify": "Which judges are asked (reference 000's classifyBeforeWrite, and more).",
+    "EventKind": "The operations of the log, and what happened beside them.",
+    "HintName": "What a hint warns of.",
+    "Judge": "Who decided.",
+    "Kind": (
+        "What sort of statement a memory is; a constraint is never ended unless a call names it."
+    ),
+    "Lifespan": (
+        "How long a memory is meant to last, shortest first: until its session ends, "
+        "until its project ends, or for good."
+    ),
+    "LinkType": (
+        "What the source is to the target (docs/relationships.md). A link of any type ends nothing."
+    ),
+    "Mode": (
+        "What becomes of changes (reference 001): they are made; they become reviews; "
+        "nothing is written at all."
+    ),
+    "Operation": "What was done, as logged (DESIGN §1).",
+    "Origin": (
+        "What a sweep came from: a call, the clock, or stores that left memories to be "
+        "looked at again, which are then all it is about."
+    ),
+    "Relation": "DESIGN §1; what each leads to is the plan's business.",
+    "ReviewSource": "Why a person should look.",
+    "ReviewStatus": "How a review stands.",
+    "Section": "What can be asked of a history.",
+    "Status": "How a version stands at a moment on both axes.",
+    "SweepStatus": "How a sweep stands.",
+    "Tier": "Core memories keep a floor under their strength.",
+}
+
+
+def describe_words(app: FastAPI) -> None:
+    """Let the document describe the enums of the domain in words for callers."""
+    build_document = app.openapi
+
+    def build_described_document() -> dict[str, Any]:
+        document = build_document()
+        for name, description in _WORDS.items():
+            document["components"]["schemas"][name]["description"] = description
+        return document
+
+    app.openapi = build_described_document  # type: ignore[method-assign]  # as FastAPI advises
 
 
 def document_problems(*statuses: int) -> Responses:
