@@ -1,90 +1,99 @@
 """Opposites: both texts match, but where one says a word the other says its opposite."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from app.classification.signals import lexicon
 from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
 from app.classification.signals.relation import Finding, Relation
-from app.classification.signals.token import Token
+from app.classification.signals.token import Token, find_place
+
+_BECOMING = frozenset("be get become go turn".split())
+_COMES_IN_MANY = frozenset("come available offer sell buy".split())
+_HOLDS_MANY = frozenset("have contain hold include".split())
+_POINTING = lexicon.ARTICLES | {"my", "our", "'s"}
 
 
 def find_antonyms(pair: Pair) -> Iterator[Finding]:
-    """CONTRADICTION where exactly one word differs and the two exclude each other."""
-    if len(pair.only_old) != 1 or (not pair.shared and not pair.new.owner) or not pair.same_owner:
+    """Yield a finding if exactly one word differs and the two words exclude each other."""
+    if len(pair.only_old) != 1 or not _match_otherwise(pair):
         return
     (old,) = pair.only_old
     new = next(iter(pair.only_new)) if len(pair.only_new) == 1 else _new_state(pair)
-    same_polarity = pair.new.negated == pair.old.negated and pair.new.modal == pair.old.modal
-    if not same_polarity or not pair.same_order:
-        return
     if _describes_subject(pair.new.tokens, new) or _describes_subject(pair.old.tokens, old):
         return
     if old in lexicon.ANTONYMS.get(new, ()):
-        if _describes_one_of_many(pair, new, old):
-            return
-        yield make_finding("antonym", Relation.CONTRADICTION, f"{new} is the opposite of {old}")
-    elif (
-        new
-        and not _may_hold_both(pair, new, old)
-        and pair.new.kinds[new] == "word"
-        and lexicon.EXCLUSIVE_GROUPS.get(new, frozenset())
-        & lexicon.EXCLUSIVE_GROUPS.get(old, frozenset())
-    ):
+        if not _describes_one_of_many(pair, new):
+            reason = f"{new} is the opposite of {old}"
+            yield make_finding("antonym", Relation.CONTRADICTION, reason)
+    elif new and _excludes(pair, new, old):
         yield make_finding("exclusive_value", Relation.UPDATE, f"{new} excludes {old}")
 
 
+def _match_otherwise(pair: Pair) -> bool:
+    """Return True if owner, negation, modality and order are the same."""
+    if not pair.same_owner or not (pair.shared or pair.new.owner):
+        return False
+    new, old = pair.new, pair.old
+    same_polarity = new.negated == old.negated and new.modal == old.modal
+    return same_polarity and pair.same_order
+
+
+def _excludes(pair: Pair, new: str, old: str) -> bool:
+    if pair.new.kinds[new] != "word" or _may_hold_both(pair, new, old):
+        return False
+    groups = lexicon.EXCLUSIVE_GROUPS
+    return bool(groups.get(new, frozenset()) & groups.get(old, frozenset()))
+
+
 def _new_state(pair: Pair) -> str:
-    """The state that the incoming text asserts among other news: "got divorced in June"; "" where it asserts none."""
-    tokens = [t for t in pair.new.tokens if t.norm not in lexicon.SUPPORT]
-    states = [
-        b.norm for a, b in pairwise(tokens) if a.norm in _BECOMING and b.norm in pair.only_new
-    ]
+    """Return the one state that the incoming text asserts, as in "got divorced in June", or ""."""
+    tokens = [token for token in pair.new.tokens if token.norm not in lexicon.SUPPORT]
+    states = []
+    for token, following in pairwise(tokens):
+        if token.norm in _BECOMING and following.norm in pair.only_new:
+            states.append(following.norm)
     return states[0] if len(states) == 1 and len(pair.only_new) <= 3 else ""
 
 
-_BECOMING = frozenset("be get become go turn".split())
-
-
 def _may_hold_both(pair: Pair, new: str, old: str) -> bool:
-    """Whether both can be: things that come in many colours, and a word that only describes a thing ("red wine", "white wine")."""
-    if "be" in pair.old.words or ("use" in pair.old.words and "for" in pair.old.words):
+    """Return True if both words can be true of one thing.
+
+    Things come in many colours, and some words only describe a thing ("red wine", "white wine").
+    """
+    words = pair.old.words
+    if "be" in words or {"use", "for"} <= words:
         return False
-    if (
-        pair.old.words & lexicon.MANY_VALUED_VERBS - {"have"}
-        or {"come", "available", "offer", "sell", "buy"} & pair.old.words
-    ):
+    if words & (lexicon.MANY_VALUED_VERBS - {"have"}) or words & _COMES_IN_MANY:
         return True
     return _is_attributive(pair.new.tokens, new) or _is_attributive(pair.old.tokens, old)
 
 
-def _describes_one_of_many(pair: Pair, new: str, old: str) -> bool:
-    """Whether both describe things of which there may be several: "a small dog", "likes hot tea"."""
-    if not (_is_attributive(pair.new.tokens, new) and _is_attributive(pair.old.tokens, old)):
+def _describes_one_of_many(pair: Pair, new: str) -> bool:
+    """Return True if both words describe things of which there may be several: "a small dog"."""
+    (old,) = pair.only_old
+    if not _is_attributive(pair.new.tokens, new) or not _is_attributive(pair.old.tokens, old):
         return False
     if "be" in pair.old.words:
         return False
-    before = {a.norm for a, b in pairwise(pair.new.tokens) if b.norm == new}
-    return bool(before & {"a", "an", "another"}) or bool(
-        (pair.old.words & lexicon.MANY_VALUED_VERBS) - {"have", "contain", "hold", "include"}
-    )
+    before = {token.norm for token, following in pairwise(pair.new.tokens) if following.norm == new}
+    if before & {"a", "an", "another"}:
+        return True
+    return bool(pair.old.words & (lexicon.MANY_VALUED_VERBS - _HOLDS_MANY))
 
 
-def _is_attributive(tokens: tuple[Token, ...], word: str) -> bool:
-    """Whether a noun follows that the word belongs to."""
-    following = next((b for a, b in pairwise(tokens) if a.norm == word), None)
-    return (
-        following is not None
-        and following.kind in ("word", "name")
-        and following.norm not in lexicon.FUNCTION_WORDS | lexicon.SUPPORT
-    )
+def _is_attributive(tokens: Sequence[Token], word: str) -> bool:
+    """Return True if a noun follows that the word belongs to."""
+    place = find_place(tokens, (word,))
+    if place is None or place + 1 == len(tokens):
+        return False
+    following = tokens[place + 1]
+    is_noun = following.kind in ("word", "name")
+    return is_noun and following.norm not in lexicon.FUNCTION_WORDS | lexicon.SUPPORT
 
 
-def _describes_subject(tokens: tuple[Token, ...], word: str) -> bool:
-    """Whether the word only tells which thing is meant: "the small table is …"."""
-    place = next((i for i, t in enumerate(tokens) if t.norm == word), 0)
-    after_article = place > 0 and (
-        tokens[place - 1].norm in lexicon.ARTICLES or tokens[place - 1].norm in ("my", "our", "'s")
-    )
-    return after_article and place <= 2
+def _describes_subject(tokens: Sequence[Token], word: str) -> bool:
+    """Return True if the word only tells which thing is meant: "the small table is …"."""
+    place = find_place(tokens, (word,)) or 0
+    return 0 < place <= 2 and tokens[place - 1].norm in _POINTING

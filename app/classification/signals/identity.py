@@ -1,17 +1,18 @@
-"""The identity veto: two statements about different people, things or attributes have nothing to retire."""
+"""The identity veto: statements about different people, things or attributes end nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from app.classification.signals import lexicon
 from app.classification.signals.explicit_change import find_changes
 from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
+from app.classification.signals.reading import Reading
 
 _SPEAKERS = frozenset(("i", "we"))
 
 
 def find_vetoes(pair: Pair) -> Iterator[str]:
-    """Why the two cannot be about the same thing, in words; nothing where nothing tells them apart."""
+    """Yield the reasons, in words, why the two texts cannot be about the same thing."""
     yield from _other_slot(pair)
     yield from _other_owner(pair)
     yield from _other_identifier(pair)
@@ -21,107 +22,125 @@ def find_vetoes(pair: Pair) -> Iterator[str]:
 
 
 def _other_slot(pair: Pair) -> Iterator[str]:
-    """What the caller gave outranks what the texts say."""
-    for name in ("entity", "key"):
-        new, old = (getattr(statement, name) for statement in (pair.incoming, pair.stored))
-        if new and old and new.strip().casefold() != old.strip().casefold():
-            yield f"{name} {new} is not {name} {old}"
+    """A slot from the caller outranks the texts."""
+    incoming, stored = pair.incoming, pair.stored
+    if _differ(incoming.entity, stored.entity):
+        yield f"entity {incoming.entity} is not entity {stored.entity}"
+    if _differ(incoming.key, stored.key):
+        yield f"key {incoming.key} is not key {stored.key}"
+
+
+def _differ(new: str | None, old: str | None) -> bool:
+    if not new or not old:
+        return False
+    return new.strip().casefold() != old.strip().casefold()
 
 
 def _other_owner(pair: Pair) -> Iterator[str]:
     new, old = pair.new.owner, pair.old.owner
-    if (
-        not new
-        or not old
-        or new == old
-        or pair.frame_pairs
-        or _names_owner_as_past(pair)
-        or any(c.owner == old for c in pair.new.clauses)
-    ):
+    if not new or not old or new == old or pair.frame_pairs:
         return
-    kin_new, kin_old = (frozenset(o) & lexicon.KIN for o in (new, old))
-    if kin_new != kin_old or {new[0], old[0]} & _SPEAKERS or not _may_be_one(pair):
+    if _names_owner_as_past(pair) or any(clause.owner == old for clause in pair.new.clauses):
+        return
+    other_kin = frozenset(new) & lexicon.KIN != frozenset(old) & lexicon.KIN
+    by_speaker = {new[0], old[0]} & _SPEAKERS
+    if other_kin or by_speaker or not _may_be_one(pair):
         yield f"about {' '.join(new)}, not {' '.join(old)}"
 
 
 def _may_be_one(pair: Pair) -> bool:
-    """Whether one text names the owner of the other at all."""
+    """Return True if one text names the owner of the other at all."""
     new, old = frozenset(pair.new.owner), frozenset(pair.old.owner)
     return new <= pair.old.items | old or old <= pair.new.items | new
 
 
 def _names_owner_as_past(pair: Pair) -> bool:
-    """Whether the incoming text says that it was the stored owner before: "Orla took over the app from Dmitri"."""
-    return any(change.old == frozenset(pair.old.owner) for change in find_changes(pair.new.text))
+    """Return True for "Orla took over the app from Dmitri" if Dmitri is the stored owner."""
+    owner = frozenset(pair.old.owner)
+    return any(change.old == owner for change in find_changes(pair.new.text))
 
 
 def _other_identifier(pair: Pair) -> Iterator[str]:
-    """The same name or noun with another number behind it."""
-    new, old = dict(pair.new.identifiers), dict(pair.old.identifiers)
-    for head in new.keys() & old.keys():
-        mine, other = (
-            {n for h, n in reading.identifiers if h == head} for reading in (pair.new, pair.old)
-        )
-        if (
-            not mine & other
-            and not other & pair.new.items
-            and not _is_value(pair, mine | other)
-            and not _is_object(pair, mine, other)
-        ):
+    """The same name or noun has another number behind it."""
+    for head in _shared_heads(pair.new.identifiers, pair.old.identifiers):
+        mine = _numbers_behind(head, pair.new.identifiers)
+        other = _numbers_behind(head, pair.old.identifiers)
+        if mine & other or other & pair.new.items:
+            continue
+        if not _is_value(pair, mine | other) and not _is_object(pair, mine, other):
             yield f"{head} {min(mine)} is not {head} {min(other)}"
 
 
 def _other_label(pair: Pair) -> Iterator[str]:
-    """The same noun, numbered otherwise: "item 5" and "item 6"."""
-    for head in {h for h, _ in pair.new.labels} & {h for h, _ in pair.old.labels}:
-        mine, other = (
-            {n for h, n in reading.labels if h == head} for reading in (pair.new, pair.old)
-        )
-        if not mine & other and not _is_value(pair, mine | other) and not _says_change(pair):
+    """The same noun has another number: "item 5" and "item 6"."""
+    for head in _shared_heads(pair.new.labels, pair.old.labels):
+        mine = _numbers_behind(head, pair.new.labels)
+        other = _numbers_behind(head, pair.old.labels)
+        if mine & other or _is_value(pair, mine | other):
+            continue
+        if not _says_change(pair):
             yield f"{head} {min(mine)} is not {head} {min(other)}"
 
 
+def _shared_heads(new: Set[tuple[str, str]], old: Set[tuple[str, str]]) -> Set[str]:
+    return dict(new).keys() & dict(old).keys()
+
+
+def _numbers_behind(head: str, numbered: Set[tuple[str, str]]) -> set[str]:
+    return {number for noun, number in numbered if noun == head}
+
+
 def _says_change(pair: Pair) -> bool:
-    """Whether the incoming text names what was before."""
+    """Return True if the incoming text names the former value."""
     return any(change.old & pair.old.items for change in find_changes(pair.new.text))
 
 
 def _is_value(pair: Pair, numbers: set[str]) -> bool:
-    """Whether the numbers are the values of an attribute known to be the same."""
-    return any(numbers & (f.value | f.rest | g.value | g.rest) for f, g in pair.frame_pairs)
+    """Return True if the numbers are values of an attribute that both texts give."""
+    for new, old in pair.frame_pairs:
+        if numbers & (new.value | new.rest | old.value | old.rest):
+            return True
+    return False
 
 
 def _is_object(pair: Pair, mine: set[str], other: set[str]) -> bool:
-    """Whether the number alone differs, and is what the subject runs, sits in or listens on."""
-    alone = (
-        pair.only_new == mine
-        and pair.only_old == other
-        and pair.new.order[-1] in mine
-        and pair.old.order[-1] in other
+    """Return True if the number is what the subject was upgraded to, runs, or listens on."""
+    return _is_upgraded(pair, mine, other) or (
+        _is_only_difference(pair, mine, other) and _occupies(pair.new)
     )
-    alone = alone and sum(t.norm in mine for t in pair.new.tokens) == 1
-    verbs = {t.norm for t in pair.new.tokens[1:] if t.kind == "word"} & lexicon.OCCUPYING_VERBS
-    subject = pair.new.order[0] not in {head for head, _ in pair.new.identifiers} or bool(
-        pair.new.owner
-    )
-    return _is_upgraded(pair, mine, other) or (alone and bool(verbs) and subject)
+
+
+def _is_only_difference(pair: Pair, mine: set[str], other: set[str]) -> bool:
+    ends_both = pair.new.order[-1] in mine and pair.old.order[-1] in other
+    if pair.only_new != mine or pair.only_old != other or not ends_both:
+        return False
+    return sum(token.norm in mine for token in pair.new.tokens) == 1
+
+
+def _occupies(reading: Reading) -> bool:
+    """Return True if the subject runs, sits in or listens on something."""
+    words = {token.norm for token in reading.tokens[1:] if token.kind == "word"}
+    has_subject = bool(reading.owner) or reading.order[0] not in dict(reading.identifiers)
+    return has_subject and bool(words & lexicon.OCCUPYING_VERBS)
 
 
 def _is_upgraded(pair: Pair, mine: set[str], other: set[str]) -> bool:
-    """Whether the incoming text says that something shared was brought to the other version."""
-    heads = {head for head, _ in pair.new.identifiers | pair.old.identifiers}
-    return (
-        bool(pair.new.words & lexicon.UPGRADE_VERBS)
-        and "to" in pair.new.words
-        and bool(pair.shared - heads - mine - other)
-    )
+    """Return True if the incoming text brings something shared to the other version."""
+    words = pair.new.words
+    if "to" not in words or not words & lexicon.UPGRADE_VERBS:
+        return False
+    heads = dict(pair.new.identifiers | pair.old.identifiers).keys()
+    return bool(pair.shared - heads - mine - other)
 
 
 def _other_attribute(pair: Pair) -> Iterator[str]:
-    new = {f.attribute for f in find_frames(pair.new) if not f.is_built}
-    old = {f.attribute for f in find_frames(pair.old) if not f.is_built}
+    new, old = _listed_attributes(pair.new), _listed_attributes(pair.old)
     if new and old and not new & old and not pair.frame_pairs:
         yield f"{_describe_attribute(new)} is not {_describe_attribute(old)}"
+
+
+def _listed_attributes(reading: Reading) -> set[str]:
+    return {frame.attribute for frame in find_frames(reading) if not frame.is_built}
 
 
 def _describe_attribute(attributes: set[str]) -> str:
@@ -129,10 +148,9 @@ def _describe_attribute(attributes: set[str]) -> str:
 
 
 def _other_aspect(pair: Pair) -> Iterator[str]:
-    for word in pair.only_new & lexicon.ASPECTS.keys():
-        for other in pair.only_old & lexicon.ASPECTS.keys():
-            if (
-                lexicon.ASPECTS[word] & lexicon.ASPECTS[other]
-                and len(pair.only_new) + len(pair.only_old) > 2
-            ):
-                yield f"{word} is not {other}"
+    if len(pair.only_new) + len(pair.only_old) <= 2:
+        return
+    for new in pair.only_new & lexicon.ASPECTS.keys():
+        for old in pair.only_old & lexicon.ASPECTS.keys():
+            if lexicon.ASPECTS[new] & lexicon.ASPECTS[old]:
+                yield f"{new} is not {old}"

@@ -1,6 +1,6 @@
-"""Numbers that are labels: "item 5", "fact number 12", "load test memory 55" tell which thing is meant, not how much of it there is."""
+"""Numbers that are labels, such as "item 5": they tell which thing is meant, not how much of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from app.classification.signals import lexicon
 from app.classification.signals.token import Token
@@ -8,61 +8,65 @@ from app.classification.signals.token import Token
 _LABELLING = frozenset(("number", "version", "code", "ordinal", "date", "time"))
 _NUMBERING = frozenset(("number", "id", "index", "key"))
 _GOVERNING = frozenset(
-    "be have equal total = < > <= >= -> => plus minus times x around approximately roughly circa up down".split()
+    """
+    be have equal total = < > <= >= -> => plus minus times x
+    around approximately roughly circa up down
+    """.split()
 )
+_NEVER_LABELLED = (
+    _GOVERNING | lexicon.IDENTIFYING_NOUNS | lexicon.QUANTIFIERS | lexicon.MEASURED_NOUNS
+)
+_SMALL_WORDS = lexicon.FUNCTION_WORDS | lexicon.PREPOSITIONS | lexicon.ARTICLES
 
 _BEFORE_VERBS = frozenset("do will would shall can could may might must should not".split())
 
 
 def find_labels(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
-    """(noun, number) of every number that stands right behind a noun without anything that makes it a value."""
-    return frozenset(_iterate_labels(tokens))
-
-
-def _iterate_labels(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
-    for i, token in enumerate(tokens):
+    """Return (noun, number) of each number right behind a noun that nothing makes a value."""
+    labels = set()
+    for place, token in enumerate(tokens):
         if token.kind in _LABELLING:
-            place = next(
-                (j for j in range(i - 1, -1, -1) if tokens[j].norm not in lexicon.SUPPORT), -1
-            )
-            if place >= 0 and _is_labelled(tokens, place, i):
-                yield tokens[place].norm, token.norm
+            head = _find_head(tokens, place)
+            if head is not None and _is_labelled(tokens, head, token):
+                labels.add((tokens[head].norm, token.norm))
+    return frozenset(labels)
 
 
-def _is_labelled(tokens: Sequence[Token], place: int, i: int) -> bool:
-    """Whether the word at `place` is a noun that the number numbers."""
+def _find_head(tokens: Sequence[Token], number: int) -> int | None:
+    """Return the place of the last word before the number that is no adverb."""
+    for place in range(number - 1, -1, -1):
+        if tokens[place].norm not in lexicon.SUPPORT:
+            return place
+    return None
+
+
+def _is_labelled(tokens: Sequence[Token], place: int, number: Token) -> bool:
+    """Return True if the word at `place` is a noun that the number labels."""
     head = tokens[place]
     if head.kind == "possessive":
-        return tokens[i].kind == "ordinal"
+        return number.kind == "ordinal"
     if head.kind == "name":
         return head.norm == "user"
     if head.kind != "word":
         return False
     if head.norm in _NUMBERING:
         return not place or tokens[place - 1].norm != "be"
-    if head.norm in lexicon.IDENTIFYING_NOUNS:
-        return False
-    if (
-        head.norm in _GOVERNING
-        or head.norm in lexicon.QUANTIFIERS
-        or head.norm in lexicon.MEASURED_NOUNS
-    ):
+    if head.norm in _NEVER_LABELLED:
         return False
     if head.norm == "version":
         return place == 0
-    if (
-        head.norm in lexicon.FUNCTION_WORDS
-        or head.norm in lexicon.PREPOSITIONS
-        or head.norm in lexicon.ARTICLES
-    ):
-        return tokens[i].kind == "ordinal" and place == 0
-    return not _is_verb(tokens, place) or (i + 1 == len(tokens) and tokens[i].kind == "number")
+    if head.norm in _SMALL_WORDS:
+        return number.kind == "ordinal" and place == 0
+    ends_text = tokens[-1] is number and number.kind == "number"
+    return ends_text or not _is_verb(tokens, place)
 
 
 def _is_verb(tokens: Sequence[Token], place: int) -> bool:
-    """Whether the word is inflected, or stands behind a pronoun, a modal or another verb's "to"."""
-    head, before = tokens[place], tokens[place - 1] if place else None
+    """Return True if the word is inflected, or follows a pronoun, a modal or "to"."""
+    if place == 0:
+        return False
+    head, before = tokens[place], tokens[place - 1]
     low = head.text.lower()
-    if low != head.norm and low.endswith(("s", "ed", "ing")) and place:
+    if low != head.norm and low.endswith(("s", "ed", "ing")):
         return True
-    return before is not None and (before.norm in _BEFORE_VERBS or before.norm in lexicon.PRONOUNS)
+    return before.norm in _BEFORE_VERBS or before.norm in lexicon.PRONOUNS

@@ -1,6 +1,7 @@
 """Like and dislike flips on the same object."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from app.classification.signals import lexicon
@@ -8,82 +9,93 @@ from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Clause, Reading, parse_text, select_content
 from app.classification.signals.relation import Finding, Relation
+from app.classification.signals.token import Token, find_place
 
 _TURNS = frozenset(("over", "than"))
+_FEELING = lexicon.LIKING | lexicon.DISLIKING
+
+
+@dataclass(frozen=True, slots=True)
+class Feeling:
+    """A feeling (1 or -1) about something, and who has it as far as the clause says so."""
+
+    sign: int
+    thing: frozenset[str]
+    who: frozenset[str]
 
 
 def find_liking(pair: Pair) -> Iterator[Finding]:
-    """CONTRADICTION where what was liked is now disliked, or the other way round."""
+    """Yield a contradiction if a liking became a dislike or the other way round.
+
+    The same feeling about the same thing is a duplicate.
+    """
     if pair.new.owner != pair.old.owner:
         return
-    for sign, thing, who in _find_feelings(pair.new):
-        for other_sign, other, other_who in _find_feelings(pair.old):
-            if not pair.new.owner and who != other_who:
+    for new in _find_feelings(pair.new):
+        for old in _find_feelings(pair.old):
+            if not pair.new.owner and new.who != old.who:
                 continue
-            negative, positive = (thing, other) if sign < other_sign else (other, thing)
-            if sign != other_sign and negative and negative <= positive:
-                yield make_finding(
-                    "liking_flip",
-                    Relation.CONTRADICTION,
-                    f"feels otherwise about {' '.join(sorted(negative))}",
-                )
+            finding = _compare_feelings(pair, new, old)
+            if finding:
+                yield finding
                 return
-            if sign == other_sign and thing and thing == other and _says_only(pair, thing):
-                yield make_finding(
-                    "same_feeling",
-                    Relation.DUPLICATE,
-                    f"feels the same about {' '.join(sorted(thing))}",
-                )
-                return
+
+
+def _compare_feelings(pair: Pair, new: Feeling, old: Feeling) -> Finding | None:
+    if new.sign == old.sign:
+        if not new.thing or new.thing != old.thing or not _says_only(pair, new.thing):
+            return None
+        reason = f"feels the same about {' '.join(sorted(new.thing))}"
+        return make_finding("same_feeling", Relation.DUPLICATE, reason)
+    negative, positive = (new, old) if new.sign < old.sign else (old, new)
+    if not negative.thing or not negative.thing <= positive.thing:
+        return None
+    reason = f"feels otherwise about {' '.join(sorted(negative.thing))}"
+    return make_finding("liking_flip", Relation.CONTRADICTION, reason)
 
 
 def _says_only(pair: Pair, thing: frozenset[str]) -> bool:
-    """Whether neither text says more than the feeling."""
-    verbs = lexicon.LIKING | lexicon.DISLIKING
-    return all(
-        len(r.clauses) == 1 and r.items - thing - verbs - frozenset(r.owner) == frozenset()
-        for r in (pair.new, pair.old)
-    )
+    """Return True if neither text says more than the feeling."""
+    for reading in (pair.new, pair.old):
+        rest = reading.items - thing - _FEELING - frozenset(reading.owner)
+        if len(reading.clauses) != 1 or rest:
+            return False
+    return True
 
 
-def _find_feelings(reading: Reading) -> tuple[tuple[int, frozenset[str], frozenset[str]], ...]:
-    """What is felt (1 or -1), about what, and by whom as far as the clause says it."""
+def _find_feelings(reading: Reading) -> tuple[Feeling, ...]:
     return _find_feelings_of_text(reading.text)
 
 
 @lru_cache(maxsize=4096)
-def _find_feelings_of_text(text: str) -> tuple[tuple[int, frozenset[str], frozenset[str]], ...]:
-    return tuple(
-        feeling for clause in parse_text(text).clauses for feeling in _find_clause_feelings(clause)
-    )
+def _find_feelings_of_text(text: str) -> tuple[Feeling, ...]:
+    feelings: list[Feeling] = []
+    for clause in parse_text(text).clauses:
+        feelings.extend(_find_clause_feelings(clause))
+    return tuple(feelings)
 
 
-def _find_clause_feelings(clause: Clause) -> Iterator[tuple[int, frozenset[str], frozenset[str]]]:
-    place = next(
-        (
-            i
-            for i, t in enumerate(clause.tokens)
-            if t.norm in lexicon.LIKING or t.norm in lexicon.DISLIKING
-        ),
-        None,
-    )
-    stand = next(
-        (i for i, t in enumerate(clause.tokens) if t.norm == "stand" and clause.negated), None
-    )
-    who = frozenset(
-        t.norm for t in select_content(clause.tokens[: place if stand is None else stand])
-    )
-    if stand is not None:
-        yield -1, frozenset(t.norm for t in select_content(clause.tokens[stand + 1 :])), who
+def _find_clause_feelings(clause: Clause) -> Iterator[Feeling]:
+    tokens = clause.tokens
+    cannot_stand = find_place(tokens, ("stand",)) if clause.negated else None
+    if cannot_stand is not None:
+        who = _content(tokens[:cannot_stand])
+        yield Feeling(-1, _content(tokens[cannot_stand + 1 :]), who)
         return
+    place = find_place(tokens, _FEELING)
     if place is None or clause.modal:
         return
-    sign = (1 if clause.tokens[place].norm in lexicon.LIKING else -1) * (
-        -1 if clause.negated else 1
-    )
-    after = clause.tokens[place + 1 :]
-    turn = next((i for i, t in enumerate(after) if t.norm in _TURNS), len(after))
-    if after[:turn]:
-        yield sign, frozenset(t.norm for t in select_content(after[:turn])), who
-    if after[turn + 1 :]:
-        yield -sign, frozenset(t.norm for t in select_content(after[turn + 1 :])), who
+    who = _content(tokens[:place])
+    likes = tokens[place].norm in lexicon.LIKING
+    sign = 1 if likes is not clause.negated else -1
+    after = tokens[place + 1 :]
+    turn = find_place(after, _TURNS)
+    preferred = after if turn is None else after[:turn]
+    if preferred:
+        yield Feeling(sign, _content(preferred), who)
+    if turn is not None and after[turn + 1 :]:
+        yield Feeling(-sign, _content(after[turn + 1 :]), who)
+
+
+def _content(tokens: Sequence[Token]) -> frozenset[str]:
+    return frozenset(token.norm for token in select_content(tokens))

@@ -1,5 +1,6 @@
 """A piece of text as it is compared."""
 
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -15,3 +16,16 @@ class Token:
     def is_value(self) -> bool:
         """Whether it is a typed value, such as a date or a number."""
         return self.kind not in ("word", "name", "mark", "possessive")
+
+
+def find_place(tokens: Sequence[Token], norms: Container[str], start: int = 0) -> int | None:
+    """Return the place of the first token, from `start`, whose normal form is one of `norms`."""
+    for place in range(start, len(tokens)):
+        if tokens[place].norm in norms:
+            return place
+    return None
+
+
+def join_texts(tokens: Iterable[Token]) -> str:
+    """Return the tokens as they were written, with spaces between them."""
+    return " ".join(token.text for token in tokens)
