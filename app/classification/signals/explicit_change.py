@@ -1,4 +1,4 @@
-"""Changes that name the old value: "from X to Y", "instead of X", "Y, not X", "replaced X with Y"."""
+"""Changes that name the old value, such as "from X to Y", "instead of X" and "Y, not X"."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,18 +10,27 @@ from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import parse_text, select_content
 from app.classification.signals.relation import Finding, Relation
-from app.classification.signals.token import Token
+from app.classification.signals.token import Token, find_place
 
 _NAMES = {"not_but": "contrast"}
 _LEADING = frozenset(
-    "lead own manage run head maintain coordinate owner lead manager head maintainer direct responsible".split()
+    """
+    lead own manage run head maintain coordinate
+    owner lead manager head maintainer direct responsible
+    """.split()
 )
 _GENERIC = frozenset("use run be have own work live build keep".split())
+_INSTEAD_OF = (
+    ("instead", "of"),
+    ("rather", "than"),
+    ("in", "place", "of"),
+    ("in", "lieu", "of"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class StatedChange:
-    """What was, and what is instead (may be empty)."""
+    """A former value and the one in its place, which may be empty."""
 
     wording: str
     old: frozenset[str]
@@ -29,14 +38,11 @@ class StatedChange:
 
 
 def find_explicit_change(pair: Pair) -> Iterator[Finding]:
-    """UPDATE of a stored text that holds the value said to have changed, and not the new one."""
+    """Yield an update if the stored text holds a value that is said to have changed."""
     for change in find_changes(pair.new.text):
         if _is_change_of_stored(change, pair):
-            yield make_finding(
-                _NAMES.get(change.wording, "explicit_change"),
-                Relation.UPDATE,
-                _describe_change(change),
-            )
+            name = _NAMES.get(change.wording, "explicit_change")
+            yield make_finding(name, Relation.UPDATE, _describe_change(change))
             return
 
 
@@ -46,185 +52,172 @@ def _describe_change(change: StatedChange) -> str:
 
 
 def _is_change_of_stored(change: StatedChange, pair: Pair) -> bool:
-    old = pair.old
-    if (
-        not change.old <= old.items
-        or (change.new and change.new <= old.items)
-        or old.negated
-        or old.modal
-    ):
+    if not _states_only_former(change, pair):
         return False
-    if any(
-        f.value == change.old and f.single and f.subject in _list_subjects(pair)
-        for f in find_frames(old)
-    ):
+    if _is_former_value(change, pair):
         return True
+    context = pair.old.items - change.old - frozenset(pair.old.owner)
     if change.wording == "left_for":
         return False
-    context = old.items - change.old - frozenset(old.owner)
     if change.wording == "taken_over":
         return bool(context & pair.new.items) and context - pair.new.items <= _LEADING
-    told = (
-        pair.new.items
-        - change.old
-        - change.new
-        - frozenset(pair.new.owner)
-        - lexicon.CHANGE_VERBS
-        - lexicon.REPLACING_VERBS
-        - lexicon.LIGHT_WORDS
-    )
-    if context - pair.new.items - _GENERIC and not pair.old.owner and change.wording != "not_but":
+    return _fits_context(change, pair, context)
+
+
+def _states_only_former(change: StatedChange, pair: Pair) -> bool:
+    """Return True if the stored text asserts the former value and not the new one."""
+    old = pair.old
+    if old.negated or old.modal or not change.old <= old.items:
         return False
-    if context - pair.new.items and told - old.items and not _is_contrast(change):
-        return False
-    return bool(context & pair.new.items) or (
-        pair.same_owner and bool(old.owner) and len(context) <= 3 and not _is_event(pair)
-    )
+    return not change.new or not change.new <= old.items
 
 
-def _list_subjects(pair: Pair) -> tuple[frozenset[str], ...]:
-    """Whom the incoming text may speak of."""
-    return (frozenset(pair.new.owner), *(f.subject for f in find_frames(pair.new)))
+def _is_former_value(change: StatedChange, pair: Pair) -> bool:
+    """Return True if the former value is the stored value of a subject of the incoming text."""
+    subjects = {frozenset(pair.new.owner)}
+    subjects.update(frame.subject for frame in find_frames(pair.new))
+    for frame in find_frames(pair.old):
+        if frame.single and frame.value == change.old and frame.subject in subjects:
+            return True
+    return False
 
 
-def _is_contrast(change: StatedChange) -> bool:
-    return change.wording == "not_but"
+def _fits_context(change: StatedChange, pair: Pair, context: frozenset[str]) -> bool:
+    """Return True if the rest of the stored text, `context`, goes with the incoming one."""
+    is_contrast = change.wording == "not_but"
+    foreign = context - pair.new.items
+    if foreign and not is_contrast:
+        if foreign - _GENERIC and not pair.old.owner:
+            return False
+        if _list_news(change, pair):
+            return False
+    if context & pair.new.items:
+        return True
+    is_owned = pair.same_owner and bool(pair.old.owner)
+    return is_owned and len(context) <= 3 and not _is_event(pair)
+
+
+def _list_news(change: StatedChange, pair: Pair) -> frozenset[str]:
+    """Return what the incoming text says beyond the change and the stored text."""
+    news = pair.new.items - change.old - change.new - frozenset(pair.new.owner)
+    news -= lexicon.CHANGE_VERBS | lexicon.REPLACING_VERBS | lexicon.LIGHT_WORDS
+    return news - pair.old.items
 
 
 def _is_event(pair: Pair) -> bool:
-    return any(
-        t.norm in lexicon.EVENT_VERBS
-        and t.norm not in ("use", t.text)
-        and not t.text.endswith(("s", "ing"))
-        for t in pair.old.tokens
-    )
+    for token in pair.old.tokens:
+        is_past = token.norm != token.text and not token.text.endswith(("s", "ing"))
+        if is_past and token.norm in lexicon.EVENT_VERBS and token.norm != "use":
+            return True
+    return False
 
 
 @lru_cache(maxsize=4096)
 def find_changes(text: str) -> tuple[StatedChange, ...]:
-    """The changes that a text names."""
+    """Return the changes that a text names."""
     reading = parse_text(text)
     if reading.is_question or reading.modal:
         return ()
     tokens = [t for t in reading.tokens if t.kind != "word" or t.norm not in lexicon.ARTICLES]
-    return tuple(
-        c
-        for c in (
-            *_find_from_to(tokens),
-            *_find_instead_of(tokens),
-            *_find_replacements(tokens),
-            *_find_contrasts(tokens),
-            *_find_takeovers(tokens),
-            *_find_left_for(tokens),
-        )
-        if c.old and c.old != c.new
+    changes = (
+        *_find_from_to(tokens),
+        *_find_instead_of(tokens),
+        *_find_replacements(tokens),
+        *_find_contrasts(tokens),
+        *_find_takeovers(tokens),
+        *_find_left_for(tokens),
     )
+    return tuple(change for change in changes if change.old and change.old != change.new)
 
 
 def _collect_span(tokens: Sequence[Token], start: int) -> frozenset[str]:
+    """Return the content from `start` to the next mark or word that ends a span."""
     end = start
-    while (
-        end < len(tokens)
-        and tokens[end].kind != "mark"
-        and not (tokens[end].kind == "word" and tokens[end].norm in lexicon.SPAN_ENDS)
-    ):
+    while end < len(tokens) and not _ends_span(tokens[end]):
         end += 1
-    return frozenset(t.norm for t in select_content(tokens[start:end]))
+    return _collect_content(tokens[start:end])
+
+
+def _ends_span(token: Token) -> bool:
+    if token.kind == "mark":
+        return True
+    return token.kind == "word" and token.norm in lexicon.SPAN_ENDS
+
+
+def _collect_content(tokens: Sequence[Token]) -> frozenset[str]:
+    return frozenset(token.norm for token in select_content(tokens))
 
 
 def _find_from_to(tokens: Sequence[Token]) -> Iterator[StatedChange]:
-    norms = [t.norm for t in tokens]
-    verb = next((i for i, n in enumerate(norms) if n in lexicon.CHANGE_VERBS or n == "join"), None)
-    if verb is None or "from" not in norms[verb:]:
+    verb = find_place(tokens, lexicon.CHANGE_VERBS | {"join"})
+    start = None if verb is None else find_place(tokens, ("from",), start=verb)
+    if verb is None or start is None:
         return
-    start = norms.index("from", verb)
-    to = next((i for i in range(len(norms)) if norms[i] in ("to", "into") and i > verb), None)
-    if to is None:
-        yield StatedChange("from_to", _collect_span(tokens, start + 1), frozenset())
-    else:
-        yield StatedChange(
-            "from_to", _collect_span(tokens, start + 1), _collect_span(tokens, to + 1)
-        )
+    old = _collect_span(tokens, start + 1)
+    to = find_place(tokens, ("to", "into"), start=verb + 1)
+    new = frozenset[str]() if to is None else _collect_span(tokens, to + 1)
+    yield StatedChange("from_to", old, new)
 
 
 def _find_instead_of(tokens: Sequence[Token]) -> Iterator[StatedChange]:
-    norms = [t.norm for t in tokens]
-    for words in (
-        ("instead", "of"),
-        ("rather", "than"),
-        ("in", "place", "of"),
-        ("in", "lieu", "of"),
-    ):
-        for i in range(len(norms) - len(words)):
-            if tuple(norms[i : i + len(words)]) == words:
-                old = _collect_span(tokens, i + len(words))
-                yield StatedChange(
-                    "instead_of", old, frozenset(t.norm for t in select_content(tokens[:i])) - old
-                )
+    norms = tuple(token.norm for token in tokens)
+    for words in _INSTEAD_OF:
+        for place in range(len(norms) - len(words)):
+            behind = place + len(words)
+            if norms[place:behind] == words:
+                old = _collect_span(tokens, behind)
+                yield StatedChange("instead_of", old, _collect_content(tokens[:place]) - old)
 
 
 def _find_replacements(tokens: Sequence[Token]) -> Iterator[StatedChange]:
-    norms = [t.norm for t in tokens]
-    verb = next((i for i, n in enumerate(norms) if n in lexicon.REPLACING_VERBS), None)
-    if verb is None or verb + 1 >= len(norms):
+    verb = find_place(tokens, lexicon.REPLACING_VERBS)
+    if verb is None or verb + 1 >= len(tokens):
         return
-    if norms[verb + 1] in ("by", "with") and verb:
-        yield StatedChange(
-            "replaced",
-            frozenset(t.norm for t in select_content(tokens[:verb])),
-            _collect_span(tokens, verb + 2),
-        )
-    elif any(n in ("with", "for", "by") for n in norms[verb:]):
-        turn = next(i for i in range(verb, len(norms)) if norms[i] in ("with", "for", "by"))
-        yield StatedChange(
-            "replaced", _collect_span(tokens, verb + 1), _collect_span(tokens, turn + 1)
-        )
-    elif norms[verb] == "replace":
-        yield StatedChange(
-            "replaced",
-            _collect_span(tokens, verb + 1),
-            frozenset(t.norm for t in select_content(tokens[:verb])),
-        )
+    behind = _collect_span(tokens, verb + 1)
+    if verb and tokens[verb + 1].norm in ("by", "with"):
+        old = _collect_content(tokens[:verb])
+        yield StatedChange("replaced", old, _collect_span(tokens, verb + 2))
+        return
+    turn = find_place(tokens, ("with", "for", "by"), start=verb)
+    if turn is not None:
+        yield StatedChange("replaced", behind, _collect_span(tokens, turn + 1))
+    elif tokens[verb].norm == "replace":
+        yield StatedChange("replaced", behind, _collect_content(tokens[:verb]))
 
 
 def _find_contrasts(tokens: Sequence[Token]) -> Iterator[StatedChange]:
-    """ "Y, not X"."""
-    norms = [t.norm for t in tokens]
-    for i in range(1, len(norms) - 1):
-        denied = norms[i] == "not" and norms[i + 1] not in ("only", "just")
-        if norms[i - 1] == "," and (denied or norms[i : i + 2] == ["no", "longer"]):
-            start = i + 1 + (norms[i + 1] == "longer")
-            old = _collect_span(
-                tokens, start + (start < len(norms) and norms[start] in lexicon.PREPOSITIONS)
-            )
-            yield StatedChange(
-                "not_but", old, frozenset(t.norm for t in select_content(tokens[:i])) - old
-            )
+    """Yield the changes of "Y, not X" and "Y, no longer X"."""
+    norms = [token.norm for token in tokens]
+    for place in range(1, len(norms) - 1):
+        word, following = norms[place], norms[place + 1]
+        is_denied = word == "not" and following not in ("only", "just")
+        if norms[place - 1] != "," or not (is_denied or (word, following) == ("no", "longer")):
+            continue
+        start = place + 2 if following == "longer" else place + 1
+        if start < len(norms) and norms[start] in lexicon.PREPOSITIONS:
+            start += 1
+        old = _collect_span(tokens, start)
+        yield StatedChange("not_but", old, _collect_content(tokens[:place]) - old)
 
 
 def _find_takeovers(tokens: Sequence[Token]) -> Iterator[StatedChange]:
-    """ "Y took over the app from X"."""
-    norms = [t.norm for t in tokens]
-    for i in range(1, len(norms) - 2):
-        if norms[i : i + 2] == ["take", "over"] and "from" in norms[i:]:
-            yield StatedChange(
-                "taken_over",
-                _collect_span(tokens, norms.index("from", i) + 1),
-                frozenset(t.norm for t in select_content(tokens[:i])),
-            )
+    """Yield the change of "Y took over the app from X"."""
+    for place in range(1, len(tokens) - 2):
+        if (tokens[place].norm, tokens[place + 1].norm) != ("take", "over"):
+            continue
+        start = find_place(tokens, ("from",), start=place)
+        if start is not None:
+            old = _collect_span(tokens, start + 1)
+            yield StatedChange("taken_over", old, _collect_content(tokens[:place]))
 
 
 def _find_left_for(tokens: Sequence[Token]) -> Iterator[StatedChange]:
-    """ "Left X for Y", both by name."""
-    norms = [t.norm for t in tokens]
-    for i in range(1, len(norms) - 3):
-        turn = norms.index("for", i) if norms[i] == "leave" and "for" in norms[i:] else 0
-        if (
-            turn
-            and tokens[i + 1].kind == "name"
-            and turn + 1 < len(tokens)
-            and tokens[turn + 1].kind == "name"
-        ):
-            yield StatedChange(
-                "left_for", _collect_span(tokens, i + 1), _collect_span(tokens, turn + 1)
-            )
+    """Yield the change of "Left X for Y", both of them names."""
+    for place in range(1, len(tokens) - 3):
+        if tokens[place].norm != "leave" or tokens[place + 1].kind != "name":
+            continue
+        turn = find_place(tokens, ("for",), start=place)
+        if turn is None or turn + 1 >= len(tokens) or tokens[turn + 1].kind != "name":
+            continue
+        old = _collect_span(tokens, place + 1)
+        yield StatedChange("left_for", old, _collect_span(tokens, turn + 1))

@@ -13,26 +13,23 @@ _SYNONYMS: dict[str, str] = {
 _KEEP = re.compile(r"(?:ss|us|is|as|os|news|always|series|lens|gas|bus|yes|perhaps|less)$")
 _VOWEL = re.compile(r"[aeiouy]")
 _ADDS_E = re.compile(
-    r"(?:at|bl|iz|is|iv|av|ov|rv|lv|uc|ac|ag|rg|dg|ud|ur|uir|ir|ut|id|ok|ak|as|us|os|pl|tl|gl|dl|kl|um|yp|[^o]ot|chang|rang|lleng|u)$"
+    r"(?:at|bl|iz|is|iv|av|ov|rv|lv|uc|ac|ag|rg|dg|ud|ur|uir|ir|ut|id|ok|ak|as|us|os"
+    r"|pl|tl|gl|dl|kl|um|yp|[^o]ot|chang|rang|lleng|u)$"
 )
 
 
 def _undouble_consonant(stem: str) -> str:
     if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsfz":
         return stem[:-1]
-    if (
-        len(stem) > 4
-        and stem.endswith("ll")
-        and stem[-3] in "ae"
-        and stem not in {"install", "spell", "smell"}
-    ):
+    is_doubled_l = len(stem) > 4 and stem.endswith("ll") and stem[-3] in "ae"
+    if is_doubled_l and stem not in {"install", "spell", "smell"}:
         return stem[:-1]
     return stem
 
 
 def _without_ending(stem: str) -> str:
     undoubled = _undouble_consonant(stem)
-    if undoubled == stem and _ADDS_E.search(stem) and len(stem) > 2:
+    if undoubled == stem and len(stem) > 2 and _ADDS_E.search(stem):
         return stem + "e"
     return undoubled
 
@@ -41,18 +38,11 @@ def _without_ending(stem: str) -> str:
 def _reduce_regular_word(word: str) -> str:
     if len(word) <= 3:
         return word
-    if word.endswith("ies") and len(word) > 4:
+    if len(word) > 4 and word.endswith(("ies", "ied")):
         return word[:-3] + "y"
-    if word.endswith("ied") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith("ing") and len(word) > 5 and _VOWEL.search(word[:-3]):
+    if _is_inflected(word, "ing") and len(word) > 5:
         return _without_ending(word[:-3])
-    if (
-        word.endswith("ed")
-        and len(word) > 4
-        and _VOWEL.search(word[:-2])
-        and not word.endswith("eed")
-    ):
+    if _is_inflected(word, "ed") and len(word) > 4 and not word.endswith("eed"):
         return _without_ending(word[:-2])
     if word.endswith(("sses", "shes", "ches", "xes", "zes", "oes")):
         return word[:-2]
@@ -61,8 +51,12 @@ def _reduce_regular_word(word: str) -> str:
     return word
 
 
+def _is_inflected(word: str, ending: str) -> bool:
+    return word.endswith(ending) and bool(_VOWEL.search(word.removesuffix(ending)))
+
+
 @cache
 def reduce_to_lemma(word: str) -> str:
-    """The dictionary form of a lower-case word, synonyms folded onto one of them."""
+    """Return the dictionary form of a lower-case word, with synonyms as one of them."""
     base = IRREGULAR.get(word) or _reduce_regular_word(word)
     return _SYNONYMS.get(base) or _SYNONYMS.get(word) or base
