@@ -8,7 +8,7 @@ BIN := .venv/bin
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-.PHONY: serve test test-deep test-docker check format lock openapi settings-docs eval eval-asof eval-replay eval-search eval-sweep bench
+.PHONY: serve test test-deep test-docker check format lock openapi golden settings-docs eval eval-asof eval-replay eval-search eval-sweep bench
 
 serve: .venv/.serve
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -54,6 +54,10 @@ bench: .venv/.dev
 
 openapi: .venv/.dev
 	$(BIN)/python scripts/export_openapi.py
+
+# The SQL of every route, for people to read.
+golden: .venv/.dev
+	PALIMPSEST_WRITE_GOLDEN=1 $(BIN)/pytest tests/store/test_statements.py
 
 settings-docs: .venv/.dev
 	$(BIN)/python scripts/export_settings.py

@@ -335,7 +335,8 @@ _UNDO = (
     _UNDONE
     + b"""
         UPDATE reviews r SET status = CASE WHEN undone.is_undone THEN 'expired' ELSE 'pending' END,
-            decided_at = CASE WHEN undone.is_undone THEN %(now)s END, decision_log_id = CASE WHEN undone.is_undone THEN undone.by END
+            decided_at = CASE WHEN undone.is_undone THEN CAST(%(now)s AS timestamptz) END,
+            decision_log_id = CASE WHEN undone.is_undone THEN undone.by END
         FROM undone
         WHERE r.agent_id = %(agent)s AND r.created_at = undone.created_at AND r.log_id = undone.id
           AND r.status = CASE WHEN undone.is_undone THEN 'pending' ELSE 'expired' END

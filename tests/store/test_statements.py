@@ -1,0 +1,275 @@
+"""The SQL that every route sends stands in a committed file, and Postgres accepts all of it."""
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from support.recorded_statements import (
+    RecordedCall,
+    format_calls,
+    record_statements,
+    run_recorded,
+)
+
+from app.main import create_app
+from app.settings import load_settings
+
+GOLDEN = Path(__file__).parent / "golden" / "statements.sql"
+DOCUMENT = json.loads((Path(__file__).parents[2] / "openapi" / "openapi.json").read_text())
+
+VIM = {
+    "content": "Uses Vim",
+    "kind": "preference",
+    "category": "tooling",
+    "key": "editor",
+    "value": "Vim",
+    "session_id": "first-session",
+}
+EMACS = VIM | {"content": "Uses Emacs", "value": "Emacs"}
+HISTORY = '{"content": "Lives in Porto", "key": "home", "created_at": "2020-03-02"}\n'
+
+
+class Recorder:
+    """A client whose calls are recorded under the routes that they call."""
+
+    def __init__(self, client: httpx.AsyncClient, app: Any) -> None:
+        self._client, self._app = client, app
+        self.calls: list[RecordedCall] = []
+
+    async def call(
+        self, route: str, variant: str = "", *, status: int = 200, **request: Any
+    ) -> Any:
+        """Call a route such as "POST /v1/search", record it and return the answer.
+
+        `ids` fill the path.
+        """
+        label = f"{route} ({variant})" if variant else route
+        method, path = route.split()
+        path = path.format(**request.pop("ids", {}))
+
+        async def send() -> httpx.Response:
+            response = await self._client.request(method, path, **request)
+            # What a route leaves to the background is sent before the next route is called.
+            await self._app.state.parts.sweeps.wait_until_idle()
+            return response
+
+        recorded, response = await run_recorded(label, send)
+        assert response.status_code == status, f"{label}: {response.text}"
+        self.calls.append(recorded)
+        is_json = response.headers.get("content-type", "").startswith("application/json")
+        return response.json() if is_json else response.text
+
+    async def store(self, **fact: Any) -> Any:
+        """Store a fact that other calls need, and return the answer."""
+        response = await self._client.post("/v1/memories", json=fact)
+        assert response.is_success, response.text
+        return response.json()
+
+
+@asynccontextmanager
+async def open_recorder(url: str) -> AsyncIterator[Recorder]:
+    app = create_app(load_settings(database_url=url, use_flush_seconds=3600))
+    transport = httpx.ASGITransport(app)
+    headers = {"X-Agent-Id": "alice"}
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers) as client,
+    ):
+        await client.get("/readyz")  # a pool's first connection asks about the server
+        with record_statements():
+            yield Recorder(client, app)
+
+
+async def record_every_route(url: str) -> list[RecordedCall]:
+    async with open_recorder(url) as recorder:
+        await call_memories(recorder)
+        await call_reads(recorder)
+        await call_log_and_reviews(recorder)
+        await call_agents_and_work(recorder)
+        await call_transfer(recorder)
+        await call_endings(recorder)
+        return recorder.calls
+
+
+async def call_memories(recorder: Recorder) -> None:
+    call = recorder.call
+    vim = await call("POST /v1/memories", "a first fact", status=201, json=VIM)
+    key = {"Idempotency-Key": "emacs"}
+    await call("POST /v1/memories", "a new value of a slot", status=201, json=EMACS, headers=key)
+    await call("POST /v1/memories", "a dry run", json=VIM | {"dry_run": True})
+    items = {"items": [{"content": "Has a dog called Rex"}, {"content": "Drinks tea"}]}
+    batch = await call("POST /v1/memories/batch", json=items)
+    dog, tea = ({"memory_id": item["memory"]["id"]} for item in batch["results"])
+    ids = {"memory_id": vim["memory"]["id"]}
+    link = {"type": "causes", "target_id": dog["memory_id"]}
+    await call("POST /v1/memories/{memory_id}/relationships", ids=tea, json=link, status=201)
+    await call("GET /v1/memories/{memory_id}/relationships", ids=tea)
+    await call("PATCH /v1/memories/{memory_id}", ids=dog, json={"importance": 0.9})
+    other = {"content": "Has a cat called Tom"}
+    await call("POST /v1/memories/{memory_id}/supersede", ids=dog, json=other, status=201)
+    await call("POST /v1/memories/{memory_id}/retract", ids=tea, json={"reason": "Said so"})
+    await call("GET /v1/memories/{memory_id}", ids=ids)
+    await call("GET /v1/memories/{memory_id}/history", ids=ids)
+    await call("GET /v1/memories/{memory_id}/why", ids=ids)
+
+
+async def call_reads(recorder: Recorder) -> None:
+    call = recorder.call
+    past = {"as_of": "2026-01-01", "known_at": "2026-01-01"}
+    narrowed = {"kind": "preference", "category": "tooling", "tags_any": "work", "stale": "false"}
+    for mode in ("hybrid", "vector", "text"):
+        await call("POST /v1/search", mode, json={"query": "which editor?", "mode": mode})
+    await call("POST /v1/search", "hybrid, in the past", json={"query": "which editor?"} | past)
+    await call("GET /v1/search", params={"q": "which editor?"})
+    await call("GET /v1/memories")
+    await call("GET /v1/memories", "narrowed", params=narrowed)
+    await call("GET /v1/memories", "in the past", params=past)
+    await call("GET /v1/memories", "by strength", params={"sort": "strength"})
+    await call("GET /v1/preferences/{category}/{key}", ids={"category": "tooling", "key": "editor"})
+    await call("GET /v1/preferences/{key}", ids={"key": "editor"}, status=404)
+    await call("GET /v1/context")
+    await call("GET /v1/context", "with a query", params={"query": "which editor?"})
+
+
+async def make_review(recorder: Recorder, person: str) -> dict[str, str]:
+    """Store a fact, and another one of less trust that would end it; return the review's id."""
+    await recorder.store(content=f"{person} lives in Porto", trust=90)
+    answer = await recorder.store(content=f"{person} moved to Lisbon", trust=10)
+    return {"review_id": answer["review_id"]}
+
+
+async def call_log_and_reviews(recorder: Recorder) -> None:
+    call = recorder.call
+    page = await call("GET /v1/log")
+    await call("GET /v1/log", "narrowed", params={"operation": "ADD", "session_id": "x"})
+    ids = {"log_id": page["items"][0]["id"]}
+    await call("GET /v1/log/{log_id}", ids=ids)
+    await call("POST /v1/log/{log_id}/revert", ids=ids, json={"cascade": False})
+    reviews = [await make_review(recorder, person) for person in ("Alice", "Bob", "Dora")]
+    await call("GET /v1/reviews")
+    await call("GET /v1/reviews", "narrowed", params={"source": "trust", "min_confidence": 0.5})
+    await call("GET /v1/reviews/{review_id}", ids=reviews[0])
+    await call("POST /v1/reviews/{review_id}/reject", ids=reviews[0], json={"note": "No"})
+    await call("POST /v1/reviews/{review_id}/accept", ids=reviews[1], json={"note": "Yes"})
+    many = {"decision": "reject", "filter": {"source": "trust"}, "limit": 50}
+    await call("POST /v1/reviews/decide", json=many)
+    await call("GET /v1/shadow/report")
+
+
+async def call_agents_and_work(recorder: Recorder) -> None:
+    call = recorder.call
+    alice = {"agent_id": "alice"}
+    await call("GET /v1/agents")
+    await call("GET /v1/agents/{agent_id}", ids=alice)
+    await call("PATCH /v1/agents/{agent_id}", ids=alice, json={"mode": "live"})
+    await call("GET /v1/agents/{agent_id}/stats", ids=alice)
+    slot = {"slot": {"category": "tooling", "key": "editor"}}
+    sweep = await call("POST /v1/sweeps", json=slot, status=202)
+    ids = {"sweep_id": sweep["id"]}
+    await call("GET /v1/sweeps")
+    await call("GET /v1/sweeps/{sweep_id}", ids=ids)
+    await call("POST /v1/sweeps/{sweep_id}/cancel", ids=ids)
+    await call("GET /v1/doctor")
+    await call("GET /v1/insights")
+    for route in ("GET /livez", "GET /readyz", "GET /metrics", "GET /version"):
+        await call(route)
+
+
+async def call_transfer(recorder: Recorder) -> None:
+    export = await recorder.call("GET /v1/export")
+    await recorder.call("GET /v1/export", "with vectors", params={"vectors": "true"})
+    lines = {"Content-Type": "application/x-ndjson"}
+    for agent, variant, body in (("bob", "a history", HISTORY), ("carol", "an export", export)):
+        headers = lines | {"X-Agent-Id": agent}
+        await recorder.call("POST /v1/import", variant, content=body, headers=headers)
+
+
+async def call_endings(recorder: Recorder) -> None:
+    call = recorder.call
+    session = {"session_id": "first-session"}
+    away = await recorder.store(content="Is away", lifespan="session", **session)
+    plan = await recorder.store(content="Store UTC", lifespan="project", project="almanac")
+    await recorder.store(content="Ship in May", lifespan="project", project="almanac")
+    await call("DELETE /v1/memories/{memory_id}", ids={"memory_id": plan["memory"]["id"]})
+    over = {"reason": "The conversation is over"}
+    await call("POST /v1/sessions/{session_id}/end", ids=session, json=over)
+    await call("POST /v1/projects/{project}/end", ids={"project": "almanac"}, json=over)
+    await call("POST /v1/reverts", json=session)
+    ids = {"memory_id": away["memory"]["id"]}
+    await call("DELETE /v1/memories/{memory_id}", "erase", ids=ids, params={"erase": "true"})
+    await call("POST /v1/erasures", json=session)
+
+
+@pytest.fixture
+def recorded(database_url: str) -> list[RecordedCall]:
+    return asyncio.run(record_every_route(database_url))
+
+
+def test_the_statements_of_every_route_are_those_of_the_committed_file(
+    recorded: list[RecordedCall],
+) -> None:
+    text = format_calls(recorded)
+    if os.environ.get("PALIMPSEST_WRITE_GOLDEN"):
+        GOLDEN.write_text(text)
+    assert GOLDEN.read_text() == text, "run `make golden` and read what changed"
+
+
+def test_the_file_has_every_route_of_the_document() -> None:
+    routes = {
+        f"{method.upper()} {path}"
+        for path, methods in DOCUMENT["paths"].items()
+        for method in methods
+    }
+    headings = re.findall(r"^-- ===== (\w+ \S+)", GOLDEN.read_text(), re.MULTILINE)
+    assert routes == set(headings)
+
+
+def read_statements() -> list[str]:
+    """Return the statements of the file, each without the comments above it."""
+    parts = re.split(r";\n", GOLDEN.read_text())
+    statements = (re.sub(r"(?m)^--.*\n?", "", part).strip() for part in parts)
+    return [statement for statement in statements if statement]
+
+
+def number_parameters(statement: str) -> tuple[str, int]:
+    """Return the statement with $1, $2 for its `:names`, and how many there are."""
+    names: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        return f"${names.setdefault(match[1], len(names) + 1)}"
+
+    return re.sub(r"(?<![:\w]):([a-z]\w*)", number, statement), len(names)
+
+
+# Postgres prepares no COPY, SET, LOCK and ANALYZE.
+PREPARED = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")
+
+
+def test_postgres_can_explain_every_statement_of_the_file(template_url: str) -> None:
+    """A parameter has the type that Postgres infers for it, and no value."""
+    refused = []
+    with psycopg.connect(template_url, autocommit=True) as connection:
+        for statement in read_statements():
+            if statement.startswith(PREPARED):
+                try:
+                    explain(connection, statement)
+                except psycopg.Error as problem:
+                    refused.append(f"{problem}\n{statement}")
+    assert not refused, "\n\n".join(refused)
+
+
+def explain(connection: psycopg.Connection, statement: str) -> None:
+    numbered, count = number_parameters(statement)
+    nulls = ", ".join(["NULL"] * count)
+    values = f"({nulls})" if count else ""
+    connection.execute(f"PREPARE golden AS {numbered}".encode())
+    connection.execute(f"EXPLAIN EXECUTE golden{values}".encode())
+    connection.execute("DEALLOCATE golden")

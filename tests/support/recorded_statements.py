@@ -1,0 +1,172 @@
+"""Record the SQL that calls of the service send, in the form of a file for people to read."""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import psycopg
+from psycopg.sql import Composable
+
+# The engine sends what other modules write.
+ENGINE = str(Path("app") / "store" / "engine.py")
+APP = f"{Path(__file__).parents[2] / 'app'}/"
+
+# The job library's own statements belong to its version. Type look-ups belong to a new connection.
+FOREIGN = ("procrastinate", "to_regtype", "FROM pg_type")
+
+
+@dataclass
+class RecordedCall:
+    """A call of the service, and the statements that it sent: the texts with their senders."""
+
+    label: str
+    statements: dict[str, str] = field(default_factory=dict)
+
+
+current_call: ContextVar[RecordedCall | None] = ContextVar("current_call", default=None)
+
+
+@contextmanager
+def record_statements() -> Iterator[None]:
+    """Let every statement that psycopg sends be noted in the call under way."""
+    with (
+        patch.object(psycopg.AsyncCursor, "execute", _noting(psycopg.AsyncCursor.execute)),
+        patch.object(psycopg.AsyncCursor, "executemany", _noting(psycopg.AsyncCursor.executemany)),
+        patch.object(psycopg.AsyncCursor, "stream", _noting(psycopg.AsyncCursor.stream)),
+        patch.object(psycopg.AsyncCursor, "copy", _noting(psycopg.AsyncCursor.copy)),
+        patch.object(
+            psycopg.AsyncServerCursor, "execute", _noting(psycopg.AsyncServerCursor.execute)
+        ),
+    ):
+        yield
+
+
+def _noting(send: Callable[..., Any]) -> Callable[..., Any]:
+    def note_and_send(cursor: Any, query: Any, *rest: Any, **more: Any) -> Any:
+        call = current_call.get()
+        if call is not None:
+            _note(call, _read_text(query, cursor))
+        return send(cursor, query, *rest, **more)
+
+    return note_and_send
+
+
+def _read_text(query: Any, cursor: Any) -> str:
+    if isinstance(query, Composable):
+        return query.as_string(cursor)
+    return query.decode() if isinstance(query, bytes) else str(query)
+
+
+def _note(call: RecordedCall, text: str) -> None:
+    if not any(word in text for word in FOREIGN):
+        call.statements.setdefault(format_statement(text), _find_sender())
+
+
+def _find_sender() -> str:
+    """Return the file and the function that send the statement."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(APP) and not name.endswith(ENGINE):
+            return f"app/{name.removeprefix(APP)} {frame.f_code.co_name}"
+        frame = frame.f_back
+    return ENGINE
+
+
+# --- text --------------------------------------------------------------------------------------
+
+WIDTH = 99  # and a semicolon
+
+_NAMED = re.compile(r"%\((\w+)\)s(?:::\w+)?")
+_QUOTED = re.compile(r"'(?:[^']|'')*'")
+_INSERTED = re.compile(r"\((?P<columns>[\w, ]+)\) VALUES \((?P<values>%s(?:, %s)*)\)")
+_COMPARED = re.compile(r"(?P<column>\w+) = %s")
+
+
+def format_statement(text: str) -> str:
+    """Return the statement with `:names` for parameters, its lines indented and not too long.
+
+    Nothing but parameters and whitespace differs from the text that was sent. A parameter that
+    was sent by its position has the name of its column.
+    """
+    lines = []
+    depth = 0
+    for line in map(str.strip, _name_parameters(text).splitlines()):
+        if not line:
+            continue
+        plain = _QUOTED.sub("''", line)
+        closing = len(plain) - len(plain.lstrip(")"))
+        lines.extend(_wrap_line(line, "    " * (depth - closing)))
+        depth += plain.count("(") - plain.count(")")
+    return "\n".join(lines)
+
+
+def _name_parameters(text: str) -> str:
+    named = _NAMED.sub(r":\1", text)
+    named = _INSERTED.sub(_name_inserted, named)
+    named = _COMPARED.sub(r"\g<column> = :\g<column>", named)
+    return named.replace("%s", ":value").replace("%%", "%")
+
+
+def _name_inserted(match: re.Match[str]) -> str:
+    columns = match["columns"]
+    values = ", ".join(f":{column}" for column in columns.split(", "))
+    return f"({columns}) VALUES ({values})"
+
+
+def _wrap_line(line: str, indent: str) -> list[str]:
+    """Break a long line at its spaces, but not inside a quoted string."""
+    guarded = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", "\0"), line)
+    wrapped = textwrap.wrap(
+        guarded,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [part.replace("\0", " ") for part in wrapped]
+
+
+HEAD = """\
+-- The statements that every route sends, as they reach Postgres. `make golden` writes this file.
+-- Each route has one representative call or a few. A statement stands in full under the first
+-- call that sends it, and by the name of its sender under the others. Parameters that the driver
+-- sends by position have the names of their columns here.
+--
+-- To run a statement in psql, give its parameters values first, as in  \\set agent '\\'alice\\''
+"""
+
+
+def format_calls(calls: list[RecordedCall]) -> str:
+    """Return the golden file of these calls."""
+    parts = [HEAD]
+    first_calls: dict[str, str] = {}
+    for call in calls:
+        parts.append(f"\n\n-- ===== {call.label} =====\n")
+        if not call.statements:
+            parts.append("-- no statement\n")
+        for text, sender in call.statements.items():
+            if text in first_calls:
+                parts.append(f"-- {sender}: as for {first_calls[text]}\n")
+            else:
+                first_calls[text] = call.label
+                parts.append(f"\n-- {call.label}\n-- {sender}\n{text};\n")
+    return "".join(parts)
+
+
+async def run_recorded(label: str, run: Callable[[], Awaitable[Any]]) -> tuple[RecordedCall, Any]:
+    """Run one call, and return it with its statements and its answer."""
+    call = RecordedCall(label)
+    token = current_call.set(call)
+    try:
+        return call, await run()
+    finally:
+        current_call.reset(token)
