@@ -87,7 +87,7 @@ def _wake_nobody(_agent: AgentId) -> None: ...
 
 @dataclass(frozen=True, slots=True)
 class WriteSetup:
-    """What every planned write of a process needs; built once.
+    """The parts that every planned write of a process needs. They are built once.
 
     `language_oid` is the text search configuration in the database. `wake_for_marks` is called
     after a commit that left memories to be looked at again.

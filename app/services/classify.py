@@ -169,12 +169,12 @@ class Classifier:
         engine: AsyncEngine,
         embedder: Embedder,
         cascade: Cascade,
-        rules: StoreSettings,
+        settings: StoreSettings,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._cascade = cascade
-        self._rules = rules
+        self._settings = settings
 
     async def classify_batch(
         self,
@@ -234,11 +234,11 @@ class Classifier:
         A fact that no judge sees is prepared too, if signals are on and the encoder is still busy:
         it will soon be a candidate, and what was read of a text is cached.
         """
-        signals_on = self._rules.classify.reads_signals
+        signals_on = self._settings.classify.reads_signals
         facts: list[tuple[Fact, Classify]] = []
         for command in commands:
             fact = command.fact
-            tier = command.classify or self._rules.classify
+            tier = command.classify or self._settings.classify
             wanted = tier.reads_signals or (signals_on and not encoding.done())
             if wanted and len(fact.content) <= MAX_READ:
                 prepare_text(fact.content)
@@ -282,10 +282,10 @@ class Classifier:
         items: Sequence[ClassifiedItem],
     ) -> Sequence[ClassifiedItem]:
         """Add the nearest current memories of each fact, its category and its derived slot."""
-        rules = self._rules
-        if not rules.max_candidates:
+        settings = self._settings
+        if not settings.max_candidates:
             return items
-        options = ComparisonOptions(self._embedder.name, rules.language, rules.max_candidates)
+        options = ComparisonOptions(self._embedder.name, settings.language, settings.max_candidates)
         compared: list[ClassifiedItem] = []
         async with memories.open_read_connection(self._engine) as connection:
             for chunk in _split_chunks(items, COMPARED_AT_ONCE):
@@ -325,8 +325,8 @@ class Classifier:
         return should_consider(
             hit.memory,
             hit.scores.get("vector"),
-            min_importance=self._rules.min_importance,
-            similarity_floor=self._rules.similarity_floor,
+            min_importance=self._settings.min_importance,
+            similarity_floor=self._settings.similarity_floor,
         )
 
     async def _prepare_merge(
@@ -338,8 +338,8 @@ class Classifier:
 
         They are made before the lock, because encoding takes time.
         """
-        choice = decide_operation(item.verdict.judgments, self._rules.policy.is_sure)
-        if choice.operation is not Operation.MERGE or not self._rules.policy.may_merge:
+        choice = decide_operation(item.verdict.judgments, self._settings.policy.is_sure)
+        if choice.operation is not Operation.MERGE or not self._settings.policy.may_merge:
             return item
         [judgment, *_] = choice.acts_on
         stored_by_id = {memory.id: memory for memory in candidates}

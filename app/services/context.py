@@ -90,8 +90,8 @@ class ContextComposer:
         context = compose_context(items, budget=budget, holding=strong.live)
         shown = [item.memory for item in context.items]
         self._usage.note_uses(agent, [memory.id for memory in shown])
-        found = await self._find_hints(agent, shown, point, moment) if shown else {}
-        return ComposedContext(moment, context, found)
+        hints_by_id = await self._find_hints(agent, shown, point, moment) if shown else {}
+        return ComposedContext(moment, context, hints_by_id)
 
     async def _find_hints(
         self,

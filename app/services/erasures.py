@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ErasureScope:
-    """What to erase: a memory, the chain of a memory, a session, or the whole agent. One is set."""
+    """A memory, the chain of a memory, a session, or the whole agent. Exactly one is set."""
 
     memory_id: UUID | None = None
     chain_id: UUID | None = None
@@ -43,7 +43,7 @@ class ErasureScope:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was erased.
+    """The receipt of an erasure.
 
     `digests` holds the HMAC-SHA256 of each memory's text (UTF-8) under `key`. The caller gets the
     key once, and nobody stores it. `archives_pending` are old archive files without a successor in

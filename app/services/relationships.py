@@ -38,9 +38,11 @@ class RelationshipWriter:
         async with agent_write(self._engine, call, setup=self._setup, refuse_frozen=True) as write:
             chains = await write.read_chains(ids=[link.source, link.target])
             plan = plan_relationship(link, chains, now=write.next_known_time())
-            found = await relationships.find_relationships(write.connection, call.agent, [link])
-            if found:
-                outcome = RelationshipOutcome(found[0], is_new=False)
+            stored_before = await relationships.find_relationships(
+                write.connection, call.agent, [link]
+            )
+            if stored_before:
+                outcome = RelationshipOutcome(stored_before[0], is_new=False)
             else:
                 write.add_plan(plan)
                 [logged] = await write.apply()

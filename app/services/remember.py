@@ -68,13 +68,13 @@ class Remember:
         self,
         engine: AsyncEngine,
         embedder: Embedder,
-        judging: Classifier,
+        classifier: Classifier,
         settings: StoreSettings,
         setup: WriteSetup,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
-        self._judging = judging
+        self._classifier = classifier
         self._settings = settings
         self._setup = setup
 
@@ -111,7 +111,7 @@ class Remember:
         """
         started = time.perf_counter()
         items: Sequence[ClassifiedItem]
-        items = await self._judging.classify_batch(call.agent, commands)
+        items = await self._classifier.classify_batch(call.agent, commands)
         # A frozen agent is not refused: each of its stores waits as a review.
         async with agent_write(
             self._engine,
@@ -315,11 +315,11 @@ def _pick_first_judgments(judgments: Iterable[Judgment]) -> dict[UUID, Judgment]
 
 def _count_held(outcomes: Outcomes) -> int:
     """Return how many stores wait for a person because the agent is frozen."""
-    held = 0
+    count = 0
     for outcome in outcomes:
         if isinstance(outcome, Outcome) and outcome.waiting_review_id:
-            held += 1
-    return held
+            count += 1
+    return count
 
 
 def _get_single_outcome(outcomes: Outcomes) -> Outcome:

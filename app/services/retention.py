@@ -46,7 +46,7 @@ class RetentionReport:
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How long ago memories ended that get cold, and how old operations leave the log.
+    """The ages at which ended memories get cold and operations leave the log.
 
     None switches that part off.
     """

@@ -120,10 +120,10 @@ class Reverter:
     async def _encode_text_to_store(self, agent: AgentId, log_id: UUID) -> _TextToStore:
         """Make the vector of what a NOOP or DELETE said, before the lock."""
         async with memory_store.open_read_connection(self._engine) as connection:
-            found = await log_reverts.find_done_operations(connection, agent, [log_id])
-            if not found:
+            logged = await log_reverts.find_done_operations(connection, agent, [log_id])
+            if not logged:
                 await archived_log.refuse_archived(connection, agent, [log_id])
-        operation = found[0] if found else None
+        operation = logged[0] if logged else None
         if (
             operation is None
             or operation.operation not in (Operation.NOOP, Operation.DELETE)

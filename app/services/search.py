@@ -19,7 +19,10 @@ from app.store.search import Hits, Query
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to search for. `mode` is hybrid, vector or text; `limit` and `min_score` cut it off."""
+    """A text to search for. `mode` is hybrid, vector or text.
+
+    There are `limit` results at most, each with a score of `min_score` or more.
+    """
 
     text: str
     mode: str

@@ -104,7 +104,7 @@ class Sweeper:
     def __init__(
         self,
         engine: AsyncEngine,
-        judging: Classifier,
+        classifier: Classifier,
         settings: StoreSettings,
         setup: WriteSetup,
         *,
@@ -112,8 +112,8 @@ class Sweeper:
         batch: int,
     ) -> None:
         self._engine = engine
-        self._judging = judging
-        self._rules = settings
+        self._classifier = classifier
+        self._settings = settings
         self._setup = setup
         self._encoder = encoder
         self._batch = batch
@@ -122,7 +122,7 @@ class Sweeper:
     @property
     def is_on(self) -> bool:
         """Return True if the settings let stored memories be looked at again."""
-        return self._rules.looks_again
+        return self._settings.looks_again
 
     async def sweep_marked(self, agent: AgentId) -> bool:
         """Look again at every marked memory, once each. Return what `run` returns.
@@ -232,7 +232,7 @@ class Sweeper:
             async with places:
                 # Let other tasks run between two memories.
                 await asyncio.sleep(0)
-                return await self._judging.classify_one(agent, item)
+                return await self._classifier.classify_one(agent, item)
 
         return await asyncio.gather(*(classify_in_turn(item) for item in items))
 
@@ -246,7 +246,7 @@ class Sweeper:
     ) -> list[ClassifiedItem]:
         memory = examined.memory
         item = self._item_from_memory(memory, examined.vector)
-        if item.fact.one_value or not self._rules.max_candidates:
+        if item.fact.one_value or not self._settings.max_candidates:
             return [item]
         start = memory.belief.valid_from
         moment, hits = await self._find_nearest(connection, agent, item, start)
@@ -274,8 +274,8 @@ class Sweeper:
         as_of: datetime | None,
     ) -> tuple[Moment, list[Hit]]:
         # The search finds the memory itself too, so it asks for one more.
-        limit = self._rules.max_candidates + 1
-        options = ComparisonOptions(self._encoder, self._rules.language, limit)
+        limit = self._settings.max_candidates + 1
+        options = ComparisonOptions(self._encoder, self._settings.language, limit)
         moment, [hits] = await search.find_candidates(
             connection,
             agent,
@@ -353,12 +353,12 @@ class Sweeper:
             reason = MOVED if moved else item.verdict.look_again
             if reason:
                 batch.marks[item.new_id] = reason
-            left_alone = decided.setdefault(item.new_id, set())
-            plan = self._plan_safely(write, run, item, moved=moved, left_alone=left_alone)
+            excluded_ids = decided.setdefault(item.new_id, set())
+            plan = self._plan_safely(write, run, item, moved=moved, excluded_ids=excluded_ids)
             if plan is None:
                 continue
             if plan.review:
-                left_alone.update(memory_id for memory_id, _ in plan.review.relied_on)
+                excluded_ids.update(memory_id for memory_id, _ in plan.review.relied_on)
             write.add_plan(plan)
             batch.plans.append(plan)
         return batch
@@ -370,13 +370,13 @@ class Sweeper:
         item: ClassifiedItem,
         *,
         moved: Set[UUID],
-        left_alone: Set[UUID],
+        excluded_ids: Set[UUID],
     ) -> Plan | None:
         """Plan one memory. A memory that cannot be planned must not stop the others."""
         if not write.chains.has_version(item.new_id):
             return None
         try:
-            return self._plan_one(write, run, item, moved=moved, left_alone=left_alone)
+            return self._plan_one(write, run, item, moved=moved, excluded_ids=excluded_ids)
         except PalimpsestError as problem:
             logger.warning(
                 "Memory %s could not be compared with others: %s",
@@ -392,7 +392,7 @@ class Sweeper:
         item: ClassifiedItem,
         *,
         moved: Set[UUID],
-        left_alone: Set[UUID],
+        excluded_ids: Set[UUID],
     ) -> Plan | None:
         chains = write.chains
         memory = chains.get_version(item.new_id)
@@ -400,9 +400,9 @@ class Sweeper:
             return None
         start = memory.belief.valid_from
         fact = replace(item.fact, valid_from=start, valid_until=memory.belief.said_until)
-        others = select_comparison_chains(memory, fact, chains, left_alone)
+        others = select_comparison_chains(memory, fact, chains, excluded_ids)
         judgments = list(
-            rules.judge_fact(fact, others, start, classify=True, fuzzy=self._rules.fuzzy)
+            rules.judge_fact(fact, others, start, classify=True, fuzzy=self._settings.fuzzy)
         )
         for judgment in item.verdict.judgments:
             other_id = judgment.memory_id
@@ -412,7 +412,7 @@ class Sweeper:
             IncomingFact(fact, memory.id, tuple(judgments), merged=item.merged),
             chains,
             others,
-            self._rules.policy,
+            self._settings.policy,
             now=write.next_known_time(),
             proposes=write.mode is not Mode.LIVE,
         )
