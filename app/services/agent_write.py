@@ -261,7 +261,15 @@ class AgentWrite(Generic[Result_contra]):
         ):
             memory = stored.get(plan.target) if plan.target else None
             written = None if self._dry_run else logged
-            outcomes.append(Outcome(plan, written, memory, hints=hints, stale=stale))
+            outcomes.append(
+                Outcome(
+                    plan,
+                    written,
+                    memory,
+                    hints=hints,
+                    stale=stale,
+                )
+            )
         return outcomes
 
     async def keep(self, result: Result_contra) -> None:
@@ -329,7 +337,13 @@ async def agent_write(
     async with database.connect() as connection, connection.begin() as transaction:
         locked = await chains.lock_agent(connection, call.agent, encoder=encoder)
         await call.idempotency.check_replay(connection)
-        write = AgentWrite(connection, call, locked, setup, dry_run=dry_run)
+        write = AgentWrite(
+            connection,
+            call,
+            locked,
+            setup,
+            dry_run=dry_run,
+        )
         if refuse_frozen:
             write.refuse_if_frozen()
         yield write

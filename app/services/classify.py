@@ -121,7 +121,13 @@ class ClassifiedItem:
         if len(left) == len(self.hits):
             return self
         verdict = Verdict(look_again="memories were erased while it was judged")
-        return replace(self, hits=left, verdict=verdict, merged=None, merged_vector=None)
+        return replace(
+            self,
+            hits=left,
+            verdict=verdict,
+            merged=None,
+            merged_vector=None,
+        )
 
 
 class BatchNeighbours:
@@ -221,7 +227,15 @@ class Classifier:
             encoding.cancel()
         items: list[ClassifiedItem] = []
         for command, (fact, tier), vector in zip(commands, derived, vectors, strict=True):
-            items.append(ClassifiedItem(command, fact, tier, uuid7(), vector))
+            items.append(
+                ClassifiedItem(
+                    command,
+                    fact,
+                    tier,
+                    uuid7(),
+                    vector,
+                )
+            )
         return items
 
     async def _derive_slots(
@@ -401,10 +415,22 @@ def _build_expected_memory(item: ClassifiedItem) -> Memory:
     """
     fact = StoredFact.from_fact(item.fact)
     start = fact.valid_from or _SOME_TIME
-    return Memory(item.new_id, item.new_id, fact, Belief(start, start), start, 1, None)
+    return Memory(
+        item.new_id,
+        item.new_id,
+        fact,
+        Belief(start, start),
+        start,
+        1,
+        None,
+    )
 
 
-def _choose_merged_text(model_text: str | None, one: str, other: str) -> str:
+def _choose_merged_text(
+    model_text: str | None,
+    one: str,
+    other: str,
+) -> str:
     """Return the model's wording if it loses nothing. Otherwise join both texts."""
     if model_text and find_merge_loss(model_text, one, other) is None:
         return model_text

@@ -83,7 +83,13 @@ class ContextComposer:
         near: list[Memory] = []
         ranks: dict[UUID, int] | None = None
         if query:
-            near = await self._find_nearest(agent, query, filters, point, moment)
+            near = await self._find_nearest(
+                agent,
+                query,
+                filters,
+                point,
+                moment,
+            )
             ranks = {memory.id: rank for rank, memory in enumerate(near)}
         memories = {memory.id: memory for memory in (*strong.memories, *near)}
         items = [self._build_item(memory, moment, ranks) for memory in memories.values()]

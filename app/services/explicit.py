@@ -35,7 +35,12 @@ class Target:
 class ExplicitChanger:
     """Changes what callers name."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        embedder: Embedder,
+        setup: WriteSetup,
+    ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._setup = setup
@@ -52,11 +57,22 @@ class ExplicitChanger:
 
         def plan_replacement(chains: Chains, now: datetime) -> Plan:
             incoming = IncomingFact(fact, new_id, corrects=is_correction(fact.content))
-            return plan_supersede(incoming, [memory_id], chains, policy, now=now)
+            return plan_supersede(
+                incoming,
+                [memory_id],
+                chains,
+                policy,
+                now=now,
+            )
 
         return await self._write_change(call, target, plan_replacement, vector=vector)
 
-    async def supersede_by_stored(self, call: Call[Outcome], target: Target, by: UUID) -> Outcome:
+    async def supersede_by_stored(
+        self,
+        call: Call[Outcome],
+        target: Target,
+        by: UUID,
+    ) -> Outcome:
         """Declare a stored memory the successor."""
 
         def plan_successor(chains: Chains, now: datetime) -> Plan:
@@ -76,7 +92,13 @@ class ExplicitChanger:
         """End a memory without a successor, or withdraw it."""
 
         def plan_retraction(chains: Chains, now: datetime) -> Plan:
-            plan = plan_retract(target.memory_id, chains, now=now, at=at, never_true=never_true)
+            plan = plan_retract(
+                target.memory_id,
+                chains,
+                now=now,
+                at=at,
+                never_true=never_true,
+            )
             return plan.with_reasoning(reason) if reason else plan
 
         return await self._write_change(call, target, plan_retraction)

@@ -63,7 +63,12 @@ class KeyedCall:
     The fingerprint is complete once the whole body was fed.
     """
 
-    def __init__(self, agent: AgentId, key: str, head: str) -> None:
+    def __init__(
+        self,
+        agent: AgentId,
+        key: str,
+        head: str,
+    ) -> None:
         self._agent = agent
         self._key = key
         self._hash = hashlib.sha256(head.encode())

@@ -77,7 +77,12 @@ class AgentImporter:
     Nothing is stored unless every line is good and all lines together are the history of an agent.
     """
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        embedder: Embedder,
+        setup: WriteSetup,
+    ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._setup = setup
@@ -118,7 +123,13 @@ class AgentImporter:
             encoder=self._embedder.name,
         ) as write:
             await write.lift_statement_timeout()
-            await _write_rows(write.connection, call.agent, header, counts, spool)
+            await _write_rows(
+                write.connection,
+                call.agent,
+                header,
+                counts,
+                spool,
+            )
             await write.keep(counts)
 
     async def _check_first(self, agent: AgentId, header: ExportHeader) -> ImportTarget:
@@ -192,7 +203,12 @@ def _is_erased(row: ExportRow) -> bool:
     return row.values.get("erased_at") is not None
 
 
-def _check_row(row: ExportRow, header: ExportHeader, *, latest: datetime) -> None:
+def _check_row(
+    row: ExportRow,
+    header: ExportHeader,
+    *,
+    latest: datetime,
+) -> None:
     """Raise BadImportLine if the header does not allow the line, or no write leaves such a row.
 
     A memory may have been used after the agent's last write, but not after `latest`.
@@ -215,7 +231,11 @@ def _check_row(row: ExportRow, header: ExportHeader, *, latest: datetime) -> Non
         _check_vector(row, header)
 
 
-def _check_times(row: ExportRow, last_known_at: datetime, latest: datetime) -> None:
+def _check_times(
+    row: ExportRow,
+    last_known_at: datetime,
+    latest: datetime,
+) -> None:
     for name in KNOWN_TIMES:
         time = row.values.get(name)
         if time is not None and time > last_known_at:
@@ -287,7 +307,13 @@ async def _write_rows(
     line = header.number + 1
     for kind, chunks in groupby(spool, key=lambda chunk: chunk[0].type):
         rows = (row.values for chunk in chunks for row in chunk)
-        await imports.copy_rows(connection, agent, kind, rows, first_line=line)
+        await imports.copy_rows(
+            connection,
+            agent,
+            kind,
+            rows,
+            first_line=line,
+        )
         line += counts[kind]
     await imports.check_imported_history(connection, agent)
     async for chain in imports.stream_imported_chains(connection, agent):

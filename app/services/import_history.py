@@ -77,7 +77,12 @@ class Spool:
 class HistoryImporter:
     """Imports lines. They are encoded and spooled before the write, as decision 0001 asks."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        embedder: Embedder,
+        setup: WriteSetup,
+    ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._setup = setup
@@ -113,7 +118,11 @@ class HistoryImporter:
             spool.add((chunk, vectors))
 
 
-async def _write_lines(write: AgentWrite[Spool], encoded: Spool, results: Spool) -> None:
+async def _write_lines(
+    write: AgentWrite[Spool],
+    encoded: Spool,
+    results: Spool,
+) -> None:
     order = _LineOrder(write.last_known_at)
     chunk: list[HistoryLine]
     vectors: NDArray[np.float32]
@@ -152,7 +161,11 @@ async def _chunk_lines(lines: AsyncIterator[HistoryLine]) -> AsyncIterator[Seque
         yield chunk
 
 
-def _plan_line(line: HistoryLine, chains: Chains, now: datetime) -> Plan:
+def _plan_line(
+    line: HistoryLine,
+    chains: Chains,
+    now: datetime,
+) -> Plan:
     try:
         return plan_import(line.fact, chains, now=now, new_id=uuid7())
     except InvalidFact as problem:

@@ -182,11 +182,22 @@ class Remember:
             new_id=item.new_id,
         )
 
-    def _plan_one(self, item: ClassifiedItem, chains: Chains, now: datetime) -> Plan:
+    def _plan_one(
+        self,
+        item: ClassifiedItem,
+        chains: Chains,
+        now: datetime,
+    ) -> Plan:
         fact, command, policy = item.fact, item.command, self._settings.policy
         if command.supersedes:
             incoming = IncomingFact(fact, item.new_id, corrects=item.corrects)
-            plan = plan_supersede(incoming, command.supersedes, chains, policy, now=now)
+            plan = plan_supersede(
+                incoming,
+                command.supersedes,
+                chains,
+                policy,
+                now=now,
+            )
             return plan.with_settled_review(command.settles)
         classify = item.tier is not Classify.OFF
         start = fact.valid_from or now
@@ -262,7 +273,15 @@ async def _hold_for_review(
                 review,
                 now=draft.now,
             )
-        outcomes.append(Outcome(draft, None, None, frozen=True, waiting_review_id=review_id))
+        outcomes.append(
+            Outcome(
+                draft,
+                None,
+                None,
+                frozen=True,
+                waiting_review_id=review_id,
+            )
+        )
     return outcomes
 
 

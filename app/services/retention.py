@@ -86,7 +86,13 @@ class Retention:
             removed = await self._remove_stray_files(connection, agent)
         moved = await self._archive_operations(agent, report_progress)
         kept_back = (await self.preview_retention(agent)).kept_back
-        return RetentionReport(cooled, moved, kept_back, removed, forgotten)
+        return RetentionReport(
+            cooled,
+            moved,
+            kept_back,
+            removed,
+            forgotten,
+        )
 
     async def preview_retention(self, agent: AgentId) -> RetentionReport:
         """Return what `retain_agent` would do."""
@@ -102,7 +108,13 @@ class Retention:
                 )
             stray = await self._list_stray_files(connection, agent)
             answers = await log_retention.count_expired_answers(connection, agent)
-        return RetentionReport(cooled, leaving, kept_back, len(stray), answers)
+        return RetentionReport(
+            cooled,
+            leaving,
+            kept_back,
+            len(stray),
+            answers,
+        )
 
     async def give_up_archive(self, agent: AgentId, name: str) -> None:
         """Give up an archive whose file is lost or damaged, and remove the file if it exists.
@@ -179,13 +191,24 @@ class Retention:
             report_progress(len(batch.leaving))
         return total
 
-    async def _move_batch(self, connection: AsyncConnection, agent: AgentId, batch: Batch) -> None:
+    async def _move_batch(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        batch: Batch,
+    ) -> None:
         await log_retention.fold_log(connection, agent, batch)
         file: File | None = None
         if batch.leaving:
             async with aclosing(_render_archive(connection, agent, batch)) as lines:
                 file = await self._archives.write_file(agent, batch.first_at, lines)
-        await log_retention.remove_from_log(connection, agent, batch, uuid7(), file)
+        await log_retention.remove_from_log(
+            connection,
+            agent,
+            batch,
+            uuid7(),
+            file,
+        )
 
 
 async def _render_archive(

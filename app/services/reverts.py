@@ -49,7 +49,12 @@ class _TextToStore:
 class Reverter:
     """Undoes operations of the log. What was believed at an earlier known time stays as it was."""
 
-    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        embedder: Embedder,
+        setup: WriteSetup,
+    ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._setup = setup
@@ -225,7 +230,12 @@ async def _skip_restored_relationships(
     return operations
 
 
-def _require_standing(log_id: UUID, done: LoggedOperation | None, *, unless_by: Set[UUID]) -> None:
+def _require_standing(
+    log_id: UUID,
+    done: LoggedOperation | None,
+    *,
+    unless_by: Set[UUID],
+) -> None:
     """Raise unless the operation still stands.
 
     An operation that one of `unless_by` undid counts as standing: those are undone first.

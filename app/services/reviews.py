@@ -162,7 +162,13 @@ class ReviewDecider:
             )
             return await _carry_out(write, plan, merge.vectors)
 
-    async def reject(self, call: Call[Acceptance], review_id: UUID, *, note: str | None) -> Outcome:
+    async def reject(
+        self,
+        call: Call[Acceptance],
+        review_id: UUID,
+        *,
+        note: str | None,
+    ) -> Outcome:
         """Leave every memory as it is. Raises UnknownReview, AlreadyDecided.
 
         A frozen agent is not refused: rejecting changes no memory.
@@ -209,11 +215,22 @@ class ReviewDecider:
                 await write.keep(decided)
         return decided
 
-    async def list_matching(self, agent: AgentId, filters: ReviewFilters, limit: int) -> list[UUID]:
+    async def list_matching(
+        self,
+        agent: AgentId,
+        filters: ReviewFilters,
+        limit: int,
+    ) -> list[UUID]:
         """Return the newest pending reviews that match, `limit` at most."""
         pending = replace(filters, status="pending")
         async with memories.open_read_connection(self._engine) as connection:
-            rows = await reviews.list_reviews(connection, agent, pending, limit=limit, after=None)
+            rows = await reviews.list_reviews(
+                connection,
+                agent,
+                pending,
+                limit=limit,
+                after=None,
+            )
         return [row["id"] for row in rows]
 
     async def preview_accept(self, agent: AgentId, review_id: UUID) -> Preview:
@@ -228,7 +245,13 @@ class ReviewDecider:
         async with memories.open_read_connection(self._engine) as connection:
             chains, clock = await read_picture(connection, agent, ids=proposal.ids)
             before = await _find_memories(connection, agent, proposal.ids)
-        return _preview_proposal(proposal, chains, before, merge, now=clock)
+        return _preview_proposal(
+            proposal,
+            chains,
+            before,
+            merge,
+            now=clock,
+        )
 
     async def expire_overdue(self, agent: AgentId) -> int:
         """Close every review that waited too long, each with a row in the log. Return how many.
@@ -373,7 +396,11 @@ class ReviewDecider:
         return OutdatedReview(proposal.review_id, changed, preview)
 
 
-async def _carry_out(write: AgentWrite[Acceptance], plan: Plan, vectors: Vectors) -> Outcome:
+async def _carry_out(
+    write: AgentWrite[Acceptance],
+    plan: Plan,
+    vectors: Vectors,
+) -> Outcome:
     write.add_plan(plan)
     await write.apply(vectors)
     [outcome] = await write.read_outcomes(hinted=False)
@@ -413,7 +440,11 @@ def _command_from_review(incoming: Incoming, proposal: Proposal) -> StoreCommand
     return StoreCommand(fact, incoming.supersedes, incoming.classify)
 
 
-def _list_memories_after(plan: Plan, before: Sequence[Memory], chains: Chains) -> list[Memory]:
+def _list_memories_after(
+    plan: Plan,
+    before: Sequence[Memory],
+    chains: Chains,
+) -> list[Memory]:
     """Return the memories as they would be, and those that the plan inserts."""
     changed = {change.after.id: change.after.belief for change in plan.changed}
     plan.absorb_into(chains)
@@ -428,7 +459,11 @@ def _list_memories_after(plan: Plan, before: Sequence[Memory], chains: Chains) -
     return [*after, *list_inserted_memories([plan], chains).values()]
 
 
-async def _get_review(connection: AsyncConnection, agent: AgentId, review_id: UUID) -> StoredReview:
+async def _get_review(
+    connection: AsyncConnection,
+    agent: AgentId,
+    review_id: UUID,
+) -> StoredReview:
     review = await reviews.find_stored_review(connection, agent, review_id)
     if review is None:
         raise UnknownReview(review_id)

@@ -80,7 +80,13 @@ class Searcher:
             floor,
         )
         async with memories.open_read_connection(self._engine) as connection:
-            return await search.search_memories(connection, agent, query, filters, point)
+            return await search.search_memories(
+                connection,
+                agent,
+                query,
+                filters,
+                point,
+            )
 
     async def get_memory(
         self,

@@ -27,7 +27,13 @@ class SweepRequests:
     If waking fails, workers find what there is to do within minutes by themselves.
     """
 
-    def __init__(self, engine: AsyncEngine, queue: Queue, *, looks_again: bool) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        queue: Queue,
+        *,
+        looks_again: bool,
+    ) -> None:
         self._engine = engine
         self._queue = queue
         self._looks_again = looks_again

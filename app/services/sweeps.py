@@ -180,7 +180,12 @@ class Sweeper:
             await renewing
         return True
 
-    async def _claim_sweep(self, agent: AgentId, sweep_id: UUID, runner: UUID) -> _Claim | None:
+    async def _claim_sweep(
+        self,
+        agent: AgentId,
+        sweep_id: UUID,
+        runner: UUID,
+    ) -> _Claim | None:
         """Take the sweep over, unless it is over or another sweep of the agent is under way."""
         call: Call[None] = Call(agent)
         async with agent_write(self._engine, call, refuse_frozen=False) as write:
@@ -189,7 +194,13 @@ class Sweeper:
                 return None
             left = await _find_memories_left(write.connection, agent, sweep)
             total = sweep.examined + len(left)
-            await sweep_runs.set_sweep_total(write.connection, agent, sweep_id, runner, total)
+            await sweep_runs.set_sweep_total(
+                write.connection,
+                agent,
+                sweep_id,
+                runner,
+                total,
+            )
         return _Claim(sweep, left)
 
     async def _renew_lease(
@@ -264,7 +275,13 @@ class Sweeper:
 
     def _item_from_memory(self, memory: Memory, vector: Vector) -> ClassifiedItem:
         fact = memory.fact.to_incoming_fact()
-        return ClassifiedItem(StoreCommand(fact), fact, self._tier, memory.id, vector)
+        return ClassifiedItem(
+            StoreCommand(fact),
+            fact,
+            self._tier,
+            memory.id,
+            vector,
+        )
 
     async def _find_nearest(
         self,
@@ -354,7 +371,13 @@ class Sweeper:
             if reason:
                 batch.marks[item.new_id] = reason
             excluded_ids = decided.setdefault(item.new_id, set())
-            plan = self._plan_safely(write, run, item, moved=moved, excluded_ids=excluded_ids)
+            plan = self._plan_safely(
+                write,
+                run,
+                item,
+                moved=moved,
+                excluded_ids=excluded_ids,
+            )
             if plan is None:
                 continue
             if plan.review:
@@ -376,7 +399,13 @@ class Sweeper:
         if not write.chains.has_version(item.new_id):
             return None
         try:
-            return self._plan_one(write, run, item, moved=moved, excluded_ids=excluded_ids)
+            return self._plan_one(
+                write,
+                run,
+                item,
+                moved=moved,
+                excluded_ids=excluded_ids,
+            )
         except PalimpsestError as problem:
             logger.warning(
                 "Memory %s could not be compared with others: %s",
@@ -402,7 +431,13 @@ class Sweeper:
         fact = replace(item.fact, valid_from=start, valid_until=memory.belief.said_until)
         others = select_comparison_chains(memory, fact, chains, excluded_ids)
         judgments = list(
-            rules.judge_fact(fact, others, start, classify=True, fuzzy=self._settings.fuzzy)
+            rules.judge_fact(
+                fact,
+                others,
+                start,
+                classify=True,
+                fuzzy=self._settings.fuzzy,
+            )
         )
         for judgment in item.verdict.judgments:
             other_id = judgment.memory_id
@@ -467,7 +502,11 @@ def _split_batches(ids: Sequence[UUID], size: int) -> Iterator[Sequence[UUID]]:
         yield ids[start : start + size]
 
 
-def _advance_sweep(sweep: Sweep, ids: Sequence[UUID], batch: _Batch) -> Sweep:
+def _advance_sweep(
+    sweep: Sweep,
+    ids: Sequence[UUID],
+    batch: _Batch,
+) -> Sweep:
     """Return the sweep as it is once the batch is written."""
     counts = Counter(sweep.counts)
     for plan in batch.plans:

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -27,6 +27,9 @@ PATIENCE = 5.0
 
 logger = logging.getLogger(__name__)
 
+# The time of each memory's last use, on the monotonic clock of this process.
+Uses = dict[UUID, float]
+
 
 class UsageCounter:
     """Notes uses and writes them every `every` seconds. With 0, nothing is counted."""
@@ -34,16 +37,17 @@ class UsageCounter:
     def __init__(self, engine: AsyncEngine, *, every: float) -> None:
         self._engine = engine
         self._every = every
-        self._noted: dict[AgentId, dict[UUID, float]] = defaultdict(dict)
+        self._noted: dict[AgentId, Uses] = defaultdict(dict)
         self._room = MOST_NOTED
 
     def note_uses(self, agent: AgentId, ids: Iterable[UUID]) -> None:
         """Note that these memories were answered just now."""
-        used = dict.fromkeys(ids, time.monotonic())
+        now = time.monotonic()
+        used = dict.fromkeys(ids, now)
         if self._every and used:
             self._add_uses(agent, used)
 
-    def _add_uses(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
+    def _add_uses(self, agent: AgentId, used: Uses) -> None:
         noted = self._noted[agent]
         for memory_id, at in used.items():
             if memory_id in noted:
@@ -85,15 +89,17 @@ class UsageCounter:
                 self._add_uses(agent, used)
             except (SQLAlchemyError, psycopg.Error, OSError) as problem:
                 logger.warning("uses are not counted for now: %s", type(problem).__name__)
-                for agent_left, left in [(agent, used), *noted.items()]:
-                    self._add_uses(agent_left, left)
+                noted[agent] = used
+                for unwritten_agent, unwritten in noted.items():
+                    self._add_uses(unwritten_agent, unwritten)
                 return
 
-    async def _write_uses(self, agent: AgentId, used: Mapping[UUID, float]) -> None:
+    async def _write_uses(self, agent: AgentId, used: Uses) -> None:
         async with self._engine.begin() as connection:
             now = await read_clock(connection)
             here = time.monotonic()
             times: dict[UUID, datetime] = {}
             for memory_id, at in used.items():
-                times[memory_id] = now - timedelta(seconds=here - at)
+                age = timedelta(seconds=here - at)
+                times[memory_id] = now - age
             await usage.count_uses(connection, agent, times)

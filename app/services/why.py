@@ -30,7 +30,12 @@ class Why:
     archived_until: datetime | None
 
 
-async def explain_why(engine: AsyncEngine, agent: AgentId, memory_id: UUID, point: Point) -> Why:
+async def explain_why(
+    engine: AsyncEngine,
+    agent: AgentId,
+    memory_id: UUID,
+    point: Point,
+) -> Why:
     """Return the story of one memory, in six statements whatever its length.
 
     Raises UnknownMemory if the memory was not known at the point.
@@ -67,6 +72,13 @@ async def explain_why(engine: AsyncEngine, agent: AgentId, memory_id: UUID, poin
             known_at=known_at,
         )
     memory = versions[memory_id]
-    material = StoryMaterial(memory, chain, entries, vetoed, proposals, texts)
+    material = StoryMaterial(
+        memory,
+        chain,
+        entries,
+        vetoed,
+        proposals,
+        texts,
+    )
     story = build_story(material, page.moment.as_of, known_at)
     return Why(memory, story, page.moment, until)
