@@ -1,1 +1,4 @@
-"""The HTTP surface: routers parse, call one thing and shape the answer. Wire names live in `schemas.py` (in) and `answers.py` (out)."""
+"""The HTTP surface: routers parse a call, ask one service or read, and shape the answer.
+
+Wire names live in `schemas` (requests) and `answers`.
+"""

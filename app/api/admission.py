@@ -1,4 +1,4 @@
-"""At the door: a bounded number of requests at once, a bounded queue before them, and a quick refusal for everybody else."""
+"""Admission: bounded requests at once, a bounded queue, and a quick refusal for all others."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from app.services.metrics import REGISTRY
 
 logger = logging.getLogger(__name__)
 
-TELL_EVERY = 10.0  # seconds
+LOG_EVERY = 10.0  # seconds
 _TRANSFERS = frozenset({"/v1/import", "/v1/export"})
 _READ_BY_POST = frozenset({"/v1/search"})
 _UNDER_WAY = Gauge(
@@ -39,11 +39,14 @@ _SHED = Counter(
 
 
 class Admission:
-    """Lets `places[kind]` requests of each kind in at once; `queue` more of each may wait, `patience` seconds at most.
+    """Let `places[kind]` requests of each kind in at once.
 
-    The others are refused before their body is read, which costs next to nothing, so that the service goes on doing what it can.
-    Reads, writes and transfers have places of their own: neither stores that wait for a slow model nor an import of an hour keep
-    searches out. Only /v1 is guarded: health and metrics answer always.
+    `queue` more of each kind may wait, for `patience` seconds at most. All others are refused
+    before their body is read, which costs next to nothing.
+
+    Reads, writes and transfers have places of their own, so that stores that wait for a slow model
+    or an import of an hour cannot keep searches out. Only /v1 is guarded: health and metrics are
+    always answered.
     """
 
     def __init__(
@@ -52,12 +55,12 @@ class Admission:
         self._app = app
         self._gates = {kind: Gate(kind, count, queue, patience) for kind, count in places.items()}
         self._refusal = respond_overloaded()
-        self._logged_at = -TELL_EVERY
+        self._logged_at = -LOG_EVERY
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
             return await self._app(scope, receive, send)
-        kind = kind_of(scope["method"], scope["path"])
+        kind = classify_request(scope["method"], scope["path"])
         gate = self._gates[kind]
         if not await gate.enter():
             scope["shed"] = True
@@ -69,33 +72,36 @@ class Admission:
             gate.leave()
 
     def _log_refusal(self, kind: str) -> None:
-        """A line every few seconds; one for each refusal would cost more than the refusal."""
+        """Log at most one line every few seconds: a line costs more than the refusal itself."""
         now = time.monotonic()
-        if now > self._logged_at + TELL_EVERY:
+        if now > self._logged_at + LOG_EVERY:
             self._logged_at = now
             logger.warning("overloaded: requests are refused", extra={"kind": kind})
 
 
-def kind_of(method: str, path: str) -> str:
-    """read, write or transfer."""
+def classify_request(method: str, path: str) -> str:
+    """Return "read", "write" or "transfer"."""
     if path in _TRANSFERS:
         return "transfer"
-    return "read" if method in ("GET", "HEAD") or path in _READ_BY_POST else "write"
+    is_read = method in ("GET", "HEAD") or path in _READ_BY_POST
+    return "read" if is_read else "write"
 
 
 class Gate:
-    """So many at once, so many in the queue, first come first served."""
+    """The places for one kind of request, and the queue before them, first come first served."""
 
     def __init__(self, kind: str, places: int, queue: int, patience: float) -> None:
         self._free = asyncio.Semaphore(places)
         self._waiting = 0
         self._queue = queue
         self._patience = patience
-        self._under_way, self._queued = _UNDER_WAY.labels(kind), _QUEUED.labels(kind)
-        self._full, self._late = _SHED.labels(kind, "queue_full"), _SHED.labels(kind, "waited")
+        self._under_way = _UNDER_WAY.labels(kind)
+        self._queued = _QUEUED.labels(kind)
+        self._full = _SHED.labels(kind, "queue_full")
+        self._late = _SHED.labels(kind, "waited")
 
     async def enter(self) -> bool:
-        """Whether the caller may go on, and then must `leave`."""
+        """Return True if the request may go on; the caller must then call `leave`."""
         if self._free.locked():
             if self._waiting >= self._queue:
                 self._full.inc()

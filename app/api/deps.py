@@ -86,7 +86,7 @@ async def require_key(
     raise HTTPException(401, help_text, headers={"WWW-Authenticate": "Bearer"})
 
 
-async def get_agent(
+async def get_calling_agent(
     agent: Annotated[
         str,
         Header(
@@ -99,7 +99,7 @@ async def get_agent(
     return AgentId(agent)
 
 
-AgentDep = Annotated[AgentId, Depends(get_agent)]
+AgentDep = Annotated[AgentId, Depends(get_calling_agent)]
 
 AgentPath = Annotated[
     str, Path(pattern=AGENT_ID_PATTERN, description="An agent's id: paste one from the list.")

@@ -1,4 +1,7 @@
-"""Bodies and parameters that work as pasted into Swagger UI: right away, or after the examples of a store."""
+"""Bodies and parameters that work as pasted into Swagger UI.
+
+Each works right away, or after the examples of a store.
+"""
 
 from typing import Any
 

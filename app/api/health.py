@@ -1,4 +1,4 @@
-"""Whether the process lives, whether it can serve, and which version it is."""
+"""The state of the process: alive, ready to serve, its figures and its version."""
 
 from typing import Any
 

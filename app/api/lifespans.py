@@ -45,7 +45,7 @@ async def end_session(
     body: EndBody = None,
 ) -> Response:
     session = NamedLifespan(Lifespan.SESSION, session_id)
-    return await _end_lifespan(parts.lifespans, caller, session, body or EndRequest())
+    return await _end_named_lifespan(parts.lifespans, caller, session, body or EndRequest())
 
 
 @router.post("/projects/{project:path}/end", responses=_RESPONSES, response_model=None)
@@ -57,10 +57,10 @@ async def end_project(
 ) -> Response:
     """The same for a project and its memories with lifespan `project`."""
     named = NamedLifespan(Lifespan.PROJECT, project)
-    return await _end_lifespan(parts.lifespans, caller, named, body or EndRequest())
+    return await _end_named_lifespan(parts.lifespans, caller, named, body or EndRequest())
 
 
-async def _end_lifespan(
+async def _end_named_lifespan(
     lifespans: LifespanEnder, caller: Caller, lifespan: NamedLifespan, body: EndRequest
 ) -> Response:
     call = caller.build_call(_render_end)

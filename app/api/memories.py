@@ -212,7 +212,7 @@ async def list_memories(
         items.append(MemoryOut.from_memory(memory, as_of, parts.half_lives))
     next_cursor = None
     if len(page.memories) > query.limit:
-        next_cursor = Cursor(_position_after(page, query.limit - 1), page.moment).encode()
+        next_cursor = Cursor(_locate_memory(page, query.limit - 1), page.moment).encode()
     return respond_with_answer(
         ListAnswer.model_construct(
             items=items, next_cursor=next_cursor, as_of=as_of, known_at=known_at
@@ -236,7 +236,7 @@ async def _read_page(
         )
 
 
-def _position_after(page: Page, last: int) -> After:
+def _locate_memory(page: Page, last: int) -> After:
     memory = page.memories[last]
     strength = page.strengths[last] if isinstance(page, Ranked) else None
     return After(memory.created_at, memory.id, strength)

@@ -45,7 +45,7 @@ BODY = (400, 413)
 # under its key may have been erased.
 WRITE = (409, 410, 413)
 
-# What the document says of the words of enums. Their docstrings are for readers of the code, and may
+# The descriptions of enums in the document. Their docstrings are for readers of the code, and may
 # change without changing the document.
 _WORDS = {
     "Classify": "Which judges are asked (reference 000's classifyBeforeWrite, and more).",

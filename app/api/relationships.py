@@ -81,7 +81,7 @@ async def relationships(
     shown = page.relationships[: query.limit]
     next_cursor = None
     if len(page.relationships) > query.limit:
-        position = _position_after(shown[-1], memory_id)
+        position = _locate_relationship(shown[-1], memory_id)
         next_cursor = RelationshipCursor(position, page.known_at).encode()
     items = [RelationshipOut.from_relationship(relationship) for relationship in shown]
     return respond_with_answer(
@@ -91,7 +91,7 @@ async def relationships(
     )
 
 
-def _position_after(relationship: StoredRelationship, memory_id: UUID) -> AfterRelationship:
+def _locate_relationship(relationship: StoredRelationship, memory_id: UUID) -> AfterRelationship:
     link = relationship.link
     other_id = link.target if link.source == memory_id else link.source
     return AfterRelationship(relationship.created_at, other_id, link.type)

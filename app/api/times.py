@@ -1,4 +1,7 @@
-"""Points in time on the wire: RFC 3339, a date, or Unix seconds in; RFC 3339 in UTC with microseconds out."""
+"""Points in time on the wire.
+
+Requests give RFC 3339, a date, or Unix seconds. Answers give RFC 3339 in UTC with microseconds.
+"""
 
 import math
 import re
@@ -18,11 +21,14 @@ _HELP = (
 
 
 def parse_time(value: Any) -> datetime:
-    """An aware time in UTC. A time without an offset counts as UTC. Raises ValueError with help."""
+    """Return an aware time in UTC; one without an offset counts as UTC.
+
+    Raises ValueError with the forms that are taken.
+    """
     if isinstance(value, datetime):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(_HELP)  # noqa: TRY004 - pydantic tells a ValueError to the caller
+        raise ValueError(_HELP)  # noqa: TRY004 - pydantic reports a ValueError only
     try:
         if isinstance(value, int | float) or _NUMBER.fullmatch(value):
             return _from_seconds(value)
@@ -42,11 +48,13 @@ def _from_text(text: str) -> datetime:
     if not _RFC3339.fullmatch(text):
         raise ValueError
     parsed = datetime.fromisoformat(text.upper())
-    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+    if parsed.tzinfo is None:
+        return parsed.replace(tzinfo=UTC)
+    return parsed.astimezone(UTC)
 
 
 def format_time(time: datetime) -> str:
-    """RFC 3339 in UTC, with microseconds."""
+    """Return RFC 3339 in UTC, with microseconds."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 

@@ -21,7 +21,7 @@ from conftest import running
 from judges.scripted import ScriptedModel, judges
 from numpy.typing import NDArray
 
-from app.api.admission import kind_of
+from app.api.admission import classify_request
 from app.settings import load_settings
 
 
@@ -230,7 +230,7 @@ def test_fifty_stores_that_wait_for_a_slow_model_all_get_in_and_searches_pass_th
     ],
 )
 def test_reads_writes_and_transfers_are_told_apart(method: str, path: str, kind: str) -> None:
-    assert kind_of(method, path) == kind
+    assert classify_request(method, path) == kind
 
 
 def test_places_follow_from_the_connections_and_the_model() -> None:

@@ -1,1 +1,1 @@
-"""What answers look like: the wire names of everything that goes out."""
+"""Answers: the wire names of everything that goes out."""

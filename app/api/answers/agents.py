@@ -1,4 +1,4 @@
-"""Agents in answers."""
+"""Answers of the routes of agents."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""The base of all answers."""
+"""The base class of answers."""
 
 from collections.abc import Mapping
 from typing import Any, Self

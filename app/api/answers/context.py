@@ -1,4 +1,4 @@
-"""What the route of contexts answers."""
+"""The answer of the route of contexts."""
 
 from typing import Self
 

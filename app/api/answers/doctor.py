@@ -1,4 +1,4 @@
-"""What the route of the doctor answers."""
+"""The answer of the route of the doctor."""
 
 from typing import Self
 

@@ -1,4 +1,4 @@
-"""What routes that erase answer."""
+"""Answers of the routes that erase."""
 
 from typing import Self
 from uuid import UUID

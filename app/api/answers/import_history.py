@@ -1,4 +1,4 @@
-"""The lines that imports answer."""
+"""The lines that an import answers."""
 
 from typing import Literal
 

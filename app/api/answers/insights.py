@@ -1,4 +1,4 @@
-"""What the route of insights answers."""
+"""The answer of the route of insights."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -53,7 +53,7 @@ class SlotOut(AnswerBase):
 
 
 class _LineEntry(_Entry):
-    """An entry about one line of values: those of a slot with one value at a time, or of a chain."""
+    """An entry about the values of a slot that holds one value at a time, or of a chain."""
 
     slot: SlotOut | None = Field(description="Null where no key was given.")
     chain_id: UUID | None = Field(
@@ -115,7 +115,7 @@ class FlipFlopOut(_LineEntry):
 
 
 class _Lives(AnswerBase):
-    """How many days the ended values were true."""
+    """The days for which ended values were true."""
 
     ended: int = Field(description="How many values have ended; what never held is not counted.")
     open: int = Field(description="How many hold now; their days are not counted.")

@@ -1,4 +1,4 @@
-"""What routes that end a session or a project answer."""
+"""Answers of the routes that end a session or a project."""
 
 from typing import Self
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What routes that read the log answer."""
+"""Answers of the routes that read the log."""
 
 from typing import Any
 from uuid import UUID

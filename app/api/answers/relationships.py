@@ -1,4 +1,4 @@
-"""What routes of links answer."""
+"""Answers of the routes of relationships."""
 
 from typing import Self
 from uuid import UUID

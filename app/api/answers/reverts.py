@@ -1,4 +1,4 @@
-"""What routes that undo operations answer."""
+"""Answers of the routes that undo operations."""
 
 from collections.abc import Sequence
 from dataclasses import replace

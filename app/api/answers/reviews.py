@@ -1,4 +1,4 @@
-"""What routes of reviews answer."""
+"""Answers of the routes of reviews."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Self

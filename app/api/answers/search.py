@@ -1,4 +1,4 @@
-"""What searches answer."""
+"""Answers of searches."""
 
 from datetime import datetime
 from typing import Literal, Self

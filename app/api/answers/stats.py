@@ -1,4 +1,4 @@
-"""What the route of an agent's figures answers."""
+"""The answer of the route of an agent's figures."""
 
 from collections.abc import Mapping
 from enum import Enum

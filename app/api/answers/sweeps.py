@@ -1,4 +1,4 @@
-"""What routes of sweeps answer."""
+"""Answers of the routes of sweeps."""
 
 from collections.abc import Mapping
 from typing import Any, Self

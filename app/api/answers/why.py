@@ -1,4 +1,4 @@
-"""What the route that explains a memory answers."""
+"""The answer of the route that explains a memory."""
 
 from typing import Self
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What routes that write memories answer."""
+"""Answers of the routes that write memories."""
 
 from typing import Any, Self
 from uuid import UUID

@@ -1,1 +1,1 @@
-"""What requests may say: the wire names of everything that comes in, and its bounds."""
+"""Requests: the wire names of everything that comes in, and its bounds."""

@@ -37,7 +37,7 @@ def _restrict_nulls(schema: dict[str, Any]) -> None:
 
 
 class FactFields(StrictRequest):
-    """What can be said of a fact; left out = not said."""
+    """The fields of a fact that a request may set. A field that is left out stays unsaid."""
 
     content: Content
     kind: Kind | None = Field(None, description="Default `fact`.")
@@ -234,7 +234,7 @@ class PatchRequest(StrictRequest):
 
 
 class FilterFields(StrictRequest):
-    """What a list or a search is narrowed to. Words of the slot compare trimmed and case folded."""
+    """The filters of a list or a search. Words of the slot compare trimmed and case folded."""
 
     kind: Kind | None = None
     entity: Word | None = None
@@ -276,7 +276,7 @@ class RetractRequest(StrictRequest):
 
 
 class DeleteQuery(StrictRequest):
-    """How DELETE ends a memory."""
+    """The parameters of a DELETE of a memory."""
 
     erase: bool = Field(
         default=False,

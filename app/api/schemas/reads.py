@@ -160,7 +160,7 @@ class PreferenceQuery(PointQuery):
 
 
 class ContextQuery(PointQuery, FilterFields):
-    """What a context is about, and how long it may be."""
+    """The subject of a context, and how long the context may be."""
 
     query: Content | None = Field(
         None,

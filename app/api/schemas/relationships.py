@@ -37,7 +37,7 @@ class LinksQuery(StrictRequest):
     known_at: Time | None = Field(
         None, description="As far as was known at that time. Default: all that is known."
     )
-    knownAt: Time | None = Field(None, description="Another name for known_at.")  # noqa: N815 - a wire name
+    knownAt: Time | None = Field(None, description="Another name for known_at.")
     limit: PageSize = 50
     cursor: str | None = Field(None, description="`next_cursor` of the page before.")
 
