@@ -24,7 +24,11 @@ def compute_reliability(right: int, wrong: int) -> float:
 
 
 def list_reasons_to_doubt(
-    *, unaffirmed_days: int | None, contradictions: int, pending: int, rejected: int
+    *,
+    unaffirmed_days: int | None,
+    contradictions: int,
+    pending: int,
+    rejected: int,
 ) -> list[str]:
     """Return sentences that say why a constraint may not be meant any more.
 

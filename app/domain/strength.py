@@ -63,7 +63,12 @@ def compute_strength(memory: Memory, as_of: datetime, half_lives: HalfLives) -> 
 
 
 def fade_importance(
-    importance: float, tier: Tier, *, age_days: float, half_life_days: float, reinforcements: float
+    importance: float,
+    tier: Tier,
+    *,
+    age_days: float,
+    half_life_days: float,
+    reinforcements: float,
 ) -> float:
     """Return importance halved once per half-life; core keeps its floor (reference 002).
 

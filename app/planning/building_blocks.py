@@ -59,7 +59,12 @@ def plan_addition(fact: Fact, placement: Placement, chains: Chains) -> Plan:
     )
     stored = StoredFact.from_fact(fact)
     version = build_version(stored, placement)
-    inserted, changed = rewrite_chains(chains, placement.now, [version], stored)
+    inserted, changed = rewrite_chains(
+        chains,
+        placement.now,
+        [version],
+        stored,
+    )
     return Plan(
         operation=Operation.ADD,
         now=placement.now,
@@ -89,7 +94,12 @@ def plan_replacement(
         claim.replace_claims(contradicted_by=placement.new_id, tier=Tier.SEMANTIC)
         for claim in asserted.values()
     ]
-    inserted, changed = rewrite_chains(chains, placement.now, [*contradicted, version], fact)
+    inserted, changed = rewrite_chains(
+        chains,
+        placement.now,
+        [*contradicted, version],
+        fact,
+    )
     return Plan(
         operation=Operation.UPDATE,
         now=placement.now,
@@ -102,7 +112,12 @@ def plan_replacement(
 
 
 def inherit_from_ended(
-    fact: Fact, ended: Sequence[Version], relation: Relation, policy: Policy, *, corrects: bool
+    fact: Fact,
+    ended: Sequence[Version],
+    relation: Relation,
+    policy: Policy,
+    *,
+    corrects: bool,
 ) -> StoredFact:
     """Return the fact to store in place of `ended` (DESIGN §3).
 
@@ -121,7 +136,12 @@ def inherit_from_ended(
     )
 
 
-def plan_claim_change(claim: Version, chains: Chains, now: datetime, decision: Decision) -> Plan:
+def plan_claim_change(
+    claim: Version,
+    chains: Chains,
+    now: datetime,
+    decision: Decision,
+) -> Plan:
     """Plan the correction of what is asserted about one version."""
     _, changed = rewrite_chains(chains, now, [claim])
     return Plan(
@@ -194,7 +214,10 @@ def build_version(fact: StoredFact, placement: Placement) -> Version:
 
 
 def rewrite_chains(
-    chains: Chains, now: datetime, asserted: Iterable[Version], fact: StoredFact | None = None
+    chains: Chains,
+    now: datetime,
+    asserted: Iterable[Version],
+    fact: StoredFact | None = None,
 ) -> tuple[tuple[Insertion, ...], tuple[VersionChange, ...]]:
     """Recompute every chain that `asserted` touches.
 

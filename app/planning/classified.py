@@ -69,7 +69,12 @@ class StoreCase:
 
     def place_in(self, chain_id: UUID) -> Placement:
         """Return the fact's place in this chain."""
-        return Placement(self.new_id, chain_id, self.start, self.now)
+        return Placement(
+            self.new_id,
+            chain_id,
+            self.start,
+            self.now,
+        )
 
     def place_in_new_chain(self) -> Placement:
         """Return the fact's place in a chain of its own."""
@@ -93,7 +98,12 @@ def plan_classified(case: StoreCase) -> Plan:
         if plan is not None:
             return plan
     source = ReviewSource.FALLBACK if choice.acts_on else ReviewSource.LOW_CONFIDENCE
-    return _plan_separate_fact(case, usable, (*choice.acts_on, *choice.flagged), source)
+    return _plan_separate_fact(
+        case,
+        usable,
+        (*choice.acts_on, *choice.flagged),
+        source,
+    )
 
 
 def _is_usable(case: StoreCase, judgment: Judgment) -> bool:
@@ -162,7 +172,12 @@ def _plan_ends(case: StoreCase, choice: Choice) -> Plan | None:
     if plan is not None:
         return plan.with_review(_build_follow_up_review(case, plan, open_judgments))
     if refused:
-        return _plan_refusal(case, choice, refused[0][0], open_judgments)
+        return _plan_refusal(
+            case,
+            choice,
+            refused[0][0],
+            open_judgments,
+        )
     return None
 
 
@@ -230,9 +245,20 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
     ]
     decision = Decision.from_judgment(allowed[0])
     stored = inherit_from_ended(
-        fact, ended, decision.relation, case.policy, corrects=case.incoming.corrects
+        fact,
+        ended,
+        decision.relation,
+        case.policy,
+        corrects=case.incoming.corrects,
     )
-    return plan_replacement(stored, placement, case.chains, decision, ended=ended, claims=claims)
+    return plan_replacement(
+        stored,
+        placement,
+        case.chains,
+        decision,
+        ended=ended,
+        claims=claims,
+    )
 
 
 def _inherit_place(first: Version, fact: Fact) -> Fact:
@@ -305,11 +331,24 @@ def _plan_merge(case: StoreCase, judgment: Judgment) -> Plan | None:
     source_version = build_version(source, case.place_in_new_chain()).replace_claims(
         retracted_at=start, ended_by=merged.new_id, merged=True
     )
-    merged_placement = Placement(merged.new_id, version.chain_id, start, case.now)
+    merged_placement = Placement(
+        merged.new_id,
+        version.chain_id,
+        start,
+        case.now,
+    )
     merged_version = build_version(merged.fact, merged_placement)
-    inserted_source, _ = rewrite_chains(case.chains, case.now, [source_version], source)
+    inserted_source, _ = rewrite_chains(
+        case.chains,
+        case.now,
+        [source_version],
+        source,
+    )
     inserted, changed = rewrite_chains(
-        case.chains, case.now, [version.replace_claims(merged=True), merged_version], merged.fact
+        case.chains,
+        case.now,
+        [version.replace_claims(merged=True), merged_version],
+        merged.fact,
     )
     return Plan(
         operation=Operation.MERGE,
@@ -448,7 +487,12 @@ def _plan_refusal(
     open_judgments: Sequence[OpenJudgment],
 ) -> Plan:
     """Store the fact apart because nothing may be ended; the review names every open judgment."""
-    plan = _plan_separate_fact(case, (), choice.acts_on, source)
+    plan = _plan_separate_fact(
+        case,
+        (),
+        choice.acts_on,
+        source,
+    )
     return plan.with_review(_build_review(case, open_judgments))
 
 

@@ -114,14 +114,37 @@ def plan_supersede(
     if start is None:
         start = max([now, *(old.belief.valid_from for old in olds)])
     check_end(start, incoming.fact.valid_until)
-    claims = _Supersession(olds, chains, start, incoming.new_id).list_claims()
+    claims = _Supersession(
+        olds,
+        chains,
+        start,
+        incoming.new_id,
+    ).list_claims()
     fact = _inherit_slot(first, incoming.fact)
     decision = Decision.certain(
         Relation.UPDATE, Judge.CALLER, "The caller named what it supersedes."
     )
-    stored = inherit_from_ended(fact, olds, decision.relation, policy, corrects=incoming.corrects)
-    placement = Placement(incoming.new_id, first.chain_id, start, now)
-    plan = plan_replacement(stored, placement, chains, decision, ended=olds, claims=claims)
+    stored = inherit_from_ended(
+        fact,
+        olds,
+        decision.relation,
+        policy,
+        corrects=incoming.corrects,
+    )
+    placement = Placement(
+        incoming.new_id,
+        first.chain_id,
+        start,
+        now,
+    )
+    plan = plan_replacement(
+        stored,
+        placement,
+        chains,
+        decision,
+        ended=olds,
+        claims=claims,
+    )
     return plan.with_incoming(fact)
 
 
@@ -168,7 +191,13 @@ def _require_holding(version: Version, chains: Chains, at: datetime) -> None:
         raise DoesNotHold(version.id, at, holding.id if holding else None)
 
 
-def plan_succeed(old_id: UUID, by_id: UUID, chains: Chains, *, now: datetime) -> Plan:
+def plan_succeed(
+    old_id: UUID,
+    by_id: UUID,
+    chains: Chains,
+    *,
+    now: datetime,
+) -> Plan:
     """Plan that a stored memory becomes the successor of another, which ends where it starts.
 
     Both keep their chains. Raise UnknownMemory, Erased, Withdrawn, DoesNotHold or Conflict.
@@ -179,13 +208,21 @@ def plan_succeed(old_id: UUID, by_id: UUID, chains: Chains, *, now: datetime) ->
     decision = Decision.certain(Relation.UPDATE, Judge.CALLER, "The caller named the successor.")
     if _succeeds_already(old, successor):
         decision = replace(decision, reasoning="It is the successor already.")
-        return Plan(operation=Operation.NOOP, now=now, decision=decision, target=by_id)
+        return Plan(
+            operation=Operation.NOOP,
+            now=now,
+            decision=decision,
+            target=by_id,
+        )
     start = successor.belief.valid_from
     if old.chain_id == successor.chain_id:
         raise DoesNotHold(old_id, start, by_id)
     _require_holding(old, chains, max(start, old.belief.valid_from))
     claim = old.replace_claims(
-        retracted_at=start, ended_by=by_id, contradicted_by=by_id, tier=Tier.SEMANTIC
+        retracted_at=start,
+        ended_by=by_id,
+        contradicted_by=by_id,
+        tier=Tier.SEMANTIC,
     )
     _, changed = rewrite_chains(chains, now, [claim])
     return Plan(
@@ -270,7 +307,12 @@ def plan_amend(
     claim = version.replace_claims(**claims, **asserted)
     check_end(claim.belief.valid_from, claim.belief.said_until)
     decision = Decision.certain(Relation.NONE, Judge.CALLER, "Corrected by the caller.")
-    return plan_claim_change(claim, chains, now, decision).with_metadata(metadata)
+    return plan_claim_change(
+        claim,
+        chains,
+        now,
+        decision,
+    ).with_metadata(metadata)
 
 
 def plan_relationship(link: Relationship, chains: Chains, *, now: datetime) -> Plan:

@@ -232,7 +232,12 @@ class Plan:
 
     def to_correction(self, metadata: dict[str, Any], reasoning: str) -> "Plan":
         """Return the plan as an AMEND of its target's metadata, which confirms nothing any more."""
-        amended = replace(self, operation=Operation.AMEND, metadata=metadata, reinforced=None)
+        amended = replace(
+            self,
+            operation=Operation.AMEND,
+            metadata=metadata,
+            reinforced=None,
+        )
         return amended.with_reasoning(reasoning)
 
     def absorb_into(self, chains: Chains) -> None:

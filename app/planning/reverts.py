@@ -85,7 +85,11 @@ class LoggedOperation:
 
 
 def plan_revert(
-    done: LoggedOperation, picture: Chains, *, now: datetime, store_as: UUID | None = None
+    done: LoggedOperation,
+    picture: Chains,
+    *,
+    now: datetime,
+    store_as: UUID | None = None,
 ) -> Plan:
     """What undoing does. `store_as` is the id under which the text of a NOOP or DELETE is stored too.
 
@@ -120,7 +124,12 @@ def plan_revert(
         settled=done.settled and done.settled.to_reverted(),
     )
     return (
-        _add_stored_text(plan, done.incoming, picture, store_as)
+        _add_stored_text(
+            plan,
+            done.incoming,
+            picture,
+            store_as,
+        )
         if store_as and done.incoming
         else plan
     )
@@ -138,8 +147,27 @@ def _choose_target(done: LoggedOperation) -> UUID | None:
     return next(iter([*corrected, *(c.memory_id for c in done.claimed), *done.ids, *tied]), None)
 
 
-def _add_stored_text(plan: Plan, fact: Fact, picture: Chains, store_as: UUID) -> Plan:
+def _add_stored_text(
+    plan: Plan,
+    fact: Fact,
+    picture: Chains,
+    store_as: UUID,
+) -> Plan:
     """The text that was a duplicate or a retraction becomes a memory of its own."""
     start = plan.now if fact.valid_from is None else fact.valid_from
-    added = plan_addition(fact, Placement(store_as, store_as, start, plan.now), picture)
-    return replace(plan, target=store_as, inserted=added.inserted, incoming=fact)
+    added = plan_addition(
+        fact,
+        Placement(
+            store_as,
+            store_as,
+            start,
+            plan.now,
+        ),
+        picture,
+    )
+    return replace(
+        plan,
+        target=store_as,
+        inserted=added.inserted,
+        incoming=fact,
+    )

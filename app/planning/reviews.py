@@ -51,7 +51,12 @@ OTHER_QUESTION_OPEN = "another question about it was left open"
 
 
 def plan_for_review(
-    live: Plan, fact: Fact, chains: Chains, source: ReviewSource, *, new_id: UUID
+    live: Plan,
+    fact: Fact,
+    chains: Chains,
+    source: ReviewSource,
+    *,
+    new_id: UUID,
 ) -> Plan:
     """Return a plan that stores the fact apart and leaves the other changes to a person.
 
@@ -63,7 +68,12 @@ def plan_for_review(
         return live
     start = choose_start(fact, live.now)
     check_end(start, fact.valid_until)
-    placement = Placement(new_id, new_id, start, live.now)
+    placement = Placement(
+        new_id,
+        new_id,
+        start,
+        live.now,
+    )
     decision = replace(
         live.decision,
         relation=Relation.NONE,
@@ -184,7 +194,12 @@ class Proposal:
 
     def to_review_decision(self, status: ReviewStatus, note: str | None) -> ReviewDecision:
         """Return the decision that gives the pending review this status."""
-        return ReviewDecision(self.review_id, ReviewStatus.PENDING, status, note)
+        return ReviewDecision(
+            self.review_id,
+            ReviewStatus.PENDING,
+            status,
+            note,
+        )
 
 
 def find_moved_memories(proposal: Proposal, chains: Chains) -> list[UUID]:
@@ -212,7 +227,13 @@ def plan_accept(
         reasoning=note or proposal.sentence,
         findings=surest.findings if surest else (),
     )
-    plan = plan_proposed(proposal, chains, decision, now=now, merged=merged)
+    plan = plan_proposed(
+        proposal,
+        chains,
+        decision,
+        now=now,
+        merged=merged,
+    )
     return plan.with_settled_review(proposal.to_review_decision(ReviewStatus.ACCEPTED, note))
 
 
@@ -234,12 +255,24 @@ def plan_proposed(
     gone = [version.id for version in concerned if version.erased_at or version.belief.void]
     if gone:
         raise CannotAccept(proposal.review_id, "what it is about was withdrawn or erased", gone)
-    acceptance = _Acceptance(proposal, stored, targets, chains, now, decision)
+    acceptance = _Acceptance(
+        proposal,
+        stored,
+        targets,
+        chains,
+        now,
+        decision,
+    )
     return acceptance.make_plan(merged)
 
 
 def plan_reject(
-    proposal: Proposal, status: ReviewStatus, *, now: datetime, by: Judge, note: str
+    proposal: Proposal,
+    status: ReviewStatus,
+    *,
+    now: datetime,
+    by: Judge,
+    note: str,
 ) -> Plan:
     """Plan the rejection or expiry of a review, which changes no memory."""
     plan = Plan(
@@ -362,7 +395,10 @@ class _Acceptance:
         _, changed = rewrite_chains(self.chains, self.now, [*claims, successor])
         superseded = tuple(version.id for version in ended)
         return self._build_plan(
-            Operation.SUPERSEDE, target=stored.id, superseded=superseded, changed=changed
+            Operation.SUPERSEDE,
+            target=stored.id,
+            superseded=superseded,
+            changed=changed,
         )
 
     def _list_followers(self, ended: Sequence[Version], start: datetime) -> list[Version]:
@@ -377,11 +413,21 @@ class _Acceptance:
     def _plan_merge(self, stored: Version, target: Version, merged: PreparedMerge) -> Plan:
         start = max(stored.belief.valid_from, target.belief.valid_from)
         self._require_any_holding([target], start)
-        placement = Placement(merged.new_id, target.chain_id, start, self.now)
+        placement = Placement(
+            merged.new_id,
+            target.chain_id,
+            start,
+            self.now,
+        )
         merged_version = build_version(merged.fact, placement)
         source = stored.replace_claims(retracted_at=start, ended_by=merged.new_id, merged=True)
         asserted = [target.replace_claims(merged=True), source, merged_version]
-        inserted, changed = rewrite_chains(self.chains, self.now, asserted, merged.fact)
+        inserted, changed = rewrite_chains(
+            self.chains,
+            self.now,
+            asserted,
+            merged.fact,
+        )
         return Plan(
             operation=Operation.MERGE,
             now=self.now,

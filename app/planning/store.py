@@ -35,7 +35,13 @@ from app.planning.plan import IncomingFact, Plan, Review, ReviewSource
 SlotChains = Sequence[Sequence[Version]]
 
 
-def plan_store(incoming: IncomingFact, chains: Chains, policy: Policy, *, now: datetime) -> Plan:
+def plan_store(
+    incoming: IncomingFact,
+    chains: Chains,
+    policy: Policy,
+    *,
+    now: datetime,
+) -> Plan:
     """Plan the storing of one fact (DESIGN §2, §3).
 
     A classified fact whose slot holds one value joins that slot's chain. Otherwise an equal text is
@@ -46,7 +52,15 @@ def plan_store(incoming: IncomingFact, chains: Chains, policy: Policy, *, now: d
     fact = incoming.fact
     start = choose_start(fact, now)
     check_end(start, fact.valid_until)
-    plan = _plan_case(StoreCase(incoming, chains, policy, start, now))
+    plan = _plan_case(
+        StoreCase(
+            incoming,
+            chains,
+            policy,
+            start,
+            now,
+        )
+    )
     return plan.with_incoming(fact, incoming.judgments)
 
 
@@ -63,7 +77,13 @@ def _plan_case(case: StoreCase) -> Plan:
     return plan_addition(case.fact, case.place_in_new_chain(), case.chains)
 
 
-def plan_import(fact: Fact, chains: Chains, *, now: datetime, new_id: UUID) -> Plan:
+def plan_import(
+    fact: Fact,
+    chains: Chains,
+    *,
+    now: datetime,
+    new_id: UUID,
+) -> Plan:
     """Plan one imported version as it is.
 
     It is never deduplicated; versions of one single-valued slot form a chain.
@@ -73,7 +93,16 @@ def plan_import(fact: Fact, chains: Chains, *, now: datetime, new_id: UUID) -> P
     slot_chains = chains.find_value_chains(fact.slot) if fact.one_value else []
     chain_id = slot_chains[0][0].chain_id if slot_chains else new_id
     decision = Decision.certain(Relation.NONE, Judge.CALLER, "Imported as given.")
-    plan = plan_addition(fact, Placement(new_id, chain_id, start, now), chains)
+    plan = plan_addition(
+        fact,
+        Placement(
+            new_id,
+            chain_id,
+            start,
+            now,
+        ),
+        chains,
+    )
     return plan.with_incoming(fact).with_decision(decision)
 
 
@@ -100,7 +129,12 @@ def _plan_in_slot(case: StoreCase, slot_chains: SlotChains) -> Plan:
     if not ended and not closing:
         plan = plan_addition(case.fact, placement, case.chains)
         return plan.with_decision(_decide_late_value()) if holding else plan
-    return _plan_slot_value(case, placement, [*ended, *closing], closing)
+    return _plan_slot_value(
+        case,
+        placement,
+        [*ended, *closing],
+        closing,
+    )
 
 
 def _plan_against_holding(
@@ -162,10 +196,21 @@ def _plan_slot_value(
         reasoning = "It joins the oldest chain of its slot."
     decision = Decision.certain(Relation.UPDATE, Judge.RULE, reasoning)
     stored = inherit_from_ended(
-        case.fact, ended, decision.relation, case.policy, corrects=case.incoming.corrects
+        case.fact,
+        ended,
+        decision.relation,
+        case.policy,
+        corrects=case.incoming.corrects,
     )
     claims = [v.replace_claims(retracted_at=case.start, ended_by=case.new_id) for v in closing]
-    return plan_replacement(stored, placement, case.chains, decision, ended=ended, claims=claims)
+    return plan_replacement(
+        stored,
+        placement,
+        case.chains,
+        decision,
+        ended=ended,
+        claims=claims,
+    )
 
 
 def _decide_late_value() -> Decision:
@@ -220,7 +265,11 @@ def _plan_protected_conflict(case: StoreCase, holding: Version, protection: Revi
 
 
 def _build_end_review(
-    version: Version, source: ReviewSource, *, reasoning: str, sentence: str
+    version: Version,
+    source: ReviewSource,
+    *,
+    reasoning: str,
+    sentence: str,
 ) -> Review:
     judgment = Judgment(
         memory_id=version.id,
@@ -284,17 +333,30 @@ def _plan_renewal(case: StoreCase, current: Version) -> Plan | None:
         return None
     is_sooner = belief.valid_until is None or fact.valid_until < belief.valid_until
     if is_sooner and (protection := _find_protection(current, case)):
-        return _plan_protected_end(case, current, protection, fact.valid_until)
+        return _plan_protected_end(
+            case,
+            current,
+            protection,
+            fact.valid_until,
+        )
     decision = Decision.certain(
         Relation.DUPLICATE, Judge.RULE, "The same is stored already; its stated end is corrected."
     )
     claim = current.replace_claims(said_until=fact.valid_until)
-    plan = plan_claim_change(claim, case.chains, case.now, decision)
+    plan = plan_claim_change(
+        claim,
+        case.chains,
+        case.now,
+        decision,
+    )
     return extend_lifespan(plan, current, fact)
 
 
 def _plan_protected_end(
-    case: StoreCase, current: Version, protection: ReviewSource, end: datetime
+    case: StoreCase,
+    current: Version,
+    protection: ReviewSource,
+    end: datetime,
 ) -> Plan:
     """Confirm the version; a person decides whether it ends earlier."""
     review = _build_end_review(
@@ -333,7 +395,12 @@ def _plan_earlier_start(case: StoreCase, later: Version) -> Plan:
     claim = later.replace_claims(
         valid_from=case.start, asserted_at=case.now, said_until=_choose_stated_end(case, later)
     )
-    plan = plan_claim_change(claim, case.chains, case.now, decision)
+    plan = plan_claim_change(
+        claim,
+        case.chains,
+        case.now,
+        decision,
+    )
     return extend_lifespan(plan, later, case.fact)
 
 

@@ -30,7 +30,10 @@ from app.planning.store import plan_store
 
 
 def select_comparison_chains(
-    memory: Version, fact: Fact, chains: Chains, excluded_ids: Collection[UUID]
+    memory: Version,
+    fact: Fact,
+    chains: Chains,
+    excluded_ids: Collection[UUID],
 ) -> Chains:
     """Return the chains to compare this memory with: all others, except the excluded versions.
 
@@ -121,8 +124,19 @@ def plan_sweep(
     """
     memory = chains.get_version(swept.new_id)
     swept = replace(swept, merged=_recheck_merge(memory, swept.merged, others))
-    sweep = _Sweep(swept, memory, chains, others, now)
-    live = plan_store(swept, others, policy, now=now)
+    sweep = _Sweep(
+        swept,
+        memory,
+        chains,
+        others,
+        now,
+    )
+    live = plan_store(
+        swept,
+        others,
+        policy,
+        now=now,
+    )
     change = _choose_change(sweep, live)
     if change and not sweep.can_carry_out(change):
         return None
@@ -237,7 +251,11 @@ def _carry_out_change(sweep: _Sweep, live: Plan, change: Review) -> Plan | None:
     )
     try:
         return plan_proposed(
-            proposal, sweep.chains, decision, now=sweep.now, merged=sweep.incoming.merged
+            proposal,
+            sweep.chains,
+            decision,
+            now=sweep.now,
+            merged=sweep.incoming.merged,
         )
     except CannotAccept:
         return None
@@ -246,7 +264,12 @@ def _carry_out_change(sweep: _Sweep, live: Plan, change: Review) -> Plan | None:
 def _make_review_about(memory: Version, review: Review) -> Review:
     """Return the review as one about the stored memory, whose revision it relies on too."""
     relied_on = (*review.relied_on, (memory.id, memory.revision))
-    return replace(review, source=ReviewSource.SWEEP, relied_on=relied_on, successor=memory.id)
+    return replace(
+        review,
+        source=ReviewSource.SWEEP,
+        relied_on=relied_on,
+        successor=memory.id,
+    )
 
 
 def _build_leftover_review(sweep: _Sweep, review: Review, plan: Plan) -> Review:
