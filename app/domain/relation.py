@@ -196,12 +196,7 @@ class Decision:
     @classmethod
     def certain(cls, relation: Relation, decided_by: Judge, reasoning: str) -> "Decision":
         """Return a decision as rules and callers make it: with full confidence."""
-        return cls(
-            relation,
-            1.0,
-            decided_by,
-            reasoning,
-        )
+        return cls(relation, 1.0, decided_by, reasoning)
 
     @classmethod
     def from_judgment(cls, judgment: Judgment) -> "Decision":

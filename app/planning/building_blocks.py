@@ -1,5 +1,6 @@
 """The pieces that every kind of plan is made of."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -45,11 +46,14 @@ def check_end(start: datetime, end: datetime | None) -> None:
 def check_decision(details: dict[str, Any]) -> None:
     """Raise InvalidFact if the details of a decision have another type (reference 004)."""
     for name in ("alternatives", "related_files"):
-        listed = details.get(name, [])
-        if not isinstance(listed, list) or not all(isinstance(word, str) for word in listed):
+        if not _is_list_of_texts(details.get(name, [])):
             raise InvalidFact(f"details.{name} of a decision must be a list of texts.")
     if not isinstance(details.get("rationale", ""), str):
         raise InvalidFact("details.rationale of a decision must be a text.")
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def plan_addition(fact: Fact, placement: Placement, chains: Chains) -> Plan:
@@ -59,12 +63,7 @@ def plan_addition(fact: Fact, placement: Placement, chains: Chains) -> Plan:
     )
     stored = StoredFact.from_fact(fact)
     version = build_version(stored, placement)
-    inserted, changed = rewrite_chains(
-        chains,
-        placement.now,
-        [version],
-        stored,
-    )
+    inserted, changed = rewrite_chains(chains, placement.now, [version], stored)
     return Plan(
         operation=Operation.ADD,
         now=placement.now,
@@ -89,17 +88,13 @@ def plan_replacement(
     `claims` are versions with changed assertions; they take the place of the same ones in `ended`.
     """
     version = build_version(fact, placement)
-    asserted = {v.id: v for v in [*ended, *claims]}
-    contradicted = [
-        claim.replace_claims(contradicted_by=placement.new_id, tier=Tier.SEMANTIC)
-        for claim in asserted.values()
-    ]
-    inserted, changed = rewrite_chains(
-        chains,
-        placement.now,
-        [*contradicted, version],
-        fact,
-    )
+    contradicted: dict[UUID, Version] = {}
+    for claim in (*ended, *claims):
+        contradicted[claim.id] = claim.replace_claims(
+            contradicted_by=placement.new_id, tier=Tier.SEMANTIC
+        )
+    asserted = [*contradicted.values(), version]
+    inserted, changed = rewrite_chains(chains, placement.now, asserted, fact)
     return Plan(
         operation=Operation.UPDATE,
         now=placement.now,
@@ -224,13 +219,14 @@ def rewrite_chains(
     Return the insertion of the one new version, which stores `fact`, and the stored versions whose
     belief changes at `now`.
     """
-    claims = {version.id: version for version in asserted}
+    claims_by_chain: dict[UUID, dict[UUID, Version]] = defaultdict(dict)
+    for claim in asserted:
+        claims_by_chain[claim.chain_id][claim.id] = claim
     inserted: list[Insertion] = []
     changed: list[VersionChange] = []
-    for chain_id in dict.fromkeys(claim.chain_id for claim in claims.values()):
+    for chain_id, claims in claims_by_chain.items():
         stored = {version.id: version for version in chains.find_chain(chain_id)}
-        claimed = {claim.id: claim for claim in claims.values() if claim.chain_id == chain_id}
-        for version in settle_chain((stored | claimed).values(), now):
+        for version in settle_chain((stored | claims).values(), now):
             before = stored.get(version.id)
             if before is None and fact is not None:
                 inserted.append(Insertion(fact, version))

@@ -37,7 +37,7 @@ from app.planning.building_blocks import (
     plan_replacement,
     rewrite_chains,
 )
-from app.planning.plan import IncomingFact, Insertion, Plan, PreparedMerge, Review, ReviewSource
+from app.planning.plan import IncomingFact, Plan, PreparedMerge, Review, ReviewSource
 
 MAX_LINKS = 3
 
@@ -70,10 +70,10 @@ class StoreCase:
     def place_in(self, chain_id: UUID) -> Placement:
         """Return the fact's place in this chain."""
         return Placement(
-            self.new_id,
-            chain_id,
-            self.start,
-            self.now,
+            new_id=self.new_id,
+            chain_id=chain_id,
+            start=self.start,
+            now=self.now,
         )
 
     def place_in_new_chain(self) -> Placement:
@@ -98,12 +98,7 @@ def plan_classified(case: StoreCase) -> Plan:
         if plan is not None:
             return plan
     source = ReviewSource.FALLBACK if choice.acts_on else ReviewSource.LOW_CONFIDENCE
-    return _plan_separate_fact(
-        case,
-        usable,
-        (*choice.acts_on, *choice.flagged),
-        source,
-    )
+    return _plan_separate_fact(case, usable, (*choice.acts_on, *choice.flagged), source)
 
 
 def _is_usable(case: StoreCase, judgment: Judgment) -> bool:
@@ -172,12 +167,7 @@ def _plan_ends(case: StoreCase, choice: Choice) -> Plan | None:
     if plan is not None:
         return plan.with_review(_build_follow_up_review(case, plan, open_judgments))
     if refused:
-        return _plan_refusal(
-            case,
-            choice,
-            refused[0][0],
-            open_judgments,
-        )
+        return _plan_refusal(case, choice, refused[0][0], open_judgments)
     return None
 
 
@@ -238,11 +228,11 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
     if case.fact.kind is Kind.CONSTRAINT:
         # In the slot's chain, the slot's next value would end the constraint.
         fact, placement = case.fact, case.place_in_new_chain()
-    claims = [
-        version.replace_claims(retracted_at=case.start, ended_by=case.new_id)
-        for version in ended
-        if version.chain_id != placement.chain_id
-    ]
+    claims: list[Version] = []
+    for version in ended:
+        if version.chain_id != placement.chain_id:
+            claim = version.replace_claims(retracted_at=case.start, ended_by=case.new_id)
+            claims.append(claim)
     decision = Decision.from_judgment(allowed[0])
     stored = inherit_from_ended(
         fact,
@@ -262,7 +252,10 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
 
 
 def _inherit_place(first: Version, fact: Fact) -> Fact:
-    """Return the fact with the slot and kind of the version it replaces, unless it states others."""
+    """Return the fact with the slot and kind of the version that it replaces.
+
+    A fact that states another category or a key keeps its own.
+    """
     if fact.key is not None or (fact.category and fact.slot.category != first.slot.category):
         return fact
     return replace(
@@ -281,24 +274,28 @@ def _plan_late_arrival(case: StoreCase, choice: Choice) -> Plan | None:
     The fact takes its place before that version in the chain. Return None if there is no such
     version, or if its chain holds a constraint or a version of higher trust.
     """
-    later = [j for j in choice.acts_on if _begins_later(case, j)]
-    if not later or choice.operation is not Operation.UPDATE:
+    judgment = _find_late_end(case, choice)
+    if judgment is None or case.fact.kind is Kind.CONSTRAINT:
         return None
-    judgment = later[0]
     version = case.get_judged(judgment)
-    chain = case.chains.find_chain(version.chain_id)
-    is_protected = any(v.kind is Kind.CONSTRAINT or v.trust > case.trust for v in chain)
-    if case.fact.kind is Kind.CONSTRAINT or is_protected:
-        return None
+    for other in case.chains.find_chain(version.chain_id):
+        if other.kind is Kind.CONSTRAINT or other.trust > case.trust:
+            return None
     fact = _inherit_place(version, case.fact)
     plan = plan_addition(fact, case.place_in(version.chain_id), case.chains)
     reasoning = f"Told late, before what it would replace: {judgment.reasoning}"
     return plan.with_decision(Decision.from_judgment(judgment)).with_reasoning(reasoning)
 
 
-def _begins_later(case: StoreCase, judgment: Judgment) -> bool:
-    belief = case.get_judged(judgment).belief
-    return not belief.void and belief.valid_from > case.start
+def _find_late_end(case: StoreCase, choice: Choice) -> Judgment | None:
+    """Return the surest judgment that would replace a version that begins after the fact."""
+    if choice.operation is not Operation.UPDATE:
+        return None
+    for judgment in choice.acts_on:
+        belief = case.get_judged(judgment).belief
+        if not belief.void and belief.valid_from > case.start:
+            return judgment
+    return None
 
 
 def _plan_retraction(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
@@ -332,23 +329,15 @@ def _plan_merge(case: StoreCase, judgment: Judgment) -> Plan | None:
         retracted_at=start, ended_by=merged.new_id, merged=True
     )
     merged_placement = Placement(
-        merged.new_id,
-        version.chain_id,
-        start,
-        case.now,
+        new_id=merged.new_id,
+        chain_id=version.chain_id,
+        start=start,
+        now=case.now,
     )
     merged_version = build_version(merged.fact, merged_placement)
-    inserted_source, _ = rewrite_chains(
-        case.chains,
-        case.now,
-        [source_version],
-        source,
-    )
+    inserted_source, _ = rewrite_chains(case.chains, case.now, [source_version], source)
     inserted, changed = rewrite_chains(
-        case.chains,
-        case.now,
-        [version.replace_claims(merged=True), merged_version],
-        merged.fact,
+        case.chains, case.now, [version.replace_claims(merged=True), merged_version], merged.fact
     )
     return Plan(
         operation=Operation.MERGE,
@@ -356,14 +345,17 @@ def _plan_merge(case: StoreCase, judgment: Judgment) -> Plan | None:
         decision=Decision.from_judgment(judgment),
         target=merged.new_id,
         superseded=(version.id,),
-        inserted=(*inserted, *(Insertion(source, i.version) for i in inserted_source)),
+        inserted=(*inserted, *inserted_source),
         changed=changed,
         links=link_merged(merged, version.id, case.new_id),
     )
 
 
 def _can_merge(case: StoreCase, merged: PreparedMerge, version: Version) -> bool:
-    """Return True if both hold without a stated end, neither is protected, and the union is valid."""
+    """Return True if both hold without a stated end and the union of both is allowed.
+
+    A constraint is never merged, and lower trust never changes higher.
+    """
     start = max(case.start, version.belief.valid_from)
     fits = merged.stored_id == version.id and version.belief.holds_at(start)
     has_end = case.fact.valid_until is not None or version.belief.said_until is not None
@@ -421,17 +413,21 @@ def _plan_separate_fact(
     The proposed ends wait for a person.
     """
     plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
-    ends = [j for j in proposed if _is_possible_end(case, j)]
-    review = _build_review(case, [(_choose_review_source(case, j, source), j) for j in ends])
+    open_judgments: list[OpenJudgment] = []
+    for judgment in proposed:
+        if _is_possible_end(case, judgment):
+            open_judgments.append((_choose_review_source(case, judgment, source), judgment))
+    links = _build_relationships(case, open_judgments, judgments)
+    review = _build_review(case, open_judgments)
     if review is not None:
-        plan = plan.with_decision(_decide_to_ask(review)).with_review(review)
-        return plan.with_links(_build_relationships(case, judgments, ends))
-    if overlaps := [j for j in judgments if j.relation is Relation.OVERLAP]:
-        plan = plan.with_decision(Decision.from_judgment(overlaps[0]))
+        return plan.with_links(links).with_review(review).with_decision(_decide_to_ask(review))
+    overlap = next((j for j in judgments if j.relation is Relation.OVERLAP), None)
+    if overlap:
+        plan = plan.with_decision(Decision.from_judgment(overlap))
         plan = plan.with_reasoning("Related, but nothing changes.")
     if case.incoming.retracts:
         plan = plan.with_review(_build_unmatched_end_review())
-    return plan.with_links(_build_relationships(case, judgments, ends))
+    return plan.with_links(links)
 
 
 def _is_possible_end(case: StoreCase, judgment: Judgment) -> bool:
@@ -469,12 +465,12 @@ def _choose_review_source(
 
 
 def _build_relationships(
-    case: StoreCase, judgments: Sequence[Judgment], ends: Sequence[Judgment]
+    case: StoreCase, ends: Sequence[OpenJudgment], judgments: Sequence[Judgment]
 ) -> list[Relationship]:
     """Return the links of a separate fact: to what it may end, and to the nearest it overlaps."""
-    overlaps = [j for j in judgments if j.relation is Relation.OVERLAP][:MAX_LINKS]
+    overlaps = [j for j in judgments if j.relation is Relation.OVERLAP]
     links: list[Relationship] = []
-    for judgment in (*ends, *overlaps):
+    for judgment in (*(end for _, end in ends), *overlaps[:MAX_LINKS]):
         if link := judgment.relation.effect.link:
             links.append(Relationship(case.new_id, judgment.memory_id, link))
     return links
@@ -487,12 +483,7 @@ def _plan_refusal(
     open_judgments: Sequence[OpenJudgment],
 ) -> Plan:
     """Store the fact apart because nothing may be ended; the review names every open judgment."""
-    plan = _plan_separate_fact(
-        case,
-        (),
-        choice.acts_on,
-        source,
-    )
+    plan = _plan_separate_fact(case, (), choice.acts_on, source)
     return plan.with_review(_build_review(case, open_judgments))
 
 
@@ -506,21 +497,23 @@ def _build_follow_up_review(
     review = _build_review(case, open_judgments)
     if review is None or plan.inserted:
         return review
-    return replace(review, said={"retracted_at": case.start})
+    return replace(review, corrections={"retracted_at": case.start})
 
 
 def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Review | None:
     """Build the review of these ends; None if there are none."""
     if not open_judgments:
         return None
-    source = open_judgments[0][0]
-    judgments = tuple(judgment for _, judgment in open_judgments)
-    relation = judgments[0].relation
-    memory_ids = [judgment.memory_id for judgment in judgments]
+    source, first = open_judgments[0]
+    memory_ids: list[UUID] = []
+    relied_on: list[tuple[UUID, int]] = []
+    for _, judgment in open_judgments:
+        memory_ids.append(judgment.memory_id)
+        relied_on.append((judgment.memory_id, case.get_judged(judgment).revision))
     return Review(
         source=source,
-        relation=relation,
-        sentence=describe_acceptance(relation, memory_ids),
-        judgments=judgments,
-        relied_on=tuple((i, case.chains.get_version(i).revision) for i in memory_ids),
+        relation=first.relation,
+        sentence=describe_acceptance(first.relation, memory_ids),
+        judgments=tuple(judgment for _, judgment in open_judgments),
+        relied_on=tuple(relied_on),
     )

@@ -115,10 +115,10 @@ def plan_supersede(
         start = max([now, *(old.belief.valid_from for old in olds)])
     check_end(start, incoming.fact.valid_until)
     claims = _Supersession(
-        olds,
-        chains,
-        start,
-        incoming.new_id,
+        olds=olds,
+        chains=chains,
+        start=start,
+        new_id=incoming.new_id,
     ).list_claims()
     fact = _inherit_slot(first, incoming.fact)
     decision = Decision.certain(
@@ -132,10 +132,10 @@ def plan_supersede(
         corrects=incoming.corrects,
     )
     placement = Placement(
-        incoming.new_id,
-        first.chain_id,
-        start,
-        now,
+        new_id=incoming.new_id,
+        chain_id=first.chain_id,
+        start=start,
+        now=now,
     )
     plan = plan_replacement(
         stored,
@@ -307,12 +307,7 @@ def plan_amend(
     claim = version.replace_claims(**claims, **asserted)
     check_end(claim.belief.valid_from, claim.belief.said_until)
     decision = Decision.certain(Relation.NONE, Judge.CALLER, "Corrected by the caller.")
-    return plan_claim_change(
-        claim,
-        chains,
-        now,
-        decision,
-    ).with_metadata(metadata)
+    return plan_claim_change(claim, chains, now, decision).with_metadata(metadata)
 
 
 def plan_relationship(link: Relationship, chains: Chains, *, now: datetime) -> Plan:

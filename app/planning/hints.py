@@ -1,7 +1,8 @@
 """Hints: what an agent should know before it acts on a fact.
 
 A hint warns that a slot keeps changing, or that a constraint or a person's earlier decision speaks
-against the fact. Hints name memories and quote nothing, so that no text outlives its erasure in them.
+against the fact. Hints name memories and quote nothing, so that they keep no text after its
+erasure.
 """
 
 from collections import defaultdict
@@ -68,7 +69,10 @@ class ValueStep:
 
 @dataclass(frozen=True, slots=True)
 class PlacedStep:
-    """A step with its chain; `slot` is the digest of its slot if that holds one value at a time."""
+    """A step with its chain.
+
+    `slot` is the digest of its slot, if that holds one value at a time.
+    """
 
     step: ValueStep
     chain_id: UUID
@@ -79,7 +83,7 @@ class PlacedStep:
 class Rejection:
     """A proposal that a person rejected.
 
-    `about` are the memories it would have changed, `memory_id` is one of them; the hashes are of the
+    `about` are the memories that it concerned, `memory_id` is one of them. The hashes are of the
     fact that it wanted to store.
     """
 
@@ -102,7 +106,7 @@ def find_line_hints(steps: Iterable[ValueStep], at: datetime) -> list[Hint]:
     line = [step for step in steps if step.created_at <= at]
     line.sort(key=lambda step: (step.valid_from, step.asserted_at))
     hints = (_find_unstable_slot(line, at), _find_flip_flop(line))
-    return [hint for hint in hints if hint]
+    return list(filter(None, hints))
 
 
 def _find_unstable_slot(line: Sequence[ValueStep], at: datetime) -> Hint | None:
@@ -112,22 +116,28 @@ def _find_unstable_slot(line: Sequence[ValueStep], at: datetime) -> Hint | None:
     becomes known late makes nothing unstable.
     """
     since = at - timedelta(days=UNSTABLE_DAYS)
-    changes = [run[0] for run in _group_repetitions(line)[1:]]
-    recent = [step for step in changes if min(step.created_at, step.valid_from) > since]
+    recent: list[UUID] = []
+    for run in _group_repetitions(line)[1:]:
+        change = run[0]
+        if min(change.created_at, change.valid_from) > since:
+            recent.append(change.memory_id)
     if len(recent) < UNSTABLE_CHANGES:
         return None
     sentence = f"changed {len(recent)} times in {UNSTABLE_DAYS} days: ask before acting on it"
-    memory_ids = tuple(step.memory_id for step in recent[-MAX_NAMED:])
-    return Hint(HintName.UNSTABLE_SLOT, sentence, memory_ids)
+    return Hint(HintName.UNSTABLE_SLOT, sentence, tuple(recent[-MAX_NAMED:]))
 
 
 def _find_flip_flop(line: Sequence[ValueStep]) -> Hint | None:
     """Return a hint if the last value is again the one before the last change: A, B, A."""
-    last = _group_repetitions(line)[-3:]
-    if len(last) < 3 or last[0][0].value != last[2][0].value:
+    runs = _group_repetitions(line)
+    if len(runs) < 3:
+        return None
+    before, between, last = (run[-1] for run in runs[-3:])
+    if before.value != last.value:
         return None
     sentence = "went back to the value before the last one: ask which of the two holds"
-    return Hint(HintName.FLIP_FLOP, sentence, tuple(run[-1].memory_id for run in last))
+    memory_ids = (before.memory_id, between.memory_id, last.memory_id)
+    return Hint(HintName.FLIP_FLOP, sentence, memory_ids)
 
 
 def _group_repetitions(line: Sequence[ValueStep]) -> list[list[ValueStep]]:
@@ -170,11 +180,14 @@ def find_plan_hints(plan: Plan, chains: Chains, rejections: Sequence[Rejection] 
     The chains must have absorbed the plan. `rejections` are the reviews that people rejected about
     the memories of `find_proposal_targets`.
     """
-    versions = [v for v in _list_line_versions(plan, chains) if not v.belief.void]
-    hints = find_line_hints([ValueStep.from_version(v) for v in versions], plan.now)
+    steps: list[ValueStep] = []
+    for version in _list_line_versions(plan, chains):
+        if not version.belief.void:
+            steps.append(ValueStep.from_version(version))
+    hints = find_line_hints(steps, plan.now)
     conflict = _find_constraint_conflict(plan, chains)
     rejection = _find_similar_rejection(plan, chains, rejections)
-    return [*hints, *(hint for hint in (conflict, rejection) if hint)]
+    return [*hints, *filter(None, (conflict, rejection))]
 
 
 def _list_line_versions(plan: Plan, chains: Chains) -> Iterable[Version]:
@@ -183,10 +196,11 @@ def _list_line_versions(plan: Plan, chains: Chains) -> Iterable[Version]:
     if about is None or not chains.has_version(about):
         return ()
     version = chains.get_version(about)
-    line = {v.id: v for v in chains.find_chain(version.chain_id)}
+    line = chains.find_chain(version.chain_id)
     if version.one_value:
-        line |= {v.id: v for v in chains.find_in_slot(version.slot) if v.one_value}
-    return line.values()
+        line += [v for v in chains.find_in_slot(version.slot) if v.one_value]
+    distinct = {v.id: v for v in line}
+    return distinct.values()
 
 
 def _find_constraint_conflict(plan: Plan, chains: Chains) -> Hint | None:
@@ -215,15 +229,17 @@ def find_proposal_targets(plan: Plan, chains: Chains) -> frozenset[UUID]:
     Their whole chains are included, because a person may have rejected a change of any version.
     Empty for plans that neither leave a review nor follow judges.
     """
+    follows_judges = plan.decision.decided_by in (Judge.SIGNALS, Judge.MODEL)
     targets: Iterable[UUID] = ()
     if plan.review:
         targets = [judgment.memory_id for judgment in plan.review.judgments]
-    elif plan.decision.decided_by in (Judge.SIGNALS, Judge.MODEL) and plan.operation in _CHANGING:
+    elif follows_judges and plan.operation in _CHANGING:
         targets = plan.superseded
-    chain_ids = {chains.get_version(i).chain_id for i in targets if chains.has_version(i)}
     memory_ids: set[UUID] = set()
-    for chain_id in chain_ids:
-        memory_ids.update(version.id for version in chains.find_chain(chain_id))
+    for target in targets:
+        if chains.has_version(target):
+            chain_id = chains.get_version(target).chain_id
+            memory_ids.update(version.id for version in chains.find_chain(chain_id))
     return frozenset(memory_ids - {plan.target})
 
 
@@ -233,28 +249,27 @@ _CHANGING = (Operation.UPDATE, Operation.DELETE, Operation.MERGE)
 def _find_similar_rejection(
     plan: Plan, chains: Chains, rejections: Sequence[Rejection]
 ) -> Hint | None:
-    """Return a hint if a person rejected the same relation about the same memories or the same fact.
+    """Return a hint if a person rejected the same relation about the same memories or fact.
 
     `rejections` begin with the latest.
     """
     about = find_proposal_targets(plan, chains)
     relation = plan.review.relation if plan.review else plan.decision.relation
-    similar = [
-        rejection
-        for rejection in rejections
-        if rejection.relation is relation and _is_similar_rejection(rejection, plan, about)
-    ]
+    similar: list[Rejection] = []
+    for rejection in rejections:
+        if rejection.relation is relation and _is_similar_rejection(rejection, plan, about):
+            similar.append(rejection)
     if not about or not similar:
         return None
-    latest = similar[0]
-    on = f" on {latest.decided_at:%Y-%m-%d}" if latest.decided_at else ""
+    decided_at = similar[0].decided_at
+    on = f" on {decided_at:%Y-%m-%d}" if decided_at else ""
     sentence = f"a person rejected the like{on} ({relation.value}): ask before doing it again"
     memory_ids = tuple(r.memory_id for r in similar[:MAX_NAMED] if r.memory_id)
     return Hint(HintName.SIMILAR_REJECTED_BEFORE, sentence, memory_ids)
 
 
 def _is_similar_rejection(rejection: Rejection, plan: Plan, about: frozenset[UUID]) -> bool:
-    """Return True if the rejected proposal had the same text, the same slot or a memory in common."""
+    """Return True if the rejected proposal had the same text, slot or a memory in common."""
     if rejection.about & about:
         return True
     fact = plan.incoming

@@ -53,7 +53,10 @@ class Insertion:
 
 @dataclass(frozen=True, slots=True)
 class VersionChange:
-    """A stored version before and after the plan; the old belief is known until the plan's `now`."""
+    """A stored version before and after the plan.
+
+    The belief before is known until the plan's `now`.
+    """
 
     before: Version
     after: Version
@@ -92,9 +95,9 @@ class Review:
     """A change that was not made and waits for a person.
 
     `relied_on` holds the memories concerned with the revisions that the proposal was made from.
-    `said` holds the values that accepting writes to the one memory concerned; a review of an end
-    without a date means the start of the fact stored in the same plan. `successor` is the stored
-    memory in whose favour the change is proposed; None means the memory that the same plan inserts.
+    `corrections` are the values that accepting writes to the one memory concerned; an end without
+    a date means the start of the fact stored in the same plan. `successor` is the stored memory in
+    whose favour the change is proposed; None means the memory that the same plan inserts.
     """
 
     source: ReviewSource
@@ -102,7 +105,7 @@ class Review:
     sentence: str
     judgments: tuple[Judgment, ...]
     relied_on: tuple[tuple[UUID, int], ...]
-    said: dict[str, Any] | None = None
+    corrections: dict[str, Any] | None = None
     successor: UUID | None = None
 
 
@@ -155,8 +158,11 @@ class Plan:
     def adjusted(self) -> tuple[UUID, ...]:
         """Return the other stored versions whose interval moves."""
         named = {self.target, *self.superseded}
-        moved = [change.after.id for change in self.changed if change.has_moved]
-        return tuple(memory_id for memory_id in moved if memory_id not in named)
+        adjusted: list[UUID] = []
+        for change in self.changed:
+            if change.has_moved and change.after.id not in named:
+                adjusted.append(change.after.id)
+        return tuple(adjusted)
 
     @property
     def touched(self) -> tuple[UUID, ...]:
@@ -164,7 +170,8 @@ class Plan:
 
         An operation that does nothing but link or unlink names both ends of each link.
         """
-        touched = [*self.superseded, *(change.after.id for change in self.changed)]
+        touched = list(self.superseded)
+        touched += [change.after.id for change in self.changed]
         if self.reinforced:
             touched.append(self.reinforced)
         if self.unconfirmed:
@@ -245,13 +252,14 @@ class Plan:
         chains.absorb_versions(self.versions)
         if self.metadata and self.target:
             version = chains.get_version(self.target)
-            lifespan = {n: self.metadata[n] for n in _LIFESPAN_FIELDS if n in self.metadata}
-            amended = replace(version, **lifespan, revision=version.revision + 1)
+            amended = replace(
+                version,
+                lifespan=self.metadata.get("lifespan", version.lifespan),
+                session_id=self.metadata.get("session_id", version.session_id),
+                project=self.metadata.get("project", version.project),
+                revision=version.revision + 1,
+            )
             chains.absorb_versions([amended])
-
-
-# The metadata that says how long a memory lasts; versions carry it, other metadata they do not.
-_LIFESPAN_FIELDS = ("lifespan", "session_id", "project")
 
 
 def list_inserted_memories(plans: Iterable[Plan], chains: Chains) -> dict[UUID, Memory]:

@@ -1,4 +1,8 @@
-"""Undoing an operation: what it inserted is withdrawn, what it claimed of stored versions is claimed as before. Known time keeps both."""
+"""Undoing an operation.
+
+What the operation inserted is withdrawn, and stored versions get the claims that they had before.
+Known time keeps both.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,10 +15,16 @@ from app.domain.errors import Erased, GroundMoved
 from app.domain.fact import Fact
 from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.relationship import Relationship
-from app.planning.building_blocks import Placement, plan_addition, rewrite_chains
+from app.domain.version import Version
+from app.planning.building_blocks import (
+    Placement,
+    choose_start,
+    plan_addition,
+    rewrite_chains,
+)
 from app.planning.plan import Plan, ReviewDecision
 
-# What a belief asserts; the rest of it is computed from the chain.
+# The asserted fields of a belief; the others are computed from the chain.
 CLAIMS = (
     "valid_from",
     "asserted_at",
@@ -30,7 +40,7 @@ CLAIMS = (
 
 @dataclass(frozen=True, slots=True)
 class ClaimChange:
-    """What an operation made of a stored version's claims."""
+    """The claims of a stored version before and after an operation."""
 
     memory_id: UUID
     before: Mapping[str, Any]
@@ -39,7 +49,7 @@ class ClaimChange:
 
 @dataclass(frozen=True, slots=True)
 class MetadataChange:
-    """What an operation made of a memory's metadata."""
+    """The metadata of a memory before an operation corrected it."""
 
     memory_id: UUID
     before: Mapping[str, Any]
@@ -47,10 +57,11 @@ class MetadataChange:
 
 @dataclass(frozen=True, slots=True)
 class LoggedOperation:
-    """An operation as the log tells it. It reinforced a memory, or took that back (`unconfirmed`); it tied `links` and untied `unlinked`.
+    """An operation as it stands in the log.
 
-    `undone_again`: of the revert of a revert, the operation that undoing it would undo once more though something else, also named, has
-    undone it since.
+    `reinforced` is the memory that it confirmed, `unconfirmed` the memory whose confirmation it
+    took back. `links` were made and `unlinked` removed. `undone_again` is set for the revert of a
+    revert: the original operation, and another operation that has undone it since.
     """
 
     log_id: UUID
@@ -71,47 +82,48 @@ class LoggedOperation:
 
     @property
     def ids(self) -> tuple[UUID, ...]:
-        """The memories that undoing it changes."""
-        beside = [
-            i
-            for i in (
-                self.corrected and self.corrected.memory_id,
-                self.reinforced,
-                self.unconfirmed,
-            )
-            if i
-        ]
-        return tuple(dict.fromkeys([*self.inserted, *(c.memory_id for c in self.claimed), *beside]))
+        """Return the memories that undoing the operation changes."""
+        ids = list(self.inserted)
+        ids += [change.memory_id for change in self.claimed]
+        if self.corrected:
+            ids.append(self.corrected.memory_id)
+        if self.reinforced:
+            ids.append(self.reinforced)
+        if self.unconfirmed:
+            ids.append(self.unconfirmed)
+        return tuple(dict.fromkeys(ids))
 
 
 def plan_revert(
     done: LoggedOperation,
-    picture: Chains,
+    chains: Chains,
     *,
     now: datetime,
     store_as: UUID | None = None,
 ) -> Plan:
-    """What undoing does. `store_as` is the id under which the text of a NOOP or DELETE is stored too.
+    """Plan the revert of an operation.
 
-    Raises Erased where what it speaks of is gone, GroundMoved where its claims are no longer the ones that hold.
+    `store_as` is the id under which the text of a NOOP or DELETE is stored too.
+
+    Raise Erased if a memory concerned is gone, and GroundMoved if the claims that the operation
+    made are no longer the ones that hold.
     """
     for memory_id in done.ids:
-        if picture.get_version(memory_id).erased_at:
+        if chains.get_version(memory_id).erased_at:
             raise Erased(memory_id)
-    if any(_has_other_claims(picture, claimed) for claimed in done.claimed):
-        raise GroundMoved(done.log_id)
-    withdrawn = [picture.get_version(i).replace_claims(void=True) for i in done.inserted]
-    restored = [picture.get_version(c.memory_id).replace_claims(**c.before) for c in done.claimed]
-    _, changed = rewrite_chains(picture, now, [*withdrawn, *restored])
+    restored: list[Version] = []
+    for change in done.claimed:
+        version = chains.get_version(change.memory_id)
+        if _has_other_claims(version, change):
+            raise GroundMoved(done.log_id)
+        restored.append(version.replace_claims(**change.before))
+    withdrawn = [chains.get_version(i).replace_claims(void=True) for i in done.inserted]
+    _, changed = rewrite_chains(chains, now, [*withdrawn, *restored])
+    reasoning = f"Undoes the {done.operation} of {done.at.isoformat()}."
     plan = Plan(
-        Operation.REVERT,
-        now,
-        Decision(
-            done.relation,
-            1.0,
-            Judge.CALLER,
-            f"Undoes the {done.operation} of {done.at.isoformat()}.",
-        ),
+        operation=Operation.REVERT,
+        now=now,
+        decision=Decision.certain(done.relation, Judge.CALLER, reasoning),
         target=_choose_target(done),
         superseded=done.inserted,
         changed=changed,
@@ -121,53 +133,41 @@ def plan_revert(
         reverts=done.log_id,
         links=done.unlinked,
         unlinked=done.links,
-        settled=done.settled and done.settled.to_reverted(),
+        settled=done.settled.to_reverted() if done.settled else None,
     )
-    return (
-        _add_stored_text(
-            plan,
-            done.incoming,
-            picture,
-            store_as,
-        )
-        if store_as and done.incoming
-        else plan
-    )
+    if store_as is None or done.incoming is None:
+        return plan
+    return _add_stored_text(plan, done.incoming, chains, store_as)
 
 
-def _has_other_claims(picture: Chains, claimed: ClaimChange) -> bool:
-    belief = picture.get_version(claimed.memory_id).belief
-    return any(getattr(belief, name) != claimed.after[name] for name in CLAIMS)
+def _has_other_claims(version: Version, change: ClaimChange) -> bool:
+    """Return True if the version's claims are no longer the ones that the operation made."""
+    return any(getattr(version.belief, name) != change.after[name] for name in CLAIMS)
 
 
 def _choose_target(done: LoggedOperation) -> UUID | None:
-    """The memory whose metadata is as before, else one that stands again, else the one that was withdrawn, else the source of the link."""
-    corrected = [done.corrected.memory_id] if done.corrected else []
-    tied = [link.source for link in (*done.links, *done.unlinked)]
-    return next(iter([*corrected, *(c.memory_id for c in done.claimed), *done.ids, *tied]), None)
+    """Return the memory that the revert answers with.
+
+    A memory with corrected metadata comes first, then one with restored claims, then the other
+    memories concerned, then the source of a link.
+    """
+    if done.corrected:
+        return done.corrected.memory_id
+    if done.claimed:
+        return done.claimed[0].memory_id
+    if done.ids:
+        return done.ids[0]
+    links = (*done.links, *done.unlinked)
+    return links[0].source if links else None
 
 
-def _add_stored_text(
-    plan: Plan,
-    fact: Fact,
-    picture: Chains,
-    store_as: UUID,
-) -> Plan:
-    """The text that was a duplicate or a retraction becomes a memory of its own."""
-    start = plan.now if fact.valid_from is None else fact.valid_from
-    added = plan_addition(
-        fact,
-        Placement(
-            store_as,
-            store_as,
-            start,
-            plan.now,
-        ),
-        picture,
+def _add_stored_text(plan: Plan, fact: Fact, chains: Chains, store_as: UUID) -> Plan:
+    """Return the plan that also stores the text of a duplicate or a retraction as a memory."""
+    placement = Placement(
+        new_id=store_as,
+        chain_id=store_as,
+        start=choose_start(fact, plan.now),
+        now=plan.now,
     )
-    return replace(
-        plan,
-        target=store_as,
-        inserted=added.inserted,
-        incoming=fact,
-    )
+    added = plan_addition(fact, placement, chains)
+    return replace(plan, target=store_as, inserted=added.inserted, incoming=fact)

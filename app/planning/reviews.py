@@ -1,4 +1,4 @@
-"""Changes that wait for a person: what is proposed instead of making them, and what accepting does."""
+"""Changes that wait for a person: proposing them, accepting them, rejecting them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -69,10 +69,10 @@ def plan_for_review(
     start = choose_start(fact, live.now)
     check_end(start, fact.valid_until)
     placement = Placement(
-        new_id,
-        new_id,
-        start,
-        live.now,
+        new_id=new_id,
+        chain_id=new_id,
+        start=start,
+        now=live.now,
     )
     decision = replace(
         live.decision,
@@ -93,6 +93,8 @@ def review_from_plan(live: Plan, chains: Chains, source: ReviewSource) -> Review
     targets = live.superseded or _list_touched_memories(live)
     if not targets:
         return None
+    judgments = [_judgment_from_plan(live, memory_id) for memory_id in targets]
+    relied_on = [(memory_id, chains.get_version(memory_id).revision) for memory_id in targets]
     corrections: dict[str, Any] | None = None
     if live.operation is Operation.AMEND:
         corrections = _collect_corrections(live, chains.get_version(targets[0]))
@@ -100,9 +102,9 @@ def review_from_plan(live: Plan, chains: Chains, source: ReviewSource) -> Review
         source=source,
         relation=live.decision.relation,
         sentence=_describe_acceptance(live, targets),
-        judgments=tuple(_judgment_from_plan(live, i) for i in targets),
-        relied_on=tuple((i, chains.get_version(i).revision) for i in targets),
-        said=corrections,
+        judgments=tuple(judgments),
+        relied_on=tuple(relied_on),
+        corrections=corrections,
     )
 
 
@@ -126,12 +128,14 @@ def _judgment_from_plan(live: Plan, memory_id: UUID) -> Judgment:
 
 def _collect_corrections(live: Plan, before: Version) -> dict[str, Any]:
     """Return the claims and the metadata that the plan corrects."""
-    after = next((change.after for change in live.changed if change.after.id == before.id), before)
     corrections: dict[str, Any] = {}
-    for name in _CORRECTABLE:
-        value = getattr(after.belief, name)
-        if value != getattr(before.belief, name):
-            corrections[name] = value
+    for change in live.changed:
+        if change.after.id != before.id:
+            continue
+        for name in _CORRECTABLE:
+            value = getattr(change.after.belief, name)
+            if value != getattr(before.belief, name):
+                corrections[name] = value
     return corrections | (live.metadata or {})
 
 
@@ -148,17 +152,18 @@ def _describe_acceptance(live: Plan, targets: Sequence[UUID]) -> str:
 
 def _adopt_planned_slot(fact: Fact, live: Plan) -> Fact:
     """Return the fact with the slot and kind that the live plan would have given it."""
-    planned = next((i.fact for i in live.inserted if i.fact.content == fact.content), None)
-    if planned is None:
-        return fact
-    return replace(
-        fact,
-        kind=planned.kind,
-        entity=planned.entity,
-        category=planned.category,
-        key=planned.key,
-        single_valued=planned.single_valued,
-    )
+    for insertion in live.inserted:
+        planned = insertion.fact
+        if planned.content == fact.content:
+            return replace(
+                fact,
+                kind=planned.kind,
+                entity=planned.entity,
+                category=planned.category,
+                key=planned.key,
+                single_valued=planned.single_valued,
+            )
+    return fact
 
 
 # --- accepting ---------------------------------------------------------------------------------
@@ -194,17 +199,16 @@ class Proposal:
 
     def to_review_decision(self, status: ReviewStatus, note: str | None) -> ReviewDecision:
         """Return the decision that gives the pending review this status."""
-        return ReviewDecision(
-            self.review_id,
-            ReviewStatus.PENDING,
-            status,
-            note,
-        )
+        return ReviewDecision(self.review_id, ReviewStatus.PENDING, status, note)
 
 
 def find_moved_memories(proposal: Proposal, chains: Chains) -> list[UUID]:
     """Return the memories that changed since the proposal was made."""
-    return [i for i, revision in proposal.relied_on if chains.get_version(i).revision != revision]
+    moved: list[UUID] = []
+    for memory_id, revision in proposal.relied_on:
+        if chains.get_version(memory_id).revision != revision:
+            moved.append(memory_id)
+    return moved
 
 
 def plan_accept(
@@ -256,12 +260,12 @@ def plan_proposed(
     if gone:
         raise CannotAccept(proposal.review_id, "what it is about was withdrawn or erased", gone)
     acceptance = _Acceptance(
-        proposal,
-        stored,
-        targets,
-        chains,
-        now,
-        decision,
+        proposal=proposal,
+        stored=stored,
+        targets=targets,
+        chains=chains,
+        now=now,
+        decision=decision,
     )
     return acceptance.make_plan(merged)
 
@@ -376,8 +380,11 @@ class _Acceptance:
     def _plan_succession(self, stored: Version) -> Plan:
         """Plan that the stored fact takes the place of the targets, from its own start on."""
         start = stored.belief.valid_from
-        scheduled = [target for target in self.targets if target.belief.valid_from > start]
-        begun = [target for target in self.targets if target not in scheduled]
+        begun: list[Version] = []
+        scheduled: list[Version] = []
+        for target in self.targets:
+            part = scheduled if target.belief.valid_from > start else begun
+            part.append(target)
         ended = self._require_any_holding(begun, start, unless=scheduled)
         claims = [
             version.replace_claims(
@@ -414,20 +421,15 @@ class _Acceptance:
         start = max(stored.belief.valid_from, target.belief.valid_from)
         self._require_any_holding([target], start)
         placement = Placement(
-            merged.new_id,
-            target.chain_id,
-            start,
-            self.now,
+            new_id=merged.new_id,
+            chain_id=target.chain_id,
+            start=start,
+            now=self.now,
         )
         merged_version = build_version(merged.fact, placement)
         source = stored.replace_claims(retracted_at=start, ended_by=merged.new_id, merged=True)
         asserted = [target.replace_claims(merged=True), source, merged_version]
-        inserted, changed = rewrite_chains(
-            self.chains,
-            self.now,
-            asserted,
-            merged.fact,
-        )
+        inserted, changed = rewrite_chains(self.chains, self.now, asserted, merged.fact)
         return Plan(
             operation=Operation.MERGE,
             now=self.now,

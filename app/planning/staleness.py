@@ -1,4 +1,7 @@
-"""What an operation ended, so that memories that rest on it can be looked at again. Nothing ends by that."""
+"""What an operation ended, so that memories that rest on it can be looked at again.
+
+Nothing ends by that.
+"""
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -30,8 +33,11 @@ def find_ended_versions(plan: Plan) -> tuple[UUID, ...]:
 
 
 def _ends_version(change: VersionChange, plan: Plan) -> bool:
-    before, after = change.before.belief, change.after.belief
-    was_standing = compute_status(before, plan.now) in _STANDING
-    is_standing = compute_status(after, plan.now) in _STANDING
-    is_withdrawn = after.void and not before.void
-    return is_withdrawn or (was_standing and not is_standing)
+    """Return True if the version is withdrawn, or was current or scheduled and is no longer."""
+    before = change.before.belief
+    after = change.after.belief
+    if after.void and not before.void:
+        return True
+    if compute_status(before, plan.now) not in _STANDING:
+        return False
+    return compute_status(after, plan.now) not in _STANDING

@@ -1,4 +1,7 @@
-"""Planning a store: where a fact takes its place. `tests/oracle.py` states the same rules as a program."""
+"""Planning a store: where a fact takes its place.
+
+`tests/oracle.py` states the same rules as a program.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -52,15 +55,14 @@ def plan_store(
     fact = incoming.fact
     start = choose_start(fact, now)
     check_end(start, fact.valid_until)
-    plan = _plan_case(
-        StoreCase(
-            incoming,
-            chains,
-            policy,
-            start,
-            now,
-        )
+    case = StoreCase(
+        incoming=incoming,
+        chains=chains,
+        policy=policy,
+        start=start,
+        now=now,
     )
+    plan = _plan_case(case)
     return plan.with_incoming(fact, incoming.judgments)
 
 
@@ -96,10 +98,10 @@ def plan_import(
     plan = plan_addition(
         fact,
         Placement(
-            new_id,
-            chain_id,
-            start,
-            now,
+            new_id=new_id,
+            chain_id=chain_id,
+            start=start,
+            now=now,
         ),
         chains,
     )
@@ -129,12 +131,7 @@ def _plan_in_slot(case: StoreCase, slot_chains: SlotChains) -> Plan:
     if not ended and not closing:
         plan = plan_addition(case.fact, placement, case.chains)
         return plan.with_decision(_decide_late_value()) if holding else plan
-    return _plan_slot_value(
-        case,
-        placement,
-        [*ended, *closing],
-        closing,
-    )
+    return _plan_slot_value(case, placement, [*ended, *closing], closing)
 
 
 def _plan_against_holding(
@@ -190,7 +187,10 @@ def _plan_slot_value(
     ended: Sequence[Version],
     closing: Sequence[Version],
 ) -> Plan:
-    """Plan the fact as the new value of its slot; `closing` are the ended versions of other chains."""
+    """Plan the fact as the new value of its slot.
+
+    `closing` are those of the ended versions that are in other chains.
+    """
     reasoning = "Another value for a slot that holds one at a time."
     if len(ended) == len(closing):
         reasoning = "It joins the oldest chain of its slot."
@@ -333,22 +333,12 @@ def _plan_renewal(case: StoreCase, current: Version) -> Plan | None:
         return None
     is_sooner = belief.valid_until is None or fact.valid_until < belief.valid_until
     if is_sooner and (protection := _find_protection(current, case)):
-        return _plan_protected_end(
-            case,
-            current,
-            protection,
-            fact.valid_until,
-        )
+        return _plan_protected_end(case, current, protection, fact.valid_until)
     decision = Decision.certain(
         Relation.DUPLICATE, Judge.RULE, "The same is stored already; its stated end is corrected."
     )
     claim = current.replace_claims(said_until=fact.valid_until)
-    plan = plan_claim_change(
-        claim,
-        case.chains,
-        case.now,
-        decision,
-    )
+    plan = plan_claim_change(claim, case.chains, case.now, decision)
     return extend_lifespan(plan, current, fact)
 
 
@@ -365,7 +355,9 @@ def _plan_protected_end(
         reasoning="The same with an earlier end.",
         sentence=f"Accepting ends {current.id} at {end.isoformat()}.",
     )
-    return _plan_noop(current, case.now).with_review(replace(review, said={"said_until": end}))
+    return _plan_noop(current, case.now).with_review(
+        replace(review, corrections={"said_until": end})
+    )
 
 
 def _plan_noop(version: Version, now: datetime) -> Plan:
@@ -395,12 +387,7 @@ def _plan_earlier_start(case: StoreCase, later: Version) -> Plan:
     claim = later.replace_claims(
         valid_from=case.start, asserted_at=case.now, said_until=_choose_stated_end(case, later)
     )
-    plan = plan_claim_change(
-        claim,
-        case.chains,
-        case.now,
-        decision,
-    )
+    plan = plan_claim_change(claim, case.chains, case.now, decision)
     return extend_lifespan(plan, later, case.fact)
 
 

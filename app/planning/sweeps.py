@@ -21,7 +21,7 @@ from app.domain.relation import (
     Relation,
     describe_acceptance,
 )
-from app.domain.timeline import begins_before
+from app.domain.timeline import begins_before, order_versions
 from app.domain.version import Version
 from app.planning.building_blocks import rewrite_chains
 from app.planning.plan import IncomingFact, Plan, PreparedMerge, Review, ReviewSource
@@ -65,7 +65,7 @@ def _waits_for_own_turn(version: Version, memory: Version, fact: Fact) -> bool:
 
 
 def _repeats_slot_value(version: Version, memory: Version, fact: Fact) -> bool:
-    """Return True if the version holds the fact's value in the fact's slot at the memory's start."""
+    """Return True if the version holds the fact's value in its slot at the memory's start."""
     in_slot = fact.one_value and version.one_value and version.slot == fact.slot
     holds = version.belief.holds_at(memory.belief.valid_from)
     return in_slot and holds and version.has_same_value(fact)
@@ -94,9 +94,9 @@ class _Sweep:
         No version before it may begin to hold again, and nothing may have ended in its favour.
         """
         chain = self.chains.find_chain(self.memory.chain_id)
-        is_only_version = len([v for v in chain if not v.belief.void]) == 1
-        ends_others = any(v.belief.ended_by == self.memory.id for v in self.chains.list_versions())
-        return is_only_version and not ends_others
+        if len(order_versions(chain)) != 1:
+            return False
+        return all(v.belief.ended_by != self.memory.id for v in self.chains.list_versions())
 
     def can_carry_out(self, review: Review) -> bool:
         """Return True unless the change would withdraw a memory that has to stay.
@@ -125,11 +125,11 @@ def plan_sweep(
     memory = chains.get_version(swept.new_id)
     swept = replace(swept, merged=_recheck_merge(memory, swept.merged, others))
     sweep = _Sweep(
-        swept,
-        memory,
-        chains,
-        others,
-        now,
+        incoming=swept,
+        memory=memory,
+        chains=chains,
+        others=others,
+        now=now,
     )
     live = plan_store(
         swept,
@@ -247,7 +247,7 @@ def _carry_out_change(sweep: _Sweep, live: Plan, change: Review) -> Plan | None:
         memory_id=sweep.memory.id,
         judgments=change.judgments,
         relied_on=change.relied_on,
-        corrections=change.said,
+        corrections=change.corrections,
     )
     try:
         return plan_proposed(

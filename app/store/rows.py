@@ -155,7 +155,7 @@ def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_
         "judgments": to_jsonb(encode_judgments(review.judgments)),
         "relied_on": to_jsonb(encode_relied_on(relied_on.items())),
         "created_at": plan.now,
-        "said": to_jsonb(review.said) if review.said else None,
+        "said": to_jsonb(review.corrections) if review.corrections else None,
     }
 
 

@@ -241,7 +241,7 @@ def test_what_an_end_may_not_end_is_asked_about_apart_from_it_because_it_is_with
         review.successor,
         review.judgments,
         review.relied_on,
-        review.said,
+        review.corrections,
     )
     picture.absorb_versions(plan_accept(proposal, picture, now=KNOWN + timedelta(days=2)).versions)
     assert (

@@ -267,7 +267,7 @@ def encode_review(review: Review) -> Json:
         "sentence": review.sentence,
         "judgments": encode_judgments(review.judgments),
         "relied_on": review.relied_on,
-        "said": review.said,
+        "said": review.corrections,
         "successor": review.successor,
     }
 
