@@ -77,7 +77,7 @@ def test_a_memory_is_stale_because_of_some_or_all_that_ended() -> None:
     assert StaleMemory(THREE, because).narrow_to({TWO}) == StaleMemory(THREE, because[1:])
 
 
-def picture(**claims: Any) -> Chains:
+def build_chains(**claims: Any) -> Chains:
     one = build_version(StoredFact("One"), Placement(ONE, ONE, START, START))
     two = build_version(StoredFact("Two"), Placement(TWO, TWO, START, START))
     return Chains([one.replace_claims(**claims), two])
@@ -89,7 +89,7 @@ def test_a_link_is_an_amendment_that_changes_no_version(
     kind: LinkType, claims: dict[str, Any]
 ) -> None:
     link = Relationship(ONE, TWO, kind)
-    planned = plan_relationship(link, picture(**claims), now=NOW)
+    planned = plan_relationship(link, build_chains(**claims), now=NOW)
     assert (planned.operation, planned.links, planned.changed, planned.inserted) == (
         Operation.AMEND,
         (link,),
@@ -113,7 +113,7 @@ def test_what_cannot_be_linked_says_why(
     link: Relationship, claims: dict[str, Any], error: type[PalimpsestError]
 ) -> None:
     with pytest.raises(error):
-        plan_relationship(link, picture(**claims), now=NOW)
+        plan_relationship(link, build_chains(**claims), now=NOW)
 
 
 def test_four_types_do_not_bind() -> None:

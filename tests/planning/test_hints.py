@@ -104,11 +104,11 @@ def test_a_flip_flop_names_the_three() -> None:
 
 
 def told(
-    picture: Chains, fact: Fact, number: int, *judgments: Judgment, now: datetime = NOW
+    chains: Chains, fact: Fact, number: int, *judgments: Judgment, now: datetime = NOW
 ) -> Plan:
     """The fact stored and absorbed."""
-    plan = plan_store(IncomingFact(fact, UUID(int=number), judgments), picture, Policy(), now=now)
-    picture.absorb_versions(plan.versions)
+    plan = plan_store(IncomingFact(fact, UUID(int=number), judgments), chains, Policy(), now=now)
+    chains.absorb_versions(plan.versions)
     return plan
 
 
@@ -117,31 +117,30 @@ def setting(value: str) -> Fact:
 
 
 def test_a_plan_is_hinted_by_the_line_of_its_slot() -> None:
-    picture = Chains()
+    chains = Chains()
     plans = [
-        told(picture, setting(v), n + 1, now=NOW + timedelta(days=n))
-        for n, v in enumerate("abcdea")
+        told(chains, setting(v), n + 1, now=NOW + timedelta(days=n)) for n, v in enumerate("abcdea")
     ]
-    found = [[hint.name.value for hint in hints.find_plan_hints(plan, picture)] for plan in plans]
+    found = [[hint.name.value for hint in hints.find_plan_hints(plan, chains)] for plan in plans]
     assert found == [[], [], [], [], [], ["unstable_slot"]]
-    again = told(picture, setting("a"), 9, now=NOW + timedelta(days=6))
+    again = told(chains, setting("a"), 9, now=NOW + timedelta(days=6))
     assert again.operation == "NOOP"
-    assert [hint.name for hint in hints.find_plan_hints(again, picture)] == [HintName.UNSTABLE_SLOT]
+    assert [hint.name for hint in hints.find_plan_hints(again, chains)] == [HintName.UNSTABLE_SLOT]
 
 
 def test_values_in_several_chains_of_one_slot_are_one_line() -> None:
     """As in a slot that was filled without being classified."""
-    picture = Chains()
+    chains = Chains()
     for number, value in enumerate("aba", start=1):
         now = NOW + timedelta(days=number)
         plan = plan_store(
             IncomingFact(setting(value), UUID(int=number), classify=False),
-            picture,
+            chains,
             Policy(),
             now=now,
         )
-        picture.absorb_versions(plan.versions)
-    assert [hint.name for hint in hints.find_plan_hints(plan, picture)] == [HintName.FLIP_FLOP]
+        chains.absorb_versions(plan.versions)
+    assert [hint.name for hint in hints.find_plan_hints(plan, chains)] == [HintName.FLIP_FLOP]
     several = Chains()
     for number, value in enumerate("aba", start=1):
         fact = replace(setting(value), single_valued=False)
@@ -153,12 +152,12 @@ def test_values_in_several_chains_of_one_slot_are_one_line() -> None:
 
 
 def test_withdrawn_versions_do_not_count() -> None:
-    picture = Chains()
+    chains = Chains()
     for number, value in enumerate("aba", start=1):
-        last = told(picture, setting(value), number, now=NOW + timedelta(days=number))
-    withdrawn = plan_retract(UUID(int=2), picture, now=NOW + timedelta(days=9), never_true=True)
-    picture.absorb_versions(withdrawn.versions)
-    assert hints.find_plan_hints(last, picture) == []
+        last = told(chains, setting(value), number, now=NOW + timedelta(days=number))
+    withdrawn = plan_retract(UUID(int=2), chains, now=NOW + timedelta(days=9), never_true=True)
+    chains.absorb_versions(withdrawn.versions)
+    assert hints.find_plan_hints(last, chains) == []
 
 
 def judged(number: int, relation: Relation, confidence: float = 0.9) -> Judgment:
@@ -177,12 +176,12 @@ def judged(number: int, relation: Relation, confidence: float = 0.9) -> Judgment
     ],
 )
 def test_what_a_constraint_stands_against(kind: Kind, relation: Relation, conflicts: bool) -> None:
-    picture = Chains()
-    told(picture, Fact("Never on Fridays", kind=kind), 1)
+    chains = Chains()
+    told(chains, Fact("Never on Fridays", kind=kind), 1)
     plan = told(
-        picture, Fact("Fridays are fine"), 2, judged(1, relation), now=NOW + timedelta(days=1)
+        chains, Fact("Fridays are fine"), 2, judged(1, relation), now=NOW + timedelta(days=1)
     )
-    found = hints.find_plan_hints(plan, picture)
+    found = hints.find_plan_hints(plan, chains)
     assert [hint.name for hint in found] == (
         [HintName.CONFLICTS_WITH_CONSTRAINT] if conflicts else []
     )
@@ -193,15 +192,15 @@ def test_what_a_constraint_stands_against(kind: Kind, relation: Relation, confli
 
 def proposing() -> tuple[Plan, Chains]:
     """A fact stored beside what it may replace, for review."""
-    picture = Chains()
-    told(picture, Fact("Born in Porto"), 1)
+    chains = Chains()
+    told(chains, Fact("Born in Porto"), 1)
     return told(
-        picture,
+        chains,
         Fact("Born in Faro"),
         2,
         judged(1, Relation.UPDATE, 0.4),
         now=NOW + timedelta(days=1),
-    ), picture
+    ), chains
 
 
 BEFORE = Rejection(
@@ -224,11 +223,11 @@ BEFORE = Rejection(
     ],
 )
 def test_what_a_person_rejected_before(case: str, rejected: Rejection, hinted: bool) -> None:
-    plan, picture = proposing()
+    plan, chains = proposing()
     assert plan.review
     found = [
         h
-        for h in hints.find_plan_hints(plan, picture, [rejected])
+        for h in hints.find_plan_hints(plan, chains, [rejected])
         if h.name is HintName.SIMILAR_REJECTED_BEFORE
     ]
     assert bool(found) is hinted, case
@@ -236,30 +235,30 @@ def test_what_a_person_rejected_before(case: str, rejected: Rejection, hinted: b
 
 
 def test_a_rejection_of_an_earlier_version_counts_for_its_successors() -> None:
-    picture = Chains()
-    told(picture, Fact("Born in Porto"), 1)
-    told(picture, Fact("Born in Braga"), 2, judged(1, Relation.UPDATE), now=NOW + timedelta(days=1))
+    chains = Chains()
+    told(chains, Fact("Born in Porto"), 1)
+    told(chains, Fact("Born in Braga"), 2, judged(1, Relation.UPDATE), now=NOW + timedelta(days=1))
     plan = told(
-        picture, Fact("Born in Faro"), 3, judged(2, Relation.UPDATE), now=NOW + timedelta(days=2)
+        chains, Fact("Born in Faro"), 3, judged(2, Relation.UPDATE), now=NOW + timedelta(days=2)
     )
     assert (plan.operation, plan.superseded) == ("UPDATE", (UUID(int=2),))
-    assert hints.find_proposal_targets(plan, picture) == {UUID(int=1), UUID(int=2)}
-    assert [hint.name for hint in hints.find_plan_hints(plan, picture, [BEFORE])] == [
+    assert hints.find_proposal_targets(plan, chains) == {UUID(int=1), UUID(int=2)}
+    assert [hint.name for hint in hints.find_plan_hints(plan, chains, [BEFORE])] == [
         HintName.SIMILAR_REJECTED_BEFORE
     ]
 
 
 def test_only_proposals_and_what_judges_did_ask_for_rejections() -> None:
-    picture = Chains()
+    chains = Chains()
     plans = [
-        told(picture, setting(v), n, now=NOW + timedelta(days=n))
+        told(chains, setting(v), n, now=NOW + timedelta(days=n))
         for n, v in enumerate("ab", start=1)
     ]
-    assert [hints.find_proposal_targets(plan, picture) for plan in plans] == [
+    assert [hints.find_proposal_targets(plan, chains) for plan in plans] == [
         frozenset(),
         frozenset(),
     ]
     empty = replace(plans[1], review=Review(ReviewSource.FALLBACK, Relation.NONE, "", (), ()))
-    assert hints.find_proposal_targets(empty, picture) == frozenset()
+    assert hints.find_proposal_targets(empty, chains) == frozenset()
     told_by_caller = replace(plans[1], decision=Decision(Relation.UPDATE, 1.0, Judge.CALLER, ""))
-    assert hints.find_proposal_targets(told_by_caller, picture) == frozenset()
+    assert hints.find_proposal_targets(told_by_caller, chains) == frozenset()

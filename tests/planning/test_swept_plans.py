@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.classification import rules
 from app.domain.chains import Chains
-from app.domain.fact import Fact
+from app.domain.fact import Fact, Kind
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Relation
 from app.planning.plan import IncomingFact, ReviewSource
@@ -45,7 +45,7 @@ def stored(
     facts: Sequence[Fact], *, classify: bool, alike: bool = False
 ) -> tuple[Chains, dict[UUID, Fact]]:
     """The facts stored one after the other; unjudged, no text is the same as another, unless equal values are told `alike`."""
-    picture, kept = Chains(), {}
+    chains, kept = Chains(), {}
     for place, fact in enumerate(facts):
         one = (
             fact
@@ -54,15 +54,15 @@ def stored(
         )
         new_id = UUID(int=place + 1)
         judgments = rules.judge_fact(
-            one, picture, one.valid_from or KNOWN, classify=classify, fuzzy=True
+            one, chains, one.valid_from or KNOWN, classify=classify, fuzzy=True
         )
         now = KNOWN + timedelta(seconds=place)
         plan = plan_store(
-            IncomingFact(one, new_id, tuple(judgments), classify=classify), picture, POLICY, now=now
+            IncomingFact(one, new_id, tuple(judgments), classify=classify), chains, POLICY, now=now
         )
-        picture.absorb_versions(plan.versions)
+        chains.absorb_versions(plan.versions)
         kept[new_id] = one
-    return picture, kept
+    return chains, kept
 
 
 def vars_of(fact: Fact) -> dict[str, object]:
@@ -72,13 +72,13 @@ def vars_of(fact: Fact) -> dict[str, object]:
     }
 
 
-def sweep(picture: Chains, facts: dict[UUID, Fact]) -> int:
+def sweep(chains: Chains, facts: dict[UUID, Fact]) -> int:
     """Sweeps every memory in order; how many changes that made."""
     changes = 0
     for version in sorted(
-        picture.list_versions(), key=lambda v: (v.belief.valid_from, v.belief.asserted_at)
+        chains.list_versions(), key=lambda v: (v.belief.valid_from, v.belief.asserted_at)
     ):
-        memory = picture.get_version(version.id)
+        memory = chains.get_version(version.id)
         if not can_act(memory):
             continue
         fact = replace(
@@ -86,41 +86,41 @@ def sweep(picture: Chains, facts: dict[UUID, Fact]) -> int:
             valid_from=memory.belief.valid_from,
             valid_until=memory.belief.said_until,
         )
-        others = select_comparison_chains(memory, fact, picture, ())
+        others = select_comparison_chains(memory, fact, chains, ())
         judgments = tuple(
             rules.judge_fact(fact, others, memory.belief.valid_from, classify=True, fuzzy=True)
         )
         now = KNOWN + timedelta(days=1, seconds=changes)
         plan = plan_sweep(
             IncomingFact(fact, memory.id, judgments),
-            picture,
+            chains,
             others,
             POLICY,
             now=now,
             proposes=False,
         )
         if plan and plan.changed:
-            picture.absorb_versions(plan.versions)
+            chains.absorb_versions(plan.versions)
             changes += 1
     return changes
 
 
-def holding(picture: Chains, facts: dict[UUID, Fact], at: datetime) -> list[str | None]:
-    return sorted(facts[v.id].value or "" for v in picture.list_versions() if v.belief.holds_at(at))
+def holding(chains: Chains, facts: dict[UUID, Fact], at: datetime) -> list[str | None]:
+    return sorted(facts[v.id].value or "" for v in chains.list_versions() if v.belief.holds_at(at))
 
 
 @settings(max_examples=400, deadline=None, derandomize=True, database=None)
 @given(st.lists(said(), min_size=1, max_size=7))
 def test_one_value_holds_at_a_time_and_it_is_the_one_that_began_last(facts: list[Fact]) -> None:
-    picture, kept = stored(facts, classify=False)
-    sweep(picture, kept)
+    chains, kept = stored(facts, classify=False)
+    sweep(chains, kept)
     for number in range(16):
         begun = [
             v
-            for v in picture.list_versions()
+            for v in chains.list_versions()
             if v.belief.valid_from <= day(number) and not v.belief.void
         ]
-        held = holding(picture, kept, day(number))
+        held = holding(chains, kept, day(number))
         assert len(held) <= 1
         if held:
             last = max(begun, key=lambda v: (v.belief.valid_from, v.belief.asserted_at))
@@ -157,21 +157,21 @@ def test_where_equal_values_are_equal_texts_it_comes_to_the_same_in_any_order(
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @given(st.lists(said(), min_size=1, max_size=7))
 def test_a_second_sweep_changes_nothing(facts: list[Fact]) -> None:
-    picture, kept = stored(facts, classify=False)
-    sweep(picture, kept)
-    assert sweep(picture, kept) == 0
+    chains, kept = stored(facts, classify=False)
+    sweep(chains, kept)
+    assert sweep(chains, kept) == 0
 
 
 def test_what_may_not_end_is_a_question_in_favour_of_the_later_one() -> None:
     trusted = Fact("It is a", key="it", value="a", valid_from=day(0), trust=90)
-    picture, kept = stored(
+    chains, kept = stored(
         [trusted, Fact("It is b", key="it", value="b", valid_from=day(5), trust=10)], classify=False
     )
-    later = picture.get_version(UUID(int=2))
-    others = select_comparison_chains(later, kept[later.id], picture, ())
+    later = chains.get_version(UUID(int=2))
+    others = select_comparison_chains(later, kept[later.id], chains, ())
     plan = plan_sweep(
         IncomingFact(kept[later.id], later.id),
-        picture,
+        chains,
         others,
         POLICY,
         now=KNOWN + timedelta(days=1),
@@ -192,19 +192,19 @@ def test_a_repetition_that_replaced_something_stays() -> None:
         Fact(f"It is {value}", key="it", value=value, valid_from=day(start))
         for value, start in (("a", 2), ("b", 5))
     ]
-    picture, kept = stored(chain, classify=True)
+    chains, kept = stored(chain, classify=True)
     beside = Fact("It is b, as was said elsewhere", key="it", value="b", valid_from=day(4))
     plan = plan_store(
         IncomingFact(beside, UUID(int=9), classify=False),
-        picture,
+        chains,
         POLICY,
         now=KNOWN + timedelta(hours=1),
     )
-    picture.absorb_versions(plan.versions)
+    chains.absorb_versions(plan.versions)
     kept[UUID(int=9)] = beside
-    sweep(picture, kept)
-    assert not picture.get_version(UUID(int=2)).belief.void
-    assert holding(picture, kept, day(6)) != ["a"]
+    sweep(chains, kept)
+    assert not chains.get_version(UUID(int=2)).belief.void
+    assert holding(chains, kept, day(6)) != ["a"]
 
 
 def test_what_an_end_may_not_end_is_asked_about_apart_from_it_because_it_is_withdrawn() -> None:
@@ -212,25 +212,25 @@ def test_what_an_end_may_not_end_is_asked_about_apart_from_it_because_it_is_with
         Fact("Works at Initech", valid_from=day(0), trust=90),
         Fact("Is employed at Initech", valid_from=day(1)),
     ]
-    picture, kept = stored(
+    chains, kept = stored(
         [*works, Fact("No longer works at Initech", valid_from=day(5))], classify=False
     )
     trusted, plain, end = (UUID(int=place) for place in (1, 2, 3))
     said = tuple(
         Judgment(i, Relation.RETRACTION, 0.95, "because", Judge.SIGNALS) for i in (trusted, plain)
     )
-    others = select_comparison_chains(picture.get_version(end), kept[end], picture, ())
+    others = select_comparison_chains(chains.get_version(end), kept[end], chains, ())
     plan = plan_sweep(
         IncomingFact(kept[end], end, said),
-        picture,
+        chains,
         others,
         POLICY,
         now=KNOWN + timedelta(days=1),
         proposes=False,
     )
     assert plan is not None
-    picture.absorb_versions(plan.versions)
-    assert picture.get_version(end).belief.void
+    chains.absorb_versions(plan.versions)
+    assert chains.get_version(end).belief.void
     assert plan.review is not None
     review = plan.review
     proposal = Proposal(
@@ -243,10 +243,10 @@ def test_what_an_end_may_not_end_is_asked_about_apart_from_it_because_it_is_with
         review.relied_on,
         review.corrections,
     )
-    picture.absorb_versions(plan_accept(proposal, picture, now=KNOWN + timedelta(days=2)).versions)
+    chains.absorb_versions(plan_accept(proposal, chains, now=KNOWN + timedelta(days=2)).versions)
     assert (
-        picture.get_version(trusted).belief.valid_until
-        == picture.get_version(plain).belief.valid_until
+        chains.get_version(trusted).belief.valid_until
+        == chains.get_version(plain).belief.valid_until
         == day(5)
     )
 
@@ -257,16 +257,52 @@ def test_a_value_that_comes_back_does_not_let_less_trusted_ones_end_the_first() 
         Fact(f"It is {value}", key="it", value=value, valid_from=day(start))
         for value, start in (("b", 4), ("c", 6), ("a", 8))
     ]
-    picture, kept = stored(line, classify=True)
+    chains, kept = stored(line, classify=True)
     trusted = Fact("It is a, says one who knows", key="it", value="a", valid_from=day(1), trust=90)
-    picture.absorb_versions(
+    chains.absorb_versions(
         plan_store(
             IncomingFact(trusted, UUID(int=9), classify=False),
-            picture,
+            chains,
             POLICY,
             now=KNOWN + timedelta(hours=1),
         ).versions
     )
     kept[UUID(int=9)] = trusted
-    sweep(picture, kept)
-    assert picture.get_version(UUID(int=9)).belief.valid_until is None
+    sweep(chains, kept)
+    assert chains.get_version(UUID(int=9)).belief.valid_until is None
+
+
+def test_a_sweep_does_not_end_the_constraint_that_it_looks_at() -> None:
+    chain = [
+        Fact("Uses Vim", key="it", value="vim", valid_from=day(0)),
+        Fact("Uses Emacs", key="it", value="emacs", valid_from=day(9)),
+    ]
+    chains, _kept = stored(chain, classify=True)
+    rule = Fact("Never Vim", kind=Kind.CONSTRAINT, trust=90, valid_from=day(5))
+    plan = plan_store(
+        IncomingFact(rule, UUID(int=9), classify=False),
+        chains,
+        POLICY,
+        now=KNOWN + timedelta(hours=1),
+    )
+    chains.absorb_versions(plan.versions)
+    memory = chains.get_version(UUID(int=9))
+    said = Judgment(UUID(int=1), Relation.CONTRADICTION, 0.95, "x", Judge.SIGNALS)
+    others = select_comparison_chains(memory, rule, chains, ())
+    plan = plan_sweep(
+        IncomingFact(rule, memory.id, (said,)),
+        chains,
+        others,
+        POLICY,
+        now=KNOWN + timedelta(days=1),
+        proposes=False,
+    )
+    if plan:
+        chains.absorb_versions(plan.versions)
+    after = chains.get_version(UUID(int=9)).belief
+    assert after.valid_until is None, (
+        plan.operation,
+        plan.superseded,
+        after.valid_until,
+        after.superseded_by,
+    )

@@ -161,10 +161,10 @@ def _apart(verb: str) -> dict[str, bool]:
 
 
 class Planner:
-    """`app.domain` with the oracle's words: plans over a picture, absorbs them, and keeps every belief ever held."""
+    """`app.domain` with the oracle's words: plans over chains, absorbs them, and keeps every belief ever held."""
 
     def __init__(self) -> None:
-        self.picture = Chains()
+        self.chains = Chains()
         self.beliefs: list[tuple[datetime, UUID, Belief]] = []
         self.adjusted: set[UUID] = set()
 
@@ -180,12 +180,12 @@ class Planner:
     ) -> Answer:
         fact = _fact(text, slot, **span)
         judgments = rules.judge_fact(
-            fact, self.picture, fact.valid_from or now, classify=classify, fuzzy=True
+            fact, self.chains, fact.valid_from or now, classify=classify, fuzzy=True
         )
         return self._done(
             lambda: plan_store(
                 IncomingFact(fact, new, tuple(judgments), classify=classify),
-                self.picture,
+                self.chains,
                 Policy(),
                 now=now,
             )
@@ -195,31 +195,31 @@ class Planner:
         self, now: datetime, new: UUID, text: str, *, slot: str | None, **span: datetime | None
     ) -> Answer:
         return self._done(
-            lambda: plan_import(_fact(text, slot, **span), self.picture, now=now, new_id=new)
+            lambda: plan_import(_fact(text, slot, **span), self.chains, now=now, new_id=new)
         )
 
     def supersede(
         self, now: datetime, new: UUID, olds: list[UUID], text: str, **span: datetime | None
     ) -> Answer:
-        slot = self.picture.get_version(olds[0]).key
+        slot = self.chains.get_version(olds[0]).key
         return self._done(
             lambda: plan_supersede(
-                IncomingFact(_fact(text, slot, **span), new), olds, self.picture, Policy(), now=now
+                IncomingFact(_fact(text, slot, **span), new), olds, self.chains, Policy(), now=now
             )
         )
 
     def succeed(self, now: datetime, old: UUID, by: UUID) -> Answer:
-        return self._done(lambda: plan_succeed(old, by, self.picture, now=now))
+        return self._done(lambda: plan_succeed(old, by, self.chains, now=now))
 
     def retract(self, now: datetime, version: UUID, **said: Any) -> Answer:
-        return self._done(lambda: plan_retract(version, self.picture, now=now, **said))
+        return self._done(lambda: plan_retract(version, self.chains, now=now, **said))
 
     def amend(self, now: datetime, version: UUID, **said: datetime | None) -> Answer:
         words = {"start": "valid_from", "said_end": "said_until"}
         return self._done(
             lambda: plan_amend(
                 version,
-                self.picture,
+                self.chains,
                 now=now,
                 claims={words[k]: v for k, v in said.items()},
                 metadata={},
@@ -234,10 +234,10 @@ class Planner:
         except InvalidFact as problem:
             raise Nonsense from problem
         for change in plan.changed:
-            assert change.before == self.picture.get_version(change.before.id), (
+            assert change.before == self.chains.get_version(change.before.id), (
                 "a change starts from what is stored"
             )
-        self.picture.absorb_versions(plan.versions)
+        self.chains.absorb_versions(plan.versions)
         for version in plan.versions:
             assert version.belief.known_from == plan.now
             self.beliefs.append((plan.now, version.id, version.belief))
@@ -252,7 +252,7 @@ class Planner:
         return {i: self._shown(i, b, as_of) for i, b in latest.items()}
 
     def _shown(self, memory_id: UUID, belief: Belief, as_of: datetime) -> Shown:
-        chain_id = self.picture.get_version(memory_id).chain_id
+        chain_id = self.chains.get_version(memory_id).chain_id
         return Shown(
             compute_status(belief, as_of).value,
             belief.valid_from,
@@ -305,9 +305,9 @@ def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:
             moved = {i for i in before if before[i][1:3] != after[i][1:3]}
             assert planner.adjusted == moved - {answer.target, *answer.ended}, call
         before = after
-    for known_at, picture in pictures.items():
-        assert planner.show(known_at, known_at) == picture, (
-            "the beliefs kept give every earlier picture again"
+    for known_at, shown in pictures.items():
+        assert planner.show(known_at, known_at) == shown, (
+            "the beliefs kept give every earlier state again"
         )
 
 

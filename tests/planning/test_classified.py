@@ -21,18 +21,18 @@ DAY = timedelta(days=1)
 
 
 def remembered(*facts: Fact) -> tuple[Chains, list[UUID]]:
-    """A picture of facts stored one a second, without classification."""
-    picture, ids = Chains(), []
+    """A chains of facts stored one a second, without classification."""
+    chains, ids = Chains(), []
     for second, fact in enumerate(facts):
         memory_id = uuid4()
         now = NOW - DAY + timedelta(seconds=second)
-        picture.absorb_versions(
+        chains.absorb_versions(
             plan_store(
-                IncomingFact(fact, memory_id, classify=False), picture, Policy(), now=now
+                IncomingFact(fact, memory_id, classify=False), chains, Policy(), now=now
             ).versions
         )
         ids.append(memory_id)
-    return picture, ids
+    return chains, ids
 
 
 def said(memory_id: UUID, relation: Relation, confidence: float = 0.95, **more: object) -> Judgment:
@@ -40,7 +40,7 @@ def said(memory_id: UUID, relation: Relation, confidence: float = 0.95, **more: 
 
 
 def planned(
-    picture: Chains,
+    chains: Chains,
     *judgments: Judgment,
     fact: Fact | None = None,
     policy: Policy | None = None,
@@ -48,7 +48,7 @@ def planned(
 ) -> Plan:
     fact = fact or Fact("something new")
     incoming = IncomingFact(fact, uuid4(), judgments, **more)  # type: ignore[arg-type]
-    return plan_store(incoming, picture, policy or Policy(), now=NOW)
+    return plan_store(incoming, chains, policy or Policy(), now=NOW)
 
 
 def test_each_relation_leads_to_its_operation() -> None:
@@ -60,14 +60,14 @@ def test_each_relation_leads_to_its_operation() -> None:
         (Relation.OVERLAP, Operation.ADD),
         (Relation.NONE, Operation.ADD),
     ]:
-        picture, [one] = remembered(Fact("one"))
-        assert planned(picture, said(one, relation)).operation is operation
+        chains, [one] = remembered(Fact("one"))
+        assert planned(chains, said(one, relation)).operation is operation
 
 
 def test_a_complement_becomes_a_merge_of_both() -> None:
-    picture, [one] = remembered(Fact("one"))
+    chains, [one] = remembered(Fact("one"))
     merged = PreparedMerge(one, StoredFact("one. something new"), uuid4())
-    plan = planned(picture, said(one, Relation.COMPLEMENT), merged=merged)
+    plan = planned(chains, said(one, Relation.COMPLEMENT), merged=merged)
     assert plan.operation is Operation.MERGE
     assert plan.target == merged.new_id
     assert len(plan.inserted) == 2
@@ -78,19 +78,19 @@ def test_a_complement_becomes_a_merge_of_both() -> None:
 
 
 def test_judgments_about_as_sure_that_lead_elsewhere_stop_each_other() -> None:
-    picture, [one, two] = remembered(Fact("one"), Fact("two"))
-    tied = planned(picture, said(one, Relation.UPDATE, 0.93), said(two, Relation.DUPLICATE, 0.95))
+    chains, [one, two] = remembered(Fact("one"), Fact("two"))
+    tied = planned(chains, said(one, Relation.UPDATE, 0.93), said(two, Relation.DUPLICATE, 0.95))
     assert tied.operation is Operation.ADD
     assert tied.review is not None
     clear = planned(
-        picture, said(one, Relation.UPDATE, 0.93), said(two, Relation.DUPLICATE, 0.93 + TIE + 0.001)
+        chains, said(one, Relation.UPDATE, 0.93), said(two, Relation.DUPLICATE, 0.93 + TIE + 0.001)
     )
     assert clear.operation is Operation.NOOP
 
 
 def test_several_targets_end_together_within_the_cap() -> None:
-    picture, ids = remembered(*(Fact(f"fact {i}") for i in range(5)))
-    plan = planned(picture, *(said(i, Relation.UPDATE) for i in ids))
+    chains, ids = remembered(*(Fact(f"fact {i}") for i in range(5)))
+    plan = planned(chains, *(said(i, Relation.UPDATE) for i in ids))
     assert plan.superseded == tuple(ids[:3])
     assert plan.review is not None
     assert plan.review.source is ReviewSource.CAP
@@ -98,7 +98,7 @@ def test_several_targets_end_together_within_the_cap() -> None:
 
 
 def test_what_is_less_sure_waits_for_a_person_beside_what_is_done() -> None:
-    picture, [sure, unsure, rule, ended] = remembered(
+    chains, [sure, unsure, rule, ended] = remembered(
         Fact("one"), Fact("two"), Fact("rule", kind=Kind.CONSTRAINT), Fact("three")
     )
     doubts = [
@@ -106,7 +106,7 @@ def test_what_is_less_sure_waits_for_a_person_beside_what_is_done() -> None:
         said(rule, Relation.CONTRADICTION, 0.6),
         said(ended, Relation.RETRACTION, 0.5),
     ]
-    plan = planned(picture, said(sure, Relation.UPDATE), *doubts)
+    plan = planned(chains, said(sure, Relation.UPDATE), *doubts)
     assert plan.superseded == (sure,)
     assert plan.review is not None
     assert plan.review.source is ReviewSource.LOW_CONFIDENCE
@@ -116,24 +116,24 @@ def test_what_is_less_sure_waits_for_a_person_beside_what_is_done() -> None:
 
 
 def test_a_switch_that_is_off_keeps_both() -> None:
-    picture, [one] = remembered(Fact("one"))
+    chains, [one] = remembered(Fact("one"))
     for relation, policy in [
         (Relation.UPDATE, Policy(may_supersede=False)),
         (Relation.RETRACTION, Policy(may_delete=False)),
     ]:
-        plan = planned(picture, said(one, relation), policy=policy)
+        plan = planned(chains, said(one, relation), policy=policy)
         assert plan.operation is Operation.ADD
         assert plan.review is not None
 
 
 def test_core_follows_the_policy() -> None:
-    picture, [one] = remembered(Fact("one", tier=Tier.CORE, importance=0.9))
+    chains, [one] = remembered(Fact("one", tier=Tier.CORE, importance=0.9))
     for relation, inheritance, tier in [
         (Relation.UPDATE, "any", Tier.CORE),
         (Relation.UPDATE, "contradiction", Tier.SEMANTIC),
         (Relation.CONTRADICTION, "contradiction", Tier.CORE),
     ]:
-        plan = planned(picture, said(one, relation), policy=Policy(core_inheritance=inheritance))
+        plan = planned(chains, said(one, relation), policy=Policy(core_inheritance=inheritance))
         [inserted] = plan.inserted
         assert (inserted.fact.tier, inserted.fact.importance) == (tier, 0.9)
         [change] = plan.changed
@@ -172,8 +172,8 @@ WORDS = st.tuples(
 def test_any_judgments_keep_the_invariants(
     stored: list[Fact], fact: Fact, words: list[tuple], retracts: bool, merge: bool
 ) -> None:  # type: ignore[type-arg]
-    picture, ids = remembered(*stored)
-    known = [i for i in ids if picture.has_version(i)]
+    chains, ids = remembered(*stored)
+    known = [i for i in ids if chains.has_version(i)]
     target = [*known, uuid4()]
     judgments = [
         Judgment(target[w[0] % len(target)], w[1], w[2], "x", w[3], flag=w[4])
@@ -181,16 +181,16 @@ def test_any_judgments_keep_the_invariants(
         if w[3] is not Judge.RULE or known
     ]
     judgments = [
-        j for j in judgments if j.decided_by is not Judge.RULE or picture.has_version(j.memory_id)
+        j for j in judgments if j.decided_by is not Judge.RULE or chains.has_version(j.memory_id)
     ]
     merged = PreparedMerge(known[0], StoredFact("both"), uuid4()) if merge and known else None
-    before = {v.id: v for v in picture.list_versions()}
+    before = {v.id: v for v in chains.list_versions()}
     policy = Policy()
     incoming = IncomingFact(fact, uuid4(), tuple(judgments), merged=merged, retracts=retracts)
-    plan = plan_store(incoming, picture, policy, now=NOW)
+    plan = plan_store(incoming, chains, policy, now=NOW)
     check_closures(plan, before, fact, policy)
-    picture.absorb_versions(plan.versions)
-    check_chains(list(picture.list_versions()))
+    chains.absorb_versions(plan.versions)
+    check_chains(list(chains.list_versions()))
     assert plan.incoming == fact, "nothing told is lost"
     if plan.operation not in (Operation.NOOP, Operation.DELETE, Operation.AMEND):
         assert plan.inserted, "the fact is stored"
