@@ -305,8 +305,8 @@ def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:
             moved = {i for i in before if before[i][1:3] != after[i][1:3]}
             assert planner.adjusted == moved - {answer.target, *answer.ended}, call
         before = after
-    for known_at, shown in pictures.items():
-        assert planner.show(known_at, known_at) == shown, (
+    for known_at, earlier in pictures.items():
+        assert planner.show(known_at, known_at) == earlier, (
             "the beliefs kept give every earlier state again"
         )
 
