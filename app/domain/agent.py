@@ -7,7 +7,7 @@ AgentId = NewType("AgentId", str)
 
 
 class Mode(StrEnum):
-    """What becomes of a change (reference 001).
+    """The way in which changes are handled (reference 001).
 
     LIVE makes it, SHADOW turns it into a review, FROZEN writes nothing to memories at all.
     """

@@ -1,4 +1,4 @@
-"""What holds, as text for a prompt: by kind, most useful first, within a budget of tokens.
+"""Facts that hold as text for a prompt: by kind, most useful first, within a budget of tokens.
 
 The texts of memories are data and take one line each.
 """

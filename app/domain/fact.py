@@ -12,7 +12,7 @@ from app.domain.text import fold, hash_text, hash_text_loosely
 
 
 class Kind(StrEnum):
-    """What sort of statement a memory is; a constraint is never ended unless a call names it."""
+    """The sort of statement that a memory is. A constraint ends only if a call names it."""
 
     FACT = "fact"
     PREFERENCE = "preference"
@@ -28,7 +28,7 @@ class Tier(StrEnum):
 
 
 class Lifespan(StrEnum):
-    """How long a memory is meant to last, shortest first.
+    """The time that a memory is meant to last; the members go from shortest to longest.
 
     A memory lasts until its session ends, until its project ends, or for good.
     """
@@ -49,7 +49,7 @@ class Lifespan(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What a memory is about. Slots compare by folded words, so "Editor" equals "editor "."""
+    """The subject of a memory, in folded words: "Editor" and "editor " make the same slot."""
 
     entity: str
     category: str
@@ -62,7 +62,7 @@ class Slot:
 
     @property
     def digest(self) -> bytes:
-        """Return what indexes hold of the slot, whose words may be longer than an index entry."""
+        """Return the key for indexes, because the words may be longer than an index entry."""
         return hash_text(json.dumps([self.entity, self.category, self.key]))
 
 

@@ -1,4 +1,4 @@
-"""How an incoming fact stands to a stored one, what that leads to, and who says so."""
+"""Relations of incoming facts to stored ones, their effects, and the judgments that state them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from app.domain.relationship import LinkType
 
 
 class Operation(StrEnum):
-    """What was done, as logged (DESIGN §1)."""
+    """An operation, by the name that the log gives it (DESIGN §1)."""
 
     ADD = "ADD"
     UPDATE = "UPDATE"
@@ -23,7 +23,7 @@ class Operation(StrEnum):
 
 
 class Relation(StrEnum):
-    """How an incoming fact stands to a stored one (DESIGN §1)."""
+    """The relation of an incoming fact to a stored one (DESIGN §1)."""
 
     DUPLICATE = "DUPLICATE"
     UPDATE = "UPDATE"
@@ -40,7 +40,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What follows from a relation.
+    """The consequences of a relation.
 
     `operation` is the operation that the relation leads to. `ends_stored`: the stored fact ends.
     `stores_incoming`: the incoming fact is stored. `always_inherits_core`: the incoming fact
@@ -108,7 +108,7 @@ def describe_acceptance(relation: Relation, memory_ids: Iterable[UUID]) -> str:
 
 
 class Judge(StrEnum):
-    """Who decided."""
+    """The one who made a judgment or a decision."""
 
     CALLER = "caller"
     RULE = "rule"
@@ -120,7 +120,7 @@ class Judge(StrEnum):
 
 
 class Classify(StrEnum):
-    """Which judges are asked (reference 000's classifyBeforeWrite, and more)."""
+    """The judges that a store asks (classifyBeforeWrite in reference 000, and more)."""
 
     OFF = "off"
     RULES = "rules"
@@ -169,7 +169,7 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class ModelCost:
-    """What a call of the model cost: HTTP calls, tokens and milliseconds.
+    """The cost of a call of the model: HTTP calls, tokens and milliseconds.
 
     `trouble` says why the model's answer was not used.
     """
@@ -185,7 +185,7 @@ class ModelCost:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Why an operation was chosen."""
+    """The reason for an operation."""
 
     relation: Relation
     confidence: float

@@ -1,4 +1,4 @@
-"""How many tokens a text takes in a prompt, estimated without any model's own vocabulary."""
+"""Estimates of the tokens that a text takes in a prompt, without a model's own vocabulary."""
 
 import re
 from math import ceil

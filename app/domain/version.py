@@ -25,7 +25,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What is believed about a version's place in time from `known_from` on.
+    """The belief about a version's place in time, from `known_from` on.
 
     The first block is asserted; the second is computed from the chain (`settle_chain`).
     `asserted_at` is the known time at which `valid_from` was asserted. `said_until` is a stated
@@ -108,7 +108,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How often, and when last, a memory was repeated and used.
+    """Counters of the repetitions and uses of a memory, with the last time of each.
 
     `access_count` counts repetitions; `use_count` counts the minutes in which reads answered the
     memory. Counters are current-only: they are no part of a belief or an ETag.

@@ -25,7 +25,7 @@ MAX_NAMED = 10
 
 
 class HintName(StrEnum):
-    """What a hint warns of."""
+    """The kinds of warnings."""
 
     UNSTABLE_SLOT = "unstable_slot"
     FLIP_FLOP = "flip_flop"

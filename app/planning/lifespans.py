@@ -1,4 +1,4 @@
-"""What ends with a session or a project: the memories that have that lifespan, and no others."""
+"""Ends of sessions and projects, which end the memories of that lifespan and no others."""
 
 from dataclasses import dataclass
 from datetime import datetime

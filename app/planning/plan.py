@@ -69,7 +69,7 @@ class VersionChange:
 
 
 class ReviewSource(StrEnum):
-    """Why a person should look."""
+    """The reason why a person should look."""
 
     LOW_CONFIDENCE = "low_confidence"
     SHADOW = "shadow"
@@ -125,7 +125,7 @@ class ReviewDecision:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one operation does at known time `now`.
+    """One operation at known time `now`, with everything that it will write.
 
     `target` is the memory that the write answers with; `superseded` are the memories that the
     operation ended; `reinforced` is the memory that it confirms. `metadata` corrects the target.

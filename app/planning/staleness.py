@@ -1,6 +1,6 @@
-"""What an operation ended, so that memories that rest on it can be looked at again.
+"""Staleness: memories that rest on something that an operation ended.
 
-Nothing ends by that.
+A stale memory does not end by that; somebody should look at it.
 """
 
 from collections.abc import Set
