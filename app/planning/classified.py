@@ -11,7 +11,7 @@ from uuid import UUID
 
 from app.domain.chains import Chains
 from app.domain.errors import InvalidFact
-from app.domain.fact import Fact, Kind, StoredFact
+from app.domain.fact import DEFAULT_TRUST, Fact, Kind, StoredFact
 from app.domain.policy import Policy
 from app.domain.relation import (
     Choice,
@@ -65,7 +65,7 @@ class StoreCase:
 
     @property
     def trust(self) -> int:
-        return StoredFact.from_fact(self.fact).trust
+        return DEFAULT_TRUST if self.fact.trust is None else self.fact.trust
 
     def place_in(self, chain_id: UUID) -> Placement:
         """Return the fact's place in this chain."""
