@@ -126,8 +126,9 @@ def worker(
     """Work in the background: sweeps, on call and by the clock, and retention. `serve` with the embedded Postgres runs a worker itself."""
     from app import logs
     from app.embedding.choice import encoder_of
-    from app.jobs.worker import NICENESS, run_worker
+    from app.jobs.worker import run_worker
     from app.store import schema
+    from app.wiring import NICENESS
 
     settings = _settings_without_listening()
     logging.config.dictConfig(logs.build_log_config(settings))
@@ -206,7 +207,7 @@ def reembed() -> None:
     settings = _settings_without_listening()
     with _explain_errors(), _open_database(settings) as url:
         schema.check_schema(url)
-        reembed_database(settings, url)
+        reembed_database(_with_database(settings, url))
 
 
 @cli.command()
@@ -223,13 +224,13 @@ def doctor(
     """Examine the database: whether everything that must hold of it holds. Exit status 1 where something does not."""
     from app.commands.maintenance.doctor import doctor_database
     from app.store import schema
-    from app.store.log.archive_files import Archives
 
     settings = _settings_without_listening()
     with _explain_errors(), _open_database(settings) as url:
         schema.check_schema(url)
-        archives = Archives(settings.archive_folder, may_make=False)
-        healthy = doctor_database(url, archives, agent=agent, repair=repair, as_json=as_json)
+        healthy = doctor_database(
+            _with_database(settings, url), agent=agent, repair=repair, as_json=as_json
+        )
     if not healthy:
         raise typer.Exit(1)
 
@@ -256,7 +257,9 @@ def retain(
     settings = _settings_without_listening()
     with _explain_errors(), _open_database(settings) as url:
         schema.check_schema(url)
-        sound = retain_database(settings, url, agent=agent, dry_run=dry_run, forget=forget)
+        sound = retain_database(
+            _with_database(settings, url), agent=agent, dry_run=dry_run, forget=forget
+        )
     if not sound:
         raise typer.Exit(1)
 
@@ -277,6 +280,10 @@ def _open_database(settings: Settings) -> Iterator[str]:
         else embedded_postgres(settings.data_dir) as url
     ):
         yield url
+
+
+def _with_database(settings: Settings, url: str) -> Settings:
+    return settings.model_copy(update={"database_url": url})
 
 
 @contextmanager

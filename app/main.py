@@ -1,12 +1,9 @@
 """create_app() and its lifespan: everything is built here and handed down."""
 
-import asyncio
 import gc
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import timedelta
+from contextlib import asynccontextmanager
 
-import httpx
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
 from fastapi_offline import FastAPIOffline
@@ -36,37 +33,12 @@ from app.api import (
     why,
 )
 from app.api.admission import Admission
-from app.api.deps import Parts, require_key
+from app.api.deps import require_key
 from app.api.middleware import BoundedBody, RequestId
 from app.api.request_monitor import RequestMonitor
-from app.classification.cascade import Cascade
-from app.domain.strength import HalfLives
 from app.embedding import Embedder
-from app.embedding.choice import open_embedder
-from app.services.agent_write import WriteSetup
-from app.services.classify import Classifier
-from app.services.context import ContextComposer
-from app.services.doctor import Doctor
-from app.services.erasures import Eraser
-from app.services.explicit import ExplicitChanger
-from app.services.idempotency import KeyLocks
-from app.services.import_agent import AgentImporter
-from app.services.import_history import HistoryImporter
-from app.services.lifespans import LifespanEnder
-from app.services.relationships import RelationshipWriter
-from app.services.remember import Remember
-from app.services.reverts import Reverter
-from app.services.reviews import ReviewDecider
-from app.services.search import Searcher
-from app.services.sweep_requests import SweepRequests
-from app.services.usage import UsageCounter
-from app.settings import InvalidSettings, Settings, load_settings
-from app.store import schema
-from app.store.engine import create_engine
-from app.store.log.archive_files import Archives
-from app.store.sweeps.queue import Queue
-from app.store.transfer.exports import Exports
-from app.wiring import build_model_judge, build_patience, build_policy, build_store_settings
+from app.settings import Settings, load_settings
+from app.wiring import Process, open_services
 
 DESCRIPTION = """The memory service for agents that knows when facts change: store a fact, store its change, and read what is true now,
 what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."""
@@ -142,74 +114,15 @@ def create_app(
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    settings: Settings = app.state.settings
-    if settings.database_url is None:
-        raise InvalidSettings(
-            "PALIMPSEST_DATABASE_URL: not set. `palimpsest serve` starts an embedded Postgres by itself."
-        )
-    engine = create_engine(
-        settings.database_url, pool_size=settings.pool_size, patience=build_patience(settings)
-    )
-    opened = AsyncExitStack()
-    embedder: Embedder = app.state.embedder or await opened.enter_async_context(
-        open_embedder(settings)
-    )
-    http = httpx.AsyncClient()
-    try:
-        await asyncio.to_thread(
-            schema.claim_encoder, settings.database_url, embedder.name, embedder.dimensions
-        )
-        language_oid = await asyncio.to_thread(
-            schema.get_language_oid, settings.database_url, settings.text_language
-        )
-        policy = build_policy(settings)
-        rules = build_store_settings(settings, policy)
-        cascade = Cascade(policy, build_model_judge(settings, http))
-        using = UsageCounter(engine, every=settings.use_flush_seconds)
-        searcher = Searcher(engine, embedder, using, language=settings.text_language)
-        queue = Queue(settings.database_url)
-        waking = SweepRequests(engine, queue, looks_again=settings.supersession_enabled)
-        await opened.enter_async_context(queue.app.open_async())
-        opened.push_async_callback(waking.wait_until_idle)
-        setup = WriteSetup(policy, language_oid, waking.wake_for_marks)
-        remember = Remember(
-            engine, embedder, Classifier(engine, embedder, cascade, rules), rules, setup
-        )
-        archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
-        half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
-        await opened.enter_async_context(using.flush_in_background())
-        app.state.parts = Parts(
-            settings=settings,
-            engine=engine,
-            encoder=embedder.name,
-            remember=remember,
-            reviews=ReviewDecider(
-                engine,
-                embedder,
-                remember,
-                setup,
-                expires_after=timedelta(days=settings.review_days),
-            ),
-            erase=Eraser(engine, archives),
-            reverts=Reverter(engine, embedder, setup),
-            explicit=ExplicitChanger(engine, embedder, setup),
-            search=searcher,
-            import_history=HistoryImporter(engine, embedder, setup),
-            turns=KeyLocks(),
-            context=ContextComposer(engine, searcher, using, half_lives),
-            half_lives=half_lives,
-            import_agent=AgentImporter(engine, embedder, setup),
-            exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
-            doctor=Doctor(engine, archives),
-            lifespans=LifespanEnder(engine, setup),
-            sweeps=waking,
-            relationships=RelationshipWriter(engine, setup),
-        )
+    async with open_services(
+        app.state.settings, Process.SERVICE, embedder=app.state.embedder
+    ) as services:
+        app.state.services = services
         gc.collect()
-        gc.freeze()  # what was built at start lives as long as the process; a full collection would look at all of it again and again
-        yield
-    finally:
-        gc.unfreeze()
-        await opened.aclose()
-        await http.aclose()
-        await engine.dispose()
+        # Everything built at start lives as long as the process; every full collection would
+        # otherwise examine all of it again.
+        gc.freeze()
+        try:
+            yield
+        finally:
+            gc.unfreeze()

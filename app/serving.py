@@ -59,5 +59,5 @@ def _drain_on_sigterm(app: FastAPI, delay: float) -> None:
 
 async def _keep_gauges_fresh(app: FastAPI) -> None:
     while True:
-        update_pool_gauges(app.state.parts.engine)
+        update_pool_gauges(app.state.services.engine)
         await asyncio.sleep(GAUGES_EVERY)

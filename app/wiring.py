@@ -1,19 +1,239 @@
-"""Parts made out of settings alone, for the service and for workers."""
+"""The one composition root: the service, the worker and the commands open the same services here."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from datetime import timedelta
+from enum import Enum
+from typing import assert_never
 
 import httpx
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.classification.cascade import Cascade
 from app.classification.model.budget import Budget
 from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge
 from app.domain.policy import Policy
-from app.services.classify import StoreSettings
+from app.domain.strength import HalfLives
+from app.embedding import Embedder
+from app.embedding.choice import open_embedder
+from app.embedding.deferred import DeferredEmbedder
+from app.services.agent_write import WriteSetup
+from app.services.classify import Classifier, StoreSettings
+from app.services.context import ContextComposer
+from app.services.doctor import Doctor
+from app.services.erasures import Eraser
+from app.services.explicit import ExplicitChanger
+from app.services.idempotency import KeyLocks
+from app.services.import_agent import AgentImporter
+from app.services.import_history import HistoryImporter
+from app.services.lifespans import LifespanEnder
+from app.services.reembed import Reembedder
+from app.services.relationships import RelationshipWriter
+from app.services.remember import Remember
 from app.services.retention import Retention, RetentionSettings
-from app.settings import Settings
-from app.store.engine import Patience
+from app.services.reverts import Reverter
+from app.services.reviews import ReviewDecider
+from app.services.search import Searcher
+from app.services.sweep_requests import SweepRequests
+from app.services.sweeps import Sweeper
+from app.services.usage import UsageCounter
+from app.settings import InvalidSettings, Settings
+from app.store import schema
+from app.store.engine import Patience, create_engine, lower_backend_priority
 from app.store.log.archive_files import Archives
+from app.store.sweeps.queue import Queue
+from app.store.transfer.exports import Exports
+
+NICENESS = 10  # of a worker and of its database processes: whoever waits for an answer goes first
+WORKER_CONNECTIONS = 4
+MAINTENANCE_CONNECTIONS = 3
+# A person watches a maintenance command and can stop it, so nothing else does.
+MAINTENANCE_PATIENCE = Patience(pool=30, statement=0, lock=0, idle_transaction=0)
+
+
+class Process(Enum):
+    """The kinds of processes that open the services."""
+
+    SERVICE = "service"
+    WORKER = "worker"
+    MAINTENANCE = "maintenance"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """The services over one database, and the few values that entry points need with them."""
+
+    settings: Settings
+    engine: AsyncEngine
+    queue: Queue
+    encoder: str
+    half_lives: HalfLives
+    key_locks: KeyLocks
+    remember: Remember
+    search: Searcher
+    context: ContextComposer
+    explicit: ExplicitChanger
+    lifespans: LifespanEnder
+    relationships: RelationshipWriter
+    reviews: ReviewDecider
+    reverts: Reverter
+    erasures: Eraser
+    sweeps: Sweeper
+    sweep_requests: SweepRequests
+    import_agent: AgentImporter
+    import_history: HistoryImporter
+    exports: Exports
+    usage: UsageCounter
+    retention: Retention
+    doctor: Doctor
+    reembed: Reembedder
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings, process: Process, *, embedder: Embedder | None = None
+) -> AsyncIterator[Services]:
+    """Open the services over the database of the settings, and close them at the end.
+
+    The database must be migrated. The caller closes an embedder of its own; without one, the
+    embedder that the settings name is opened. Raises InvalidSettings and UnfitDatabase.
+    """
+    database_url = _get_database_url(settings, process)
+    async with AsyncExitStack() as opened:
+        engine = _create_engine(settings, database_url, process)
+        opened.push_async_callback(engine.dispose)
+        http = await opened.enter_async_context(httpx.AsyncClient())
+        if embedder is None:
+            embedder = await _open_embedder(settings, process, opened)
+        if process is Process.SERVICE:
+            await asyncio.to_thread(
+                schema.claim_encoder, database_url, embedder.name, embedder.dimensions
+            )
+        language_oid = await asyncio.to_thread(
+            schema.get_language_oid, database_url, settings.text_language
+        )
+        queue = Queue(database_url)
+        await opened.enter_async_context(queue.app.open_async())
+        services = _build_services(
+            settings,
+            engine=engine,
+            queue=queue,
+            embedder=embedder,
+            model_judge=build_model_judge(settings, http),
+            language_oid=language_oid,
+        )
+        opened.push_async_callback(services.sweep_requests.wait_until_idle)
+        await opened.enter_async_context(services.usage.flush_in_background())
+        yield services
+
+
+def _get_database_url(settings: Settings, process: Process) -> str:
+    """Return the address of the database. Raises InvalidSettings if the settings name none."""
+    if settings.database_url is not None:
+        return settings.database_url
+    match process:
+        case Process.SERVICE:
+            advice = "`palimpsest serve` starts an embedded Postgres by itself."
+        case Process.WORKER:
+            advice = "With the embedded Postgres, `palimpsest serve` runs a worker by itself."
+        case Process.MAINTENANCE:
+            advice = "The commands of `palimpsest` start an embedded Postgres by themselves."
+        case _:
+            assert_never(process)
+    raise InvalidSettings(f"PALIMPSEST_DATABASE_URL: not set. {advice}")
+
+
+def _create_engine(settings: Settings, database_url: str, process: Process) -> AsyncEngine:
+    match process:
+        case Process.SERVICE:
+            return create_engine(
+                database_url, pool_size=settings.pool_size, patience=build_patience(settings)
+            )
+        case Process.WORKER:
+            engine = create_engine(
+                database_url, pool_size=WORKER_CONNECTIONS, patience=build_patience(settings)
+            )
+            lower_backend_priority(engine, NICENESS)
+            return engine
+        case Process.MAINTENANCE:
+            return create_engine(
+                database_url, pool_size=MAINTENANCE_CONNECTIONS, patience=MAINTENANCE_PATIENCE
+            )
+        case _:
+            assert_never(process)
+
+
+async def _open_embedder(settings: Settings, process: Process, opened: AsyncExitStack) -> Embedder:
+    """Return the encoder of the settings, closed with `opened`.
+
+    The service loads the encoder at its start, so that no caller waits for it. Most of what
+    the other processes do needs no encoder, so there it is loaded with the first text.
+    """
+    if process is Process.SERVICE:
+        return await opened.enter_async_context(open_embedder(settings))
+    return DeferredEmbedder(settings, opened)
+
+
+def _build_services(
+    settings: Settings,
+    *,
+    engine: AsyncEngine,
+    queue: Queue,
+    embedder: Embedder,
+    model_judge: ModelJudge | None,
+    language_oid: int,
+) -> Services:
+    """Compose the services. `language_oid` names the text search configuration in the database."""
+    policy = build_policy(settings)
+    store_settings = build_store_settings(settings, policy)
+    sweep_requests = SweepRequests(engine, queue, looks_again=settings.supersession_enabled)
+    setup = WriteSetup(policy, language_oid, sweep_requests.wake_for_marks)
+    # A sweep leaves marks for a later one and wakes no worker, which could take them up at once.
+    sweep_setup = WriteSetup(policy, language_oid)
+    classifier = Classifier(engine, embedder, Cascade(policy, model_judge), store_settings)
+    remember = Remember(engine, embedder, classifier, store_settings, setup)
+    usage = UsageCounter(engine, every=settings.use_flush_seconds)
+    search = Searcher(engine, embedder, usage, language=settings.text_language)
+    half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
+    archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
+    return Services(
+        settings=settings,
+        engine=engine,
+        queue=queue,
+        encoder=embedder.name,
+        half_lives=half_lives,
+        key_locks=KeyLocks(),
+        remember=remember,
+        search=search,
+        context=ContextComposer(engine, search, usage, half_lives),
+        explicit=ExplicitChanger(engine, embedder, setup),
+        lifespans=LifespanEnder(engine, setup),
+        relationships=RelationshipWriter(engine, setup),
+        reviews=ReviewDecider(
+            engine, embedder, remember, setup, expires_after=timedelta(days=settings.review_days)
+        ),
+        reverts=Reverter(engine, embedder, setup),
+        erasures=Eraser(engine, archives),
+        sweeps=Sweeper(
+            engine,
+            classifier,
+            store_settings,
+            sweep_setup,
+            encoder=embedder.name,
+            batch=settings.supersession_batch,
+        ),
+        sweep_requests=sweep_requests,
+        import_agent=AgentImporter(engine, embedder, setup),
+        import_history=HistoryImporter(engine, embedder, setup),
+        exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
+        usage=usage,
+        retention=Retention(engine, archives, build_retention_settings(settings)),
+        doctor=Doctor(engine, archives),
+        reembed=Reembedder(engine, embedder),
+    )
 
 
 def build_patience(settings: Settings) -> Patience:
@@ -54,18 +274,16 @@ def build_store_settings(settings: Settings, policy: Policy) -> StoreSettings:
     )
 
 
-def build_retention(engine: AsyncEngine, settings: Settings) -> Retention:
-    cold, archive = settings.cold_after_days, settings.audit_retention_days
-    retention = RetentionSettings(
-        cold_after=timedelta(days=cold) if cold else None,
-        archive_after=timedelta(days=archive) if archive else None,
+def build_retention_settings(settings: Settings) -> RetentionSettings:
+    cold_days, archive_days = settings.cold_after_days, settings.audit_retention_days
+    return RetentionSettings(
+        cold_after=timedelta(days=cold_days) if cold_days else None,
+        archive_after=timedelta(days=archive_days) if archive_days else None,
     )
-    archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
-    return Retention(engine, archives, retention)
 
 
 def build_model_judge(settings: Settings, http: httpx.AsyncClient) -> ModelJudge | None:
-    """The model judge, where an endpoint is set and both switches of reference 001 are on."""
+    """Return the model judge if an endpoint is set and both switches of reference 001 are on."""
     if settings.llm_base_url is None or not (
         settings.semantic_contradiction_enabled and settings.supersession_semantic_fallback
     ):

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 from app.domain.agent import AgentId
 from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
-from app.store.engine import Patience, create_engine
-from app.wiring import build_retention
+from app.wiring import Process, open_services
 
 T = TypeVar("T")
 
@@ -20,14 +19,11 @@ AT_ONCE = 1e-9
 def with_retention(
     url: str, folder: Path, call: Callable[[Retention], Awaitable[T]], **said: Any
 ) -> T:
+    settings = load_settings(database_url=url, archive_dir=folder, **said)
+
     async def run() -> T:
-        engine = create_engine(url, pool_size=2, patience=Patience())
-        try:
-            return await call(
-                build_retention(engine, load_settings(database_url=url, archive_dir=folder, **said))
-            )
-        finally:
-            await engine.dispose()
+        async with open_services(settings, Process.MAINTENANCE) as services:
+            return await call(services.retention)
 
     return asyncio.run(run())
 

@@ -1,68 +1,26 @@
 """Dependencies of routes: the services built at start, the agent, the key check, the memory."""
 
 import secrets
-from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Header, HTTPException, Path
 from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.api.schemas.agents import AGENT_ID_PATTERN
 from app.domain.agent import AgentId
-from app.domain.strength import HalfLives
-from app.services.context import ContextComposer
-from app.services.doctor import Doctor
-from app.services.erasures import Eraser
-from app.services.explicit import ExplicitChanger, Target
-from app.services.idempotency import KeyLocks
-from app.services.import_agent import AgentImporter
-from app.services.import_history import HistoryImporter
-from app.services.lifespans import LifespanEnder
-from app.services.relationships import RelationshipWriter
-from app.services.remember import Remember
-from app.services.reverts import Reverter
-from app.services.reviews import ReviewDecider
-from app.services.search import Searcher
-from app.services.sweep_requests import SweepRequests
-from app.settings import Settings
+from app.services.explicit import Target
 from app.store.rows import CallInfo
-from app.store.transfer.exports import Exports
+from app.wiring import Services
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Everything a request may need, built once in `main.py`."""
-
-    settings: Settings
-    engine: AsyncEngine
-    encoder: str
-    remember: Remember
-    explicit: ExplicitChanger
-    erase: Eraser
-    reverts: Reverter
-    reviews: ReviewDecider
-    search: Searcher
-    import_history: HistoryImporter
-    turns: KeyLocks
-    context: ContextComposer
-    half_lives: HalfLives
-    import_agent: AgentImporter
-    exports: Exports
-    doctor: Doctor
-    lifespans: LifespanEnder
-    sweeps: SweepRequests
-    relationships: RelationshipWriter
+async def get_services(request: HttpRequest) -> Services:
+    services: Services = request.app.state.services
+    return services
 
 
-async def get_parts(request: HttpRequest) -> Parts:
-    parts: Parts = request.app.state.parts
-    return parts
-
-
-PartsDep = Annotated[Parts, Depends(get_parts)]
+PartsDep = Annotated[Services, Depends(get_services)]
 
 _bearer = HTTPBearer(
     auto_error=False, description="The value of PALIMPSEST_API_KEY, where one is set."

@@ -40,7 +40,7 @@ async def erase(
             "repeat it to confirm."
         )
     call = caller.build_call(render_erasure_retry)
-    receipt = await parts.erase.erase_scope(call, body.to_scope(), cascade=body.cascade)
+    receipt = await parts.erasures.erase_scope(call, body.to_scope(), cascade=body.cascade)
     return render_erasure(receipt)
 
 

@@ -89,7 +89,7 @@ async def get_keyed_stream(
     if key is None:
         yield KeyedRequest(None)
         return
-    async with parts.turns.lock_key(agent, key):
+    async with parts.key_locks.lock_key(agent, key):
         call = KeyedCall(agent, key, _build_fingerprint_head(request))
         async with memories.open_read_connection(parts.engine) as connection:
             record = await call.find_record(connection)

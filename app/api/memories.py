@@ -15,7 +15,7 @@ from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut, forma
 from app.api.answers.problem import Problem
 from app.api.answers.writes import BatchAnswer, WriteAnswer
 from app.api.cursors import Cursor
-from app.api.deps import AgentDep, MemoryPath, Parts, PartsDep, TargetDep
+from app.api.deps import AgentDep, MemoryPath, PartsDep, TargetDep
 from app.api.erasures import render_erasure, render_erasure_retry
 from app.api.idempotency import Caller, CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
@@ -42,6 +42,7 @@ from app.store import memories
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
 from app.store.memories import After, Page, Ranked
+from app.wiring import Services
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
@@ -343,7 +344,7 @@ async def retract(
 
 
 async def _retract_memory(
-    parts: Parts, caller: Caller, target: Target, body: RetractRequest
+    parts: Services, caller: Caller, target: Target, body: RetractRequest
 ) -> Response:
     render = partial(render_outcome, half_lives=parts.half_lives)
     outcome = await parts.explicit.retract(
@@ -373,7 +374,7 @@ async def delete(
 ) -> Response:
     if not query.erase:
         return await _retract_memory(parts, caller, target, RetractRequest())
-    receipt = await parts.erase.erase_scope(
+    receipt = await parts.erasures.erase_scope(
         caller.build_call(render_erasure_retry),
         ErasureScope(memory_id=target.memory_id),
         cascade=query.cascade,

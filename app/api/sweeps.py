@@ -58,7 +58,7 @@ async def start_sweep(
             f"agent_id ({body.agent_id}) is not the agent of this call ({caller.agent}); "
             "name it in X-Agent-Id."
         )
-    row = await parts.sweeps.start(caller.build_call(_render_start), body.to_scope())
+    row = await parts.sweep_requests.start(caller.build_call(_render_start), body.to_scope())
     return _render_start(row)
 
 
@@ -104,7 +104,7 @@ async def get_sweep(parts: PartsDep, agent: AgentDep, sweep_id: SweepPath) -> Re
     ),
 )
 async def cancel_sweep(parts: PartsDep, caller: CallerDep, sweep_id: SweepPath) -> Response:
-    row = await parts.sweeps.cancel(caller.build_call(_render_sweep), sweep_id)
+    row = await parts.sweep_requests.cancel(caller.build_call(_render_sweep), sweep_id)
     return _render_sweep(row)
 
 

@@ -1,8 +1,9 @@
 """The connection pool, and how a connection is set up."""
 
+import os
 import select
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -93,6 +94,22 @@ def create_engine(url: str, *, pool_size: int, patience: Patience) -> AsyncEngin
     sa.event.listen(engine.sync_engine, "connect", _register_vector)
     sa.event.listen(engine.sync_engine, "checkout", _refuse_stale)
     return engine
+
+
+def lower_backend_priority(engine: AsyncEngine, niceness: int) -> None:
+    """Give way to other work in Postgres, too, if it runs on this machine and lets us.
+
+    Every connection of the pool has a process of its own there, which gets this niceness.
+    """
+
+    def lower_priority(dbapi_connection: DBAPIConnection, _record: object) -> None:
+        server = dbapi_connection.driver_connection.info
+        is_local_socket = server.host.startswith("/")
+        if is_local_socket:
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, server.backend_pid, niceness)
+
+    sa.event.listen(engine.sync_engine, "connect", lower_priority)
 
 
 class Pool(sa.AsyncAdaptedQueuePool):

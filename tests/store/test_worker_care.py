@@ -110,7 +110,7 @@ def test_a_sweep_that_waits_for_another_does_not_spin(
         runs += 1
         await real(self, agent, sweep_id)
 
-    monkeypatch.setattr(Jobs, "sweep", counted)
+    monkeypatch.setattr(Jobs, "carry_out_sweep", counted)
 
     async def two_seconds() -> None:
         with contextlib.suppress(TimeoutError):
@@ -133,7 +133,7 @@ def test_resume_after_a_batch_whose_last_memory_was_withdrawn(place: Place) -> N
 
     async def one() -> None:
         async with open_jobs(load_settings(database_url=place.url, supersession_batch=8)) as jobs:
-            real = jobs.sweeping._classify_memories
+            real = jobs.services.sweeps._classify_memories
             calls = 0
 
             async def dies(agent, ids, **how):
@@ -144,9 +144,9 @@ def test_resume_after_a_batch_whose_last_memory_was_withdrawn(place: Place) -> N
                 examined.extend(ids)
                 return await real(agent, ids, **how)
 
-            jobs.sweeping._classify_memories = dies
+            jobs.services.sweeps._classify_memories = dies
             with contextlib.suppress(asyncio.CancelledError):
-                await jobs.sweeping.run("default", __import__("uuid").UUID(started))
+                await jobs.services.sweeps.run("default", __import__("uuid").UUID(started))
 
     asyncio.run(one())
     with psycopg.connect(place.url, autocommit=True) as c:
@@ -167,9 +167,9 @@ def test_what_is_over_tells_no_error_and_passing_trouble_does_not_add_up(place: 
                 async def broken(*a, **k):
                     raise RuntimeError("x")
 
-                jobs.sweeping._classify_memories = broken
+                jobs.services.sweeps._classify_memories = broken
             with contextlib.suppress(RuntimeError):
-                await jobs.sweeping.run("default", __import__("uuid").UUID(started))
+                await jobs.services.sweeps.run("default", __import__("uuid").UUID(started))
 
     asyncio.run(one(True))
     asyncio.run(one(False))
@@ -185,15 +185,15 @@ def test_a_runner_that_was_taken_over_does_not_fail_the_other(place: Place) -> N
         async with open_jobs(load_settings(database_url=place.url)) as jobs:
 
             async def broken(*a, **k):
-                async with jobs.engine.begin() as c:  # another took over meanwhile
+                async with jobs.services.engine.begin() as c:  # another took over meanwhile
                     await c.exec_driver_sql(
                         "UPDATE sweeps SET runner = gen_random_uuid(), alive_at = clock_timestamp()"
                     )
                 raise RuntimeError("x")
 
-            jobs.sweeping._classify_memories = broken
+            jobs.services.sweeps._classify_memories = broken
             with contextlib.suppress(RuntimeError):
-                await jobs.sweeping.run("default", uuid.UUID(started))
+                await jobs.services.sweeps.run("default", uuid.UUID(started))
 
     asyncio.run(go())
     with psycopg.connect(place.url) as c:
@@ -202,13 +202,13 @@ def test_a_runner_that_was_taken_over_does_not_fail_the_other(place: Place) -> N
 
 def slow_down(jobs: Jobs, seconds: float) -> None:
     """Every batch of a sweep takes that much longer."""
-    real = jobs.sweeping._classify_memories
+    real = jobs.services.sweeps._classify_memories
 
     async def slow(*a, **k):
         await asyncio.sleep(seconds)
         return await real(*a, **k)
 
-    jobs.sweeping._classify_memories = slow
+    jobs.services.sweeps._classify_memories = slow
 
 
 def test_one_failed_heartbeat_is_not_the_end_of_the_heart(
@@ -232,7 +232,7 @@ def test_one_failed_heartbeat_is_not_the_end_of_the_heart(
     async def go() -> None:
         async with open_jobs(load_settings(database_url=place.url)) as jobs:
             slow_down(jobs, 1.5)
-            await jobs.sweeping.run("default", uuid.UUID(started))
+            await jobs.services.sweeps.run("default", uuid.UUID(started))
 
     asyncio.run(go())
     assert beats > 3, beats
@@ -259,7 +259,7 @@ def test_the_heart_stops_with_its_work_whatever_becomes_of_its_last_statement(
     async def go() -> int:
         async with open_jobs(load_settings(database_url=place.url)) as jobs:
             slow_down(jobs, 0.3)
-            await jobs.sweeping.run("default", uuid.UUID(started))
+            await jobs.services.sweeps.run("default", uuid.UUID(started))
             before = beats
             await asyncio.sleep(0.5)
             return before
@@ -290,11 +290,11 @@ def test_starting_sweeps_for_all_holds_up_nobody(place: Place) -> None:
     async def go() -> None:
         async with open_jobs(load_settings(database_url=place.url)) as jobs:
             jobs.register_jobs(sweeps_at=None)
-            async with jobs.engine.begin() as busy:
+            async with jobs.services.engine.begin() as busy:
                 await chains.lock_agent(busy, "later", encoder=None)
                 starting = asyncio.create_task(jobs.start_sweeps(0))
                 await asyncio.sleep(0.5)
-                async with jobs.engine.begin() as c:
+                async with jobs.services.engine.begin() as c:
                     await c.exec_driver_sql("SET LOCAL lock_timeout = '500ms'")
                     await chains.lock_agent(c, "default", encoder=None)
             await starting
@@ -311,7 +311,7 @@ def test_one_busy_agent_does_not_keep_the_clock_from_the_others(place: Place) ->
     async def go() -> None:
         async with open_jobs(load_settings(database_url=place.url, lock_timeout=0.5)) as jobs:
             jobs.register_jobs(sweeps_at=None)
-            async with jobs.engine.begin() as c:  # a long batch of one agent
+            async with jobs.services.engine.begin() as c:  # a long batch of one agent
                 await chains.lock_agent(c, "default", encoder=None)
                 try:
                     await jobs.start_sweeps(0)
@@ -341,10 +341,10 @@ def test_what_fails_each_time_leaves_one_row_not_one_each_ten_minutes(database_u
                 async def broken(*a, **k):
                     raise RuntimeError("x")
 
-                jobs.sweeping._classify_memories = broken
+                jobs.services.sweeps._classify_memories = broken
                 for _ in range(15):
                     with contextlib.suppress(RuntimeError):
-                        await jobs.sweeping.sweep_marked("default")
+                        await jobs.services.sweeps.sweep_marked("default")
 
         asyncio.run(go())
         with psycopg.connect(database_url) as c:
@@ -366,9 +366,9 @@ def test_the_error_of_a_sweep_quotes_no_embedding_server(place: Place) -> None:
                     "The embedding server answered 400: too long: 'The Falcon app was written by Anna'."
                 )
 
-            jobs.sweeping._classify_memories = broken
+            jobs.services.sweeps._classify_memories = broken
             with contextlib.suppress(EmbedderUnavailable):
-                await jobs.sweeping.run("default", uuid.UUID(started))
+                await jobs.services.sweeps.run("default", uuid.UUID(started))
 
     asyncio.run(go())
     assert "Anna" not in place.client.get(f"/v1/sweeps/{started}").text

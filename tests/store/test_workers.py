@@ -213,7 +213,7 @@ def by_the_clock(settings: Settings) -> set[str]:
     """The agents for which the clock starts a sweep now."""
 
     async def started() -> set[str]:
-        async with open_jobs(settings) as jobs, jobs.engine.connect() as connection:
+        async with open_jobs(settings) as jobs, jobs.services.engine.connect() as connection:
             await jobs.start_sweeps(0)
             return {str(agent) for agent, _ in await sweep_runs.list_waiting_sweeps(connection)}
 

@@ -1,103 +1,84 @@
-"""`palimpsest retain`: retention for the agents of a database, with a progress bar."""
+"""`palimpsest retain`: apply retention to the agents of a database, with a progress bar."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
+from app.commands.maintenance.choice import get_existing_agent
+from app.commands.maintenance.progress import make_progress_bar
 from app.domain.agent import AgentId
-from app.domain.errors import LogDamaged, UnknownAgent
-from app.services.doctor import Doctor
+from app.domain.errors import LogDamaged
 from app.services.retention import Retention, RetentionReport
 from app.settings import Settings
-from app.store import agents, memories
-from app.store.engine import Patience, create_engine
-from app.wiring import build_retention
+from app.wiring import Process, Services, open_services
 
 
 def retain_database(
-    settings: Settings, url: str, *, agent: str | None, dry_run: bool, forget: str | None
+    settings: Settings, *, agent: str | None, dry_run: bool, forget: str | None
 ) -> bool:
-    """Retention for every agent of the database, or one, and what it did, printed. Whether every log could be read; those that cannot
-    are told and left as they are. Raises UnknownAgent, ArchivesUnavailable, InvalidFact."""
-    return asyncio.run(
-        _run_retention(
-            settings,
-            url,
-            AgentId(agent) if agent is not None else None,
-            dry_run=dry_run,
-            forget=forget,
-        )
-    )
+    """Apply retention to every agent of the database, or to one, and print the results.
+
+    With `forget`, the name of an archive of the agent, give up that archive instead. Return
+    whether every log could be read; a log that cannot be read is printed and stays as it is.
+    Raises UnknownAgent, ArchivesUnavailable and InvalidFact.
+    """
+    return asyncio.run(_retain_database(settings, agent, dry_run=dry_run, forget=forget))
 
 
-async def _run_retention(
-    settings: Settings, url: str, agent: AgentId | None, *, dry_run: bool, forget: str | None
+async def _retain_database(
+    settings: Settings, agent: str | None, *, dry_run: bool, forget: str | None
 ) -> bool:
-    engine = create_engine(
-        url, pool_size=2, patience=Patience(statement=0, lock=0, idle_transaction=0)
-    )
-    retention, sound = build_retention(engine, settings), True
-    try:
-        if agent is not None:
-            async with memories.open_read_connection(engine) as connection:
-                if await agents.find_agent(connection, agent) is None:
-                    raise UnknownAgent(agent)
-        if agent is not None and forget:
-            await retention.give_up_archive(agent, forget)
-            print(f"{agent}: the archive {forget} is given up.")
+    async with open_services(settings, Process.MAINTENANCE) as services:
+        if agent is None:
+            return await _retain_every_agent(services, dry_run=dry_run)
+        agent_id = await get_existing_agent(services, agent)
+        if forget is not None:
+            await services.retention.give_up_archive(agent_id, forget)
+            print(f"{agent_id}: the archive {forget} is given up.")
             return True
-        doctor = Doctor(engine)
-        with _make_progress_bar() as bar:
-            task = bar.add_task("", total=1 if agent is not None else await doctor.count_agents())
-            async with aclosing(
-                _yield_agent(agent) if agent is not None else doctor.iterate_agents()
-            ) as chosen:
-                async for one in chosen:
-                    bar.update(task, description=one[:40])
-                    sound &= await _retain_agent(retention, one, dry_run=dry_run)
-                    bar.advance(task)
-    finally:
-        await engine.dispose()
-    return sound
+        return await _retain_agent(services.retention, agent_id, dry_run=dry_run)
 
 
-async def _yield_agent(agent: AgentId) -> AsyncGenerator[AgentId]:
-    yield agent
+async def _retain_every_agent(services: Services, *, dry_run: bool) -> bool:
+    """Return whether every log could be read."""
+    every_log_is_sound = True
+    progress_bar = make_progress_bar(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    )
+    with progress_bar:
+        task = progress_bar.add_task("", total=await services.doctor.count_agents())
+        async with aclosing(services.doctor.iterate_agents()) as agents:
+            async for agent in agents:
+                progress_bar.update(task, description=agent[:40])
+                is_sound = await _retain_agent(services.retention, agent, dry_run=dry_run)
+                every_log_is_sound = every_log_is_sound and is_sound
+                progress_bar.advance(task)
+    return every_log_is_sound
 
 
 async def _retain_agent(retention: Retention, agent: AgentId, *, dry_run: bool) -> bool:
+    """Return whether the agent's log could be read."""
     try:
-        done = await (
-            retention.preview_retention(agent) if dry_run else retention.retain_agent(agent)
-        )
+        if dry_run:
+            report = await retention.preview_retention(agent)
+        else:
+            report = await retention.retain_agent(agent)
     except LogDamaged as problem:
         print(f"{agent}: {problem}")
         return False
-    print(f"{agent}: {'would be done: ' if dry_run else ''}{_describe_result(done)}")
+    introduction = "would be done: " if dry_run else ""
+    print(f"{agent}: {introduction}{_describe_report(report)}")
     return True
 
 
-def _describe_result(done: RetentionReport) -> str:
-    counts = [
-        (done.cooled, "memories cooled"),
-        (done.archived, "operations archived"),
-        (done.kept_back, "older ones kept back"),
-        (done.removed_files, "left-over files removed"),
-        (done.forgotten_answers, "expired answers forgotten"),
-    ]
-    return ", ".join(f"{number} {what}" for number, what in counts if number) or "nothing to do"
-
-
-def _make_progress_bar() -> Progress:
-    """Only on a terminal, and apart from the output."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    return Progress(*columns, console=console, disable=not console.is_terminal)
+def _describe_report(report: RetentionReport) -> str:
+    counts = {
+        "memories cooled": report.cooled,
+        "operations archived": report.archived,
+        "older ones kept back": report.kept_back,
+        "left-over files removed": report.removed_files,
+        "expired answers forgotten": report.forgotten_answers,
+    }
+    parts = [f"{count} {what}" for what, count in counts.items() if count]
+    return ", ".join(parts) or "nothing to do"
