@@ -288,13 +288,14 @@ def _with_database(settings: Settings, url: str) -> Settings:
 
 @contextmanager
 def _explain_errors() -> Iterator[None]:
+    from app.advice import advise_operator
     from app.domain.errors import PalimpsestError
-    from app.store.schema import UnfitDatabase
+    from app.store.unfit import UnfitDatabase
 
     try:
         yield
     except (UnfitDatabase, PalimpsestError) as problem:
-        raise Failure(str(problem)) from None
+        raise Failure(advise_operator(problem)) from None
 
 
 @cli.command()

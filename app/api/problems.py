@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from app.advice import fill_template
 from app.api.answers.problem import Problem
 from app.api.times import format_time
 from app.domain import errors
@@ -21,50 +23,281 @@ logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
-_STATUS: list[tuple[type[errors.PalimpsestError], int, str, str]] = [
-    (errors.UnknownMemory, 404, "unknown-memory", "No such memory"),
-    (errors.UnknownLogEntry, 404, "unknown-operation", "No such operation"),
-    (errors.OperationArchived, 410, "archived", "The operation is archived"),
-    (errors.SelectionArchived, 410, "archived", "Operations are archived"),
-    (errors.ArchivesUnavailable, 503, "archives-unavailable", "The archives cannot be reached"),
-    (errors.UnknownSweep, 404, "unknown-sweep", "No such sweep"),
-    (errors.SweepsOff, 409, "sweeps-off", "Sweeps are switched off"),
-    (errors.UnknownAgent, 404, "unknown-agent", "No such agent"),
-    (errors.NoPreference, 404, "no-preference", "Nothing holds there"),
-    (errors.NothingToErase, 404, "nothing-to-erase", "Nothing to erase"),
-    (errors.Erased, 410, "erased", "The memory was erased"),
-    (errors.UnknownReview, 404, "unknown-review", "No such review"),
-    (errors.AgentFrozen, 503, "frozen", "The agent is frozen"),
-    (errors.AlreadyDecided, 409, "already-decided", "The review was decided before"),
-    (errors.CannotAccept, 409, "cannot-accept", "The proposal makes no sense any more"),
-    (errors.CannotRevert, 410, "erased", "What was erased is gone"),
-    (errors.BuiltOn, 409, "built-on", "Later operations built on it"),
-    (errors.GroundMoved, 409, "ground-moved", "What it was done on was undone"),
-    (errors.AlreadyReverted, 409, "already-reverted", "It was undone before"),
-    (errors.MergedElsewhere, 409, "merged-elsewhere", "Its text lives on in merged memories"),
-    (errors.Withdrawn, 409, "withdrawn", "The memory was withdrawn"),
-    (errors.DoesNotHold, 409, "does-not-hold", "The memory does not hold then"),
-    (errors.OthersInBetween, 409, "others-in-between", "Other versions start in between"),
-    (errors.Conflict, 409, "conflict", "The call contradicts what is stored"),
-    (errors.StaleVersion, 412, "stale-version", "The memory has changed"),
-    (errors.KeyReused, 422, "key-reused", "The Idempotency-Key is already used"),
-    (errors.AnswerErased, 410, "erased", "The answer was erased"),
-    (errors.AnswerNotKept, 410, "answer-not-kept", "The answer was not kept"),
-    (errors.DamagedImport, 422, "damaged-import", "The export is damaged"),
-    (errors.TooManyExports, 503, "busy", "Too busy"),
-    (errors.BadImportLine, 422, "bad-line", "A line cannot be imported"),
-    (errors.InvalidFact, 422, "invalid", "The request contradicts itself"),
-    (errors.EmbedderUnavailable, 503, "embedder-unavailable", "The embeddings cannot be made"),
-    (errors.EmbeddingsChanged, 503, "embeddings-changed", "The embeddings are another model's"),
-    (BatchRefused, 422, "batch-refused", "The batch was refused"),
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The problem that a kind of error is.
+
+    `detail` is a template over the error's message (`fact`) and its attributes. It says what is
+    the case and what the caller can do about it, in the words of HTTP and of the settings.
+    """
+
+    kind: type[errors.PalimpsestError]
+    status: int
+    slug: str
+    title: str
+    detail: str = "{fact}"
+
+
+# The first row whose kind fits counts, so a kind stands before its base.
+_PROBLEMS = [
+    _Row(
+        errors.UnknownMemory,
+        404,
+        "unknown-memory",
+        "No such memory",
+        "{fact} Look its id up with GET /v1/memories or POST /v1/search.",
+    ),
+    _Row(
+        errors.UnknownLogEntry,
+        404,
+        "unknown-operation",
+        "No such operation",
+        "{fact} GET /v1/log lists them.",
+    ),
+    _Row(errors.OperationArchived, 410, "archived", "The operation is archived"),
+    _Row(
+        errors.SelectionArchived,
+        410,
+        "archived",
+        "Operations are archived",
+        "{fact} To undo what came later, send `since` after that time.",
+    ),
+    _Row(
+        errors.ArchiveFolderMissing,
+        503,
+        "archives-unavailable",
+        "The archives cannot be reached",
+        "The archive folder is not there: make it or mount it, or set "
+        "PALIMPSEST_ARCHIVE_DIR. Nothing was archived or erased.",
+    ),
+    _Row(
+        errors.ArchiveFolderReadOnly,
+        503,
+        "archives-unavailable",
+        "The archives cannot be reached",
+        "The archive folder cannot be written: give the service the right to it. "
+        "Nothing was archived or erased.",
+    ),
+    _Row(
+        errors.ArchiveDamaged,
+        503,
+        "archives-unavailable",
+        "The archives cannot be reached",
+        "{reason} Bring it back from a copy, or give it up with `palimpsest retain "
+        "--forget`. Nothing was archived or erased.",
+    ),
+    _Row(errors.ArchivesUnavailable, 503, "archives-unavailable", "The archives cannot be reached"),
+    _Row(
+        errors.UnknownSweep,
+        404,
+        "unknown-sweep",
+        "No such sweep",
+        "{fact} GET /v1/sweeps lists them.",
+    ),
+    _Row(
+        errors.SweepsOff,
+        409,
+        "sweeps-off",
+        "Sweeps are switched off",
+        "{fact} Set PALIMPSEST_SUPERSESSION_ENABLED=true for the service and its workers.",
+    ),
+    _Row(
+        errors.UnknownAgent,
+        404,
+        "unknown-agent",
+        "No such agent",
+        "{fact} GET /v1/agents lists those that are known.",
+    ),
+    _Row(errors.NoPreference, 404, "no-preference", "Nothing holds there"),
+    _Row(
+        errors.NothingToErase,
+        404,
+        "nothing-to-erase",
+        "Nothing to erase",
+        "{fact} GET /v1/memories?include_superseded=true lists what is stored.",
+    ),
+    _Row(errors.Erased, 410, "erased", "The memory was erased", "{fact} Store a new fact instead."),
+    _Row(
+        errors.UnknownReview,
+        404,
+        "unknown-review",
+        "No such review",
+        "{fact} GET /v1/reviews lists them.",
+    ),
+    _Row(
+        errors.AgentFrozen,
+        503,
+        "frozen",
+        "The agent is frozen",
+        '{fact} PATCH /v1/agents/ID {{"mode": "live"}} ends it.',
+    ),
+    _Row(
+        errors.AlreadyDecided,
+        409,
+        "already-decided",
+        "The review was decided before",
+        "{fact} To change your mind, revert the operation that decided it.",
+    ),
+    _Row(
+        errors.CannotAccept,
+        409,
+        "cannot-accept",
+        "The proposal makes no sense any more",
+        "{fact} Reject it, or act on the memories themselves.",
+    ),
+    _Row(errors.CannotRevert, 410, "erased", "What was erased is gone"),
+    _Row(
+        errors.BuiltOn,
+        409,
+        "built-on",
+        "Later operations built on it",
+        "{fact} Undo those first, or send cascade=true to undo them with it.",
+    ),
+    _Row(
+        errors.GroundMoved,
+        409,
+        "ground-moved",
+        "What it was done on was undone",
+        "{fact} Revert those reverts first.",
+    ),
+    _Row(
+        errors.AlreadyReverted,
+        409,
+        "already-reverted",
+        "It was undone before",
+        "{fact} Revert that one to do it again.",
+    ),
+    _Row(
+        errors.MergedElsewhere,
+        409,
+        "merged-elsewhere",
+        "Its text lives on in merged memories",
+        "{fact} Send cascade=true to erase those too.",
+    ),
+    _Row(
+        errors.Withdrawn,
+        409,
+        "withdrawn",
+        "The memory was withdrawn",
+        "{fact} Act on a version that holds: see its history.",
+    ),
+    _Row(errors.DoesNotHold, 409, "does-not-hold", "The memory does not hold then"),
+    _Row(
+        errors.OthersInBetween,
+        409,
+        "others-in-between",
+        "Other versions start in between",
+        "{fact} Name them in `supersedes` too, or choose a later valid_from.",
+    ),
+    _Row(
+        errors.NotEmpty,
+        409,
+        "conflict",
+        "The call contradicts what is stored",
+        "{fact} Import the export into an agent that does not: name another one.",
+    ),
+    _Row(errors.Conflict, 409, "conflict", "The call contradicts what is stored"),
+    _Row(
+        errors.StaleVersion,
+        412,
+        "stale-version",
+        "The memory has changed",
+        "Memory {memory_id} has changed since that ETag was read. GET it again and decide anew.",
+    ),
+    _Row(
+        errors.KeyReused,
+        422,
+        "key-reused",
+        "The Idempotency-Key is already used",
+        "Idempotency-Key {key!r} was used for another call. Repeat that one exactly, "
+        "or send this one under a key of its own.",
+    ),
+    _Row(
+        errors.AnswerErased,
+        410,
+        "erased",
+        "The answer was erased",
+        "The call under Idempotency-Key {key!r} was executed; its answer told of what"
+        " was erased since, and is gone with it.",
+    ),
+    _Row(
+        errors.AnswerNotKept,
+        410,
+        "answer-not-kept",
+        "The answer was not kept",
+        "The whole import under this Idempotency-Key was executed, and is not "
+        "repeated. Its answer is too large to be kept: GET /v1/log?since={since} "
+        "shows what it stored.",
+    ),
+    _Row(
+        errors.DamagedImport,
+        422,
+        "damaged-import",
+        "The export is damaged",
+        "{reason} Nothing of this import was kept; export the agent again and import "
+        "that file unchanged.",
+    ),
+    _Row(errors.TooManyExports, 503, "busy", "Too busy", "{fact} Try again when one has ended."),
+    _Row(
+        errors.BadImportLine,
+        422,
+        "bad-line",
+        "A line cannot be imported",
+        "Line {line}: {reason} Nothing of this import was kept; correct the line and "
+        "send it again.",
+    ),
+    _Row(errors.InvalidFact, 422, "invalid", "The request contradicts itself"),
+    _Row(
+        errors.EmbedderKeyRefused,
+        503,
+        "embedder-unavailable",
+        "The embeddings cannot be made",
+        "{reason} Check PALIMPSEST_EMBEDDING_API_KEY. Nothing was written. Try again "
+        "later; searches in mode `text` need no embeddings.",
+    ),
+    _Row(
+        errors.WrongVectorSize,
+        503,
+        "embedder-unavailable",
+        "The embeddings cannot be made",
+        "The embedding server answered with {received} dimensions where "
+        "PALIMPSEST_EMBEDDING_DIMENSIONS says {expected}; set it to what the model "
+        "gives. Nothing was written. Try again later; searches in mode `text` need no"
+        " embeddings.",
+    ),
+    _Row(
+        errors.EmbedderUnavailable,
+        503,
+        "embedder-unavailable",
+        "The embeddings cannot be made",
+        "{fact} Try again later; searches in mode `text` need no embeddings.",
+    ),
+    _Row(errors.EmbeddingsChanged, 503, "embeddings-changed", "The embeddings are another model's"),
+    _Row(BatchRefused, 422, "batch-refused", "The batch was refused"),
 ]
 
 
 def problem_of(error: errors.PalimpsestError) -> Problem:
-    """The problem that a domain error is told as, with the ids it carries."""
-    for kind, status, slug, title in _STATUS:
-        if isinstance(error, kind):
-            return build_problem(status, slug, title, str(error), **_collect_members(error))
+    """Return the problem for a domain error, with the ids it carries."""
+    row = _find_row(error)
+    return build_problem(
+        row.status, row.slug, row.title, describe_error(error), **_collect_members(error)
+    )
+
+
+def describe_error(error: errors.PalimpsestError) -> str:
+    """Return what is the case and what the caller can do about it."""
+    if isinstance(error, BatchRefused):
+        place, first = next(iter(error.problems.items()))
+        return f"Item {place}: {describe_error(first)} The batch is atomic, so nothing was stored."
+    return fill_template(_find_row(error).detail, error)
+
+
+def _find_row(error: errors.PalimpsestError) -> _Row:
+    for row in _PROBLEMS:
+        if isinstance(error, row.kind):
+            return row
     raise error
 
 

@@ -125,7 +125,7 @@ def _build_outdated_problem(outdated: OutdatedReview, half_lives: HalfLives) -> 
     proposal = {
         "before": _dump_memories(values["before"]),
         "after": _dump_memories(values["after"]),
-        "obstacle": outdated.preview.obstacle,
+        "obstacle": values["obstacle"],
     }
     detail = (
         "What the review is about has changed since it was made. Look at the fresh proposal, and "

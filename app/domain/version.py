@@ -111,7 +111,7 @@ class Usage:
     """Counters of the repetitions and uses of a memory, with the last time of each.
 
     `access_count` counts repetitions; `use_count` counts the minutes in which reads answered the
-    memory. Counters are current-only: they are no part of a belief or an ETag.
+    memory. Counters are current-only: they are no part of a belief or a revision.
     """
 
     access_count: int = 0

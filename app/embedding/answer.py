@@ -1,6 +1,6 @@
 """How the answer of an embeddings endpoint is read: vectors that can be compared, or what is wrong with them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
@@ -25,6 +25,14 @@ class Vectors(CallOutcome):
     rows: NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True)
+class WrongSize(Trouble):
+    """The vectors have another size than the settings say."""
+
+    received: int = field(kw_only=True)
+    expected: int = field(kw_only=True)
+
+
 def read_vectors(body: bytes, *, texts: int, dimensions: int) -> Vectors | Trouble:
     """One vector of so many dimensions for each of so many texts. Whatever the bytes are, the result is a value."""
     entries = field_of(parse_json(body), "data")
@@ -38,8 +46,11 @@ def read_vectors(body: bytes, *, texts: int, dimensions: int) -> Vectors | Troub
     if lists is None:
         return _make_trouble("did not give each text one embedding by `index`")
     if other := next((len(numbers) for numbers in lists if len(numbers) != dimensions), None):
-        return _make_trouble(
-            f"answered with {other} dimensions where PALIMPSEST_EMBEDDING_DIMENSIONS says {dimensions}; set it to what the model gives"
+        return WrongSize(
+            Reason.MALFORMED,
+            f"The embedding server answered with {other} dimensions instead of {dimensions}.",
+            received=other,
+            expected=dimensions,
         )
     return _normalise_rows(lists)
 

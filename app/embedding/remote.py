@@ -9,8 +9,8 @@ import httpx
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.errors import EmbedderUnavailable
-from app.embedding.answer import Vectors, read_vectors
+from app.domain.errors import EmbedderKeyRefused, EmbedderUnavailable, WrongVectorSize
+from app.embedding.answer import Vectors, WrongSize, read_vectors
 from app.remote.endpoint import Endpoint, EndpointOptions, PendingQuestion
 from app.remote.trouble import Reason, Trouble
 
@@ -59,7 +59,7 @@ class RemoteEmbedder:
         rows = [np.empty((0, self.dimensions), np.float32)]
         for outcome in outcomes:
             if isinstance(outcome, Trouble):
-                raise EmbedderUnavailable(_describe_trouble(outcome), wait=outcome.wait)
+                raise _build_error(outcome)
             rows.append(outcome.rows)
         return np.concatenate(rows)
 
@@ -87,7 +87,9 @@ class RemoteEmbedder:
         return read_vectors(answer.body, texts=len(texts), dimensions=self.dimensions)
 
 
-def _describe_trouble(trouble: Trouble) -> str:
-    """What went wrong, and what a person can do where time will not help."""
-    advice = " Check PALIMPSEST_EMBEDDING_API_KEY." if trouble.reason is Reason.UNAUTHORIZED else ""
-    return trouble.detail + advice
+def _build_error(trouble: Trouble) -> EmbedderUnavailable:
+    if isinstance(trouble, WrongSize):
+        return WrongVectorSize(trouble.received, trouble.expected)
+    if trouble.reason is Reason.UNAUTHORIZED:
+        return EmbedderKeyRefused(trouble.detail, wait=trouble.wait)
+    return EmbedderUnavailable(trouble.detail, wait=trouble.wait)

@@ -9,6 +9,7 @@ from uuid import UUID
 from procrastinate.jobs import Status
 from uuid_utils.compat import uuid7
 
+from app.advice import advise_operator
 from app.domain.agent import AgentId
 from app.domain.errors import ArchivesUnavailable, LogDamaged
 from app.store.sweeps import queue as queues
@@ -118,7 +119,7 @@ class Jobs:
                 try:
                     await self.services.retention.retain_agent(agent)
                 except (LogDamaged, ArchivesUnavailable) as problem:
-                    logger.warning("Retention of agent %s: %s", agent, problem)
+                    logger.warning("Retention of agent %s: %s", agent, advise_operator(problem))
 
     async def _remove_jobs_of_dead_workers(self) -> None:
         """Remove the jobs that workers had when they died.

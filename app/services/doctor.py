@@ -29,6 +29,14 @@ _PAGE = 1_000
 _SETTLED = timedelta(minutes=10)
 
 
+class StrayFileFault(Fault):
+    """A file in the archive folder that belongs to no archive. Retention removes it."""
+
+
+class LostArchiveFault(Fault):
+    """An archive whose file is missing or damaged. A copy, or giving it up, ends the fault."""
+
+
 class Doctor:
     """Examines agents, one at a time. Each examination holds a connection and a snapshot."""
 
@@ -85,11 +93,8 @@ class Doctor:
                 faults.append(_build_file_fault(file, seen))
         names = [file.name for file in files]
         for name in archives.list_unknown_files(agent, names, unchanged_for=_SETTLED):
-            sentence = (
-                f"The file {name} belongs to no archive; it may hold what was erased. "
-                "`palimpsest retain` removes it."
-            )
-            faults.append(Fault("archives", (name,), sentence))
+            sentence = f"The file {name} belongs to no archive; it may hold what was erased."
+            faults.append(StrayFileFault("archives", (name,), sentence))
         return faults
 
     async def repair_agent(self, agent: AgentId) -> list[Fault]:
@@ -109,11 +114,7 @@ class Doctor:
 
 def _build_file_fault(file: File, seen: bytes | None) -> Fault:
     state = "is missing" if seen is None else "is not as it was written"
-    sentence = (
-        f"The archive {file.name} {state}. Bring it back from a copy, "
-        "or give it up with `palimpsest retain --forget`."
-    )
-    return Fault("archives", (file.name,), sentence)
+    return LostArchiveFault("archives", (file.name,), f"The archive {file.name} {state}.")
 
 
 async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:

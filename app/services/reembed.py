@@ -28,11 +28,11 @@ Report = Callable[[int, int], None]
 class ReembedStopped(PalimpsestError):
     """The encoder failed on the way. The vectors made so far are kept."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, cause: EmbedderUnavailable) -> None:
         super().__init__(
-            f"{reason} What is done is kept, and everything still works with the old model: "
-            "run `palimpsest reembed` again."
+            f"{cause.reason} What is done is kept, and everything still works with the old model."
         )
+        self.cause = cause
 
 
 class Reembedder:
@@ -58,7 +58,7 @@ class Reembedder:
             try:
                 await self._make_and_exchange(report)
             except EmbedderUnavailable as problem:
-                raise ReembedStopped(problem.reason) from None
+                raise ReembedStopped(problem) from None
             await reembed.vacuum_memories(self._engine)
         return True
 

@@ -56,8 +56,7 @@ class BatchRefused(PalimpsestError):
     """Nothing of an atomic batch was stored, because an item of it cannot be stored."""
 
     def __init__(self, problems: Mapping[int, PalimpsestError]) -> None:
-        first, problem = next(iter(problems.items()))
-        super().__init__(f"Item {first}: {problem} The batch is atomic, so nothing was stored.")
+        super().__init__("The batch is atomic, so nothing was stored.")
         self.problems = problems
 
 

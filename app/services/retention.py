@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.domain.agent import AgentId
-from app.domain.errors import InvalidFact
+from app.domain.errors import UnknownArchive
 from app.services.agent_write import Call, agent_write
 from app.store import memories
 from app.store.log import archived as archived_log
@@ -119,16 +119,13 @@ class Retention:
     async def give_up_archive(self, agent: AgentId, name: str) -> None:
         """Give up an archive whose file is lost or damaged, and remove the file if it exists.
 
-        Raises InvalidFact if the agent has no archive of that name.
+        Raises UnknownArchive if the agent has no archive of that name.
         """
         async with self._open_batch(agent) as connection:
             files = await archived_log.list_archive_files(connection, agent)
             archive_ids = {file.name: archive_id for archive_id, file in files.items()}
             if name not in archive_ids:
-                raise InvalidFact(
-                    f"Agent {agent!r} has no archive {name!r}. `palimpsest doctor` names those "
-                    "that are missing or damaged."
-                )
+                raise UnknownArchive(agent, name)
             await archived_log.replace_file(connection, agent, archive_ids[name], None)
         self._archives.remove([name])
 

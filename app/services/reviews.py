@@ -63,7 +63,7 @@ class Preview:
     at: datetime
     before: list[Memory]
     after: list[Memory]
-    obstacle: str | None = None
+    obstacle: PalimpsestError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +337,7 @@ class ReviewDecider:
         except PalimpsestError as problem:
             async with memories.open_read_connection(self._engine) as connection:
                 clock = await read_clock(connection)
-            return Preview(clock, [], [], str(problem)), None
+            return Preview(clock, [], [], problem), None
         plan = outcome.plan
         ids = list(plan.touched)
         if plan.target:
@@ -419,7 +419,7 @@ def _preview_proposal(
     try:
         plan = plan_accept(proposal, chains, now=now, merged=merge.merged)
     except CannotAccept as problem:
-        return Preview(now, before, [], str(problem))
+        return Preview(now, before, [], problem)
     return Preview(now, before, _list_memories_after(plan, before, chains))
 
 

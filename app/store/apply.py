@@ -214,7 +214,7 @@ def _belief_parameters(agent: AgentId, version: Version) -> tuple[object, ...]:
     return (*belief_values(version.belief).values(), version.revision, agent, version.id)
 
 
-# A duplicate confirms what is stored; counters live apart so that they touch neither ETags nor beliefs.
+# A duplicate confirms what is stored; counters live apart so that they touch neither revisions nor beliefs.
 _REINFORCE = """
     INSERT INTO memory_usage (agent_id, memory_id, access_count, last_reinforced_at) VALUES (%s, %s, 1, %s)
     ON CONFLICT (agent_id, memory_id)

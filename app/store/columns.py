@@ -391,7 +391,7 @@ _MADE_FROM_WORDS = (
 )
 
 # A cold row is worth no visit by a read of the present. That is a matter of this database alone and
-# says nothing about the memory, so it is part of no ETag, belief, log state or export.
+# says nothing about the memory, so it is part of no revision, belief, log state or export.
 _STORAGE = (Column(name="cold", type=sa.Boolean(), exported=False, inserted=False),)
 
 MEMORY_COLUMNS = (

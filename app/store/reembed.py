@@ -30,6 +30,13 @@ class CannotChange(PalimpsestError):
     """The database is busy with something that a change of the embeddings cannot share it with."""
 
 
+class ReembedUnderWay(CannotChange):
+    """Another process is changing the embeddings of this database."""
+
+    def __init__(self) -> None:
+        super().__init__("Another process is changing the embeddings of this database.")
+
+
 @dataclass(frozen=True, slots=True)
 class UnembeddedMemory:
     """A memory that has no vector of the next model yet."""
@@ -55,9 +62,7 @@ async def lock_reembedding(engine: AsyncEngine) -> AsyncIterator[None]:
         except sa.exc.OperationalError as problem:
             if not isinstance(problem.orig, psycopg.errors.LockNotAvailable):
                 raise
-            raise CannotChange(
-                "Another `palimpsest reembed` works on this database. Let it finish, or end it; then run this again."
-            ) from None
+            raise ReembedUnderWay from None
         try:
             yield
         finally:

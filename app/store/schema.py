@@ -11,6 +11,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 import app
+from app.store import unfit
 from app.store.engine import NoAddress, sqlalchemy_url
 
 MINIMUM_SERVER = 160000
@@ -22,10 +23,6 @@ MOST_DIMENSIONS_IN_ROW = 1_536
 
 # An arbitrary number that all processes of this service agree on, so that only one migrates at a time.
 _MIGRATION_LOCK = 7_265_104_377
-
-
-class UnfitDatabase(Exception):
-    """The database cannot be served; the message is one line that names the command to run."""
 
 
 def migrate_database(url: str) -> None:
@@ -55,9 +52,7 @@ def check_schema(url: str) -> None:
     with _connect_database(url) as connection:
         _check_server(connection)
         if _read_stored_revision(connection) != _read_head_revision():
-            raise UnfitDatabase(
-                "The database schema is not that of this version. Run `palimpsest migrate` or start with `palimpsest serve --migrate`."
-            )
+            raise unfit.OtherSchema
         _check_pgvector(connection, "pg_extension", "extversion", "extname")
 
 
@@ -77,10 +72,7 @@ def claim_encoder(url: str, name: str, dimensions: int) -> None:
         connection.commit()
         stored = connection.execute(sa.text("SELECT name, dimensions FROM encoder")).one()
     if tuple(stored) != (name, dimensions):
-        raise UnfitDatabase(
-            f"The vectors in this database were made by {stored.name} ({stored.dimensions} dimensions), not by {name} ({dimensions}). "
-            f"Run `palimpsest reembed` to change them to {name}, or start with that model, or with another database."
-        )
+        raise unfit.OtherEncoder(stored=(stored.name, stored.dimensions), own=(name, dimensions))
 
 
 def choose_vector_storage(dimensions: int) -> str:
@@ -96,9 +88,7 @@ def get_language_oid(url: str, name: str) -> int:
     with _connect_database(url) as connection:
         found: int | None = connection.execute(find, {"name": name}).scalar()
     if found is None:
-        raise UnfitDatabase(
-            f"PALIMPSEST_TEXT_LANGUAGE: this Postgres has no text search configuration {name!r}; `english` is one."
-        )
+        raise unfit.UnknownTextLanguage(name)
     return found
 
 
@@ -110,12 +100,10 @@ def _connect_database(url: str) -> sa.Connection:
             connect_args={"connect_timeout": CONNECT_TIMEOUT},
         ).connect()
     except NoAddress as problem:
-        raise UnfitDatabase(f"PALIMPSEST_DATABASE_URL: {problem}") from None
+        raise unfit.UnreadableAddress(str(problem)) from None
     except sa.exc.OperationalError as problem:
         reason = str(problem.orig).strip().splitlines()[0]
-        raise UnfitDatabase(
-            f"Cannot connect to the database of PALIMPSEST_DATABASE_URL: {reason}"
-        ) from None
+        raise unfit.NoConnection(reason) from None
 
 
 def _check_server(connection: sa.Connection) -> None:
@@ -125,9 +113,7 @@ def _check_server(connection: sa.Connection) -> None:
         )
     ).one()
     if version[0] < MINIMUM_SERVER:
-        raise UnfitDatabase(
-            f"Postgres {version[1]} is too old: 16 or newer is needed. Upgrade the server, then run `palimpsest migrate`."
-        )
+        raise unfit.OldServer(version[1])
     _check_pgvector(
         connection,
         "pg_available_extensions",
@@ -140,14 +126,11 @@ def _check_pgvector(connection: sa.Connection, catalog: str, version: str, name:
     found = connection.execute(
         sa.text(f"SELECT {version} FROM {catalog} WHERE {name} = 'vector'")
     ).scalar()
+    needed = ".".join(map(str, MINIMUM_PGVECTOR))
     if found is None:
-        raise UnfitDatabase(
-            "The extension `vector` (pgvector) is missing. Install pgvector 0.8.4 or newer on the server, then run `palimpsest migrate`."
-        )
+        raise unfit.MissingExtension(needed)
     if tuple(int(part) for part in found.split(".")) < MINIMUM_PGVECTOR:
-        raise UnfitDatabase(
-            f"pgvector {found} is too old: 0.8.4 or newer is needed. Install it, run `ALTER EXTENSION vector UPDATE`, `palimpsest migrate`."
-        )
+        raise unfit.OldExtension(found, needed)
 
 
 def _alembic_config(connection: sa.Connection) -> Config:

@@ -1,4 +1,4 @@
-"""Writing down what was used: counters that touch no belief, no ETag, and not the agent's lock."""
+"""Writing down what was used: counters that touch no belief, no revision, and not the agent's lock."""
 
 from collections.abc import Mapping
 from datetime import datetime

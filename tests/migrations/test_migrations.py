@@ -13,6 +13,7 @@ from procrastinate.schema import SchemaManager
 from app.store import schema
 from app.store.engine import sqlalchemy_url
 from app.store.tables import metadata
+from app.store.unfit import UnfitDatabase
 
 COLUMNS = """
     SELECT table_name, concat_ws(' ', column_name, data_type, is_nullable, generation_expression)
@@ -102,10 +103,10 @@ def test_the_job_library_finds_the_tables_that_it_expects() -> None:
     assert copied.read_text() == SchemaManager.get_schema()
 
 
-def test_a_database_behind_is_refused_with_the_command_to_run(server_url: str) -> None:
+def test_a_database_behind_is_refused(server_url: str) -> None:
     with (
         fresh_database(server_url) as url,
-        pytest.raises(schema.UnfitDatabase, match="palimpsest migrate"),
+        pytest.raises(UnfitDatabase, match="schema is not that of this version"),
     ):
         schema.check_schema(url)
 
@@ -114,7 +115,7 @@ def test_a_server_that_is_too_old_is_refused(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schema, "MINIMUM_SERVER", 990000)
-    with pytest.raises(schema.UnfitDatabase, match="too old: 16 or newer"):
+    with pytest.raises(UnfitDatabase, match="too old: 16 or newer"):
         schema.check_schema(database_url)
 
 
@@ -122,17 +123,17 @@ def test_a_pgvector_that_is_too_old_is_refused(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schema, "MINIMUM_PGVECTOR", (99, 0, 0))
-    with pytest.raises(schema.UnfitDatabase, match="ALTER EXTENSION vector UPDATE"):
+    with pytest.raises(UnfitDatabase, match=r"too old: 99\.0\.0 or newer"):
         schema.check_schema(database_url)
 
 
 def test_a_missing_extension_is_named(unchecked_database_url: str) -> None:
     with psycopg.connect(unchecked_database_url, autocommit=True) as connection:
         connection.execute("DROP EXTENSION vector CASCADE")
-    with pytest.raises(schema.UnfitDatabase, match="vector"):
+    with pytest.raises(UnfitDatabase, match="vector"):
         schema.check_schema(unchecked_database_url)
 
 
 def test_a_database_that_does_not_answer_is_named() -> None:
-    with pytest.raises(schema.UnfitDatabase, match="Cannot connect"):
+    with pytest.raises(UnfitDatabase, match="Cannot connect"):
         schema.check_schema("postgresql://nobody@127.0.0.1:1/nothing")

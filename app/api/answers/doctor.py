@@ -7,6 +7,7 @@ from pydantic import Field
 from app.api.answers.base import AnswerBase
 from app.domain.agent import AgentId
 from app.planning.audit.checks import Fault
+from app.services.doctor import LostArchiveFault, StrayFileFault
 
 
 class HealthProblem(AnswerBase):
@@ -29,9 +30,19 @@ class HealthProblem(AnswerBase):
             agent_id=agent,
             check=fault.check,
             ids=list(fault.ids),
-            problem=fault.sentence,
+            problem=fault.sentence + _advise_on_fault(fault),
             repairable=fault.remedy is not None,
         )
+
+
+def _advise_on_fault(fault: Fault) -> str:
+    match fault:
+        case StrayFileFault():
+            return " `palimpsest retain` removes it."
+        case LostArchiveFault():
+            return " Bring it back from a copy, or give it up with `palimpsest retain --forget`."
+        case _:
+            return ""
 
 
 MOST = 1_000

@@ -10,6 +10,7 @@ from app.api.answers.base import AnswerBase
 from app.api.answers.memories import MemoryOut
 from app.api.answers.problem import Problem
 from app.api.answers.writes import SignalOut, WriteAnswer
+from app.api.problems import describe_error
 from app.api.times import Time
 from app.domain.relation import Judgment, Relation
 from app.domain.strength import HalfLives
@@ -89,10 +90,11 @@ def collect_preview_values(preview: Preview, half_lives: HalfLives) -> dict[str,
     def answer_memories(memories: Iterable[Memory]) -> list[MemoryOut]:
         return [MemoryOut.from_memory(memory, preview.at, half_lives) for memory in memories]
 
+    obstacle = None if preview.obstacle is None else describe_error(preview.obstacle)
     return {
         "before": answer_memories(preview.before),
         "after": answer_memories(preview.after),
-        "obstacle": preview.obstacle,
+        "obstacle": obstacle,
     }
 
 

@@ -5,6 +5,7 @@ from contextlib import aclosing
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
+from app.advice import advise_operator
 from app.commands.maintenance.choice import get_existing_agent
 from app.commands.maintenance.progress import make_progress_bar
 from app.domain.agent import AgentId
@@ -65,7 +66,7 @@ async def _retain_agent(retention: Retention, agent: AgentId, *, dry_run: bool) 
         else:
             report = await retention.retain_agent(agent)
     except LogDamaged as problem:
-        print(f"{agent}: {problem}")
+        print(f"{agent}: {advise_operator(problem)}")
         return False
     introduction = "would be done: " if dry_run else ""
     print(f"{agent}: {introduction}{_describe_report(report)}")

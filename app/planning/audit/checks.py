@@ -415,17 +415,17 @@ def check_answer(stored_answer: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault(
             "idempotency",
             (key,),
-            f"What is kept under the Idempotency-Key {key!r} is not an answer that a call could have had.",
+            f"What is kept under the idempotency key {key!r} is not an answer that a call could have had.",
         )
     if answer is None:
         return
     if unnamed := {i.decode() for i in _ID.findall(answer)} - {
         str(i) for i in stored_answer["mentioned_ids"]
     }:
-        sentence = f"The answer under the Idempotency-Key {key!r} mentions {', '.join(sorted(unnamed))} unsaid; erasing would miss it."
+        sentence = f"The answer under the idempotency key {key!r} mentions {', '.join(sorted(unnamed))} unsaid; erasing would miss it."
         yield Fault("idempotency", (key, *sorted(unnamed)), sentence)
     if quoted := set(stored_answer["erased"]) & _find_quoted_memories(answer):
-        sentence = f"The answer under the Idempotency-Key {key!r} still quotes {', '.join(sorted(quoted))}, erased since."
+        sentence = f"The answer under the idempotency key {key!r} still quotes {', '.join(sorted(quoted))}, erased since."
         yield Fault("erased", (key, *sorted(quoted)), sentence)
 
 

@@ -15,7 +15,12 @@ from pathlib import Path
 from uuid_utils.compat import uuid7
 
 from app.domain.agent import AgentId
-from app.domain.errors import ArchivesUnavailable
+from app.domain.errors import (
+    ArchiveDamaged,
+    ArchiveFolderMissing,
+    ArchiveFolderReadOnly,
+    ArchivesUnavailable,
+)
 from app.domain.text import hash_text
 
 
@@ -41,13 +46,9 @@ class Archives:
             with contextlib.suppress(OSError):
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not self._folder.is_dir():
-            raise ArchivesUnavailable(
-                "The archive folder is not there: make it or mount it, or set PALIMPSEST_ARCHIVE_DIR."
-            )
+            raise ArchiveFolderMissing
         if not os.access(self._folder, os.R_OK | os.W_OK | os.X_OK):
-            raise ArchivesUnavailable(
-                "The archive folder cannot be written: give the service the right to it."
-            )
+            raise ArchiveFolderReadOnly
 
     async def write_file(
         self, agent: AgentId, first_at: datetime, lines: AsyncIterator[bytes]
@@ -69,13 +70,11 @@ class Archives:
         try:
             content = await asyncio.to_thread((self._folder / file.name).read_bytes)
         except OSError as problem:
-            raise ArchivesUnavailable(
-                f"The archive {file.name} cannot be read: {problem.strerror}. {_WAY_OUT}"
+            raise ArchiveDamaged(
+                f"The archive {file.name} cannot be read: {problem.strerror}."
             ) from None
         if hashlib.sha256(content).digest() != file.sha256:
-            raise ArchivesUnavailable(
-                f"The archive {file.name} is not as it was written. {_WAY_OUT}"
-            )
+            raise ArchiveDamaged(f"The archive {file.name} is not as it was written.")
         return content.splitlines(keepends=True)
 
     async def hash_file(self, name: str) -> bytes | None:
@@ -113,9 +112,6 @@ class Archives:
             with contextlib.suppress(OSError):  # others are in it
                 folder.rmdir()
         return left
-
-
-_WAY_OUT = "Bring it back from a copy, or give it up with `palimpsest retain --forget`."
 
 
 def _folder_of(agent: AgentId) -> str:

@@ -1,0 +1,99 @@
+"""The reasons why a database cannot be served, as facts; `app/advice.py` says what to do."""
+
+from pathlib import Path
+
+
+class UnfitDatabase(Exception):
+    """The database cannot be served; the message is one line."""
+
+
+class OtherSchema(UnfitDatabase):
+    """The database has the schema of another version."""
+
+    def __init__(self) -> None:
+        super().__init__("The database schema is not that of this version.")
+
+
+class OtherEncoder(UnfitDatabase):
+    """Another model made the vectors in the database."""
+
+    def __init__(self, stored: tuple[str, int], own: tuple[str, int]) -> None:
+        """Each model is a name and the size of its vectors."""
+        super().__init__(
+            f"The vectors in this database were made by {stored[0]} ({stored[1]} dimensions), "
+            f"not by {own[0]} ({own[1]})."
+        )
+        self.name = own[0]
+
+
+class UnknownTextLanguage(UnfitDatabase):
+    """The server has no text search configuration of that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"this Postgres has no text search configuration {name!r}; `english` is one."
+        )
+
+
+class UnreadableAddress(UnfitDatabase):
+    """The address of the database cannot be read."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The address of the database is wrong: {reason}")
+        self.reason = reason
+
+
+class NoConnection(UnfitDatabase):
+    """The server cannot be reached, or refuses the connection."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Cannot connect to the database: {reason}")
+        self.reason = reason
+
+
+class OldServer(UnfitDatabase):
+    """The server's version of Postgres is too old."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__(f"Postgres {version} is too old: 16 or newer is needed.")
+
+
+class MissingExtension(UnfitDatabase):
+    """The server has no pgvector. `needed` is the oldest version that will do."""
+
+    def __init__(self, needed: str) -> None:
+        super().__init__("The extension `vector` (pgvector) is missing.")
+        self.needed = needed
+
+
+class OldExtension(UnfitDatabase):
+    """The server's version of pgvector is too old."""
+
+    def __init__(self, version: str, needed: str) -> None:
+        super().__init__(f"pgvector {version} is too old: {needed} or newer is needed.")
+
+
+class DataFolderUnwritable(UnfitDatabase):
+    """The folder of the embedded Postgres cannot be made or opened."""
+
+    def __init__(self, folder: str, reason: str) -> None:
+        super().__init__(f"The data folder {folder} cannot be opened: {reason}.")
+        self.folder = folder
+        self.reason = reason
+
+
+class DataFolderInUse(UnfitDatabase):
+    """A process that cannot be seen from here runs a Postgres on the same files."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"{folder} is in use by a process that cannot be seen from here, "
+            "such as one in another container."
+        )
+
+
+class EmbeddedServerFailed(UnfitDatabase):
+    """The embedded Postgres does not start."""
+
+    def __init__(self, folder: Path, reason: object) -> None:
+        super().__init__(f"The embedded Postgres in {folder} does not start: {reason}")
