@@ -1,4 +1,4 @@
-"""Whether two values of one attribute are the same, differ, or cannot be compared."""
+"""Return True if two values of one attribute are the same, differ, or cannot be compared."""
 
 from enum import Enum
 
@@ -17,7 +17,7 @@ class ValueComparison(Enum):
 
 
 def same_granularity(a: str, b: str) -> bool:
-    """Whether two calendar forms are equally exact, so that they can be compared."""
+    """Return True if two calendar forms are equally exact, so that they can be compared."""
     return len(a) == len(b)
 
 

@@ -36,6 +36,6 @@ def _same_manner(pair: Pair) -> bool:
 
 
 def _goes_on_listing(pair: Pair) -> bool:
-    """Whether what is added is one more of a list, or part of a longer name, rather than detail."""
+    """Return True if what is added is one more of a list, or part of a longer name, rather than detail."""
     place = next(i for i, t in enumerate(pair.new.tokens) if t.norm in pair.only_new)
     return pair.new.tokens[place - 1].norm in (",", "and", "or", ":", "of")

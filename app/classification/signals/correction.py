@@ -19,7 +19,7 @@ _MARKED = re.compile(
 
 @lru_cache(maxsize=4096)
 def is_correction(text: str) -> bool:
-    """Whether the text says of itself that it corrects something."""
+    """Return True if the text says of itself that it corrects something."""
     return bool(_MARKED.search(text))
 
 
@@ -40,7 +40,7 @@ def find_correction(pair: Pair) -> Iterator[Finding]:
 
 
 def _is_one_value(pair: Pair) -> bool:
-    """Whether no typed value differs, or nothing but one."""
+    """Return True if no typed value differs, or nothing but one."""
     typed = any(pair.new.is_value(i) for i in pair.only_new) or any(
         pair.old.is_value(i) for i in pair.only_old
     )

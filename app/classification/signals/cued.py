@@ -38,7 +38,7 @@ def find_cued_frame(reading: Reading) -> Frame | None:
 
 
 def _has_codename(reading: Reading, line: str) -> bool:
-    """Whether the number is followed by a word that may be part of the name ("ROS 2 humble"), so that the line is not all named."""
+    """Return True if the number is followed by a word that may be part of the name ("ROS 2 humble"), so that the line is not all named."""
     after = next((b for a, b in pairwise(reading.tokens) if a.norm == line), None)
     if after is None or after.kind != "word" or after.text.endswith(("s", "ed")):
         return False

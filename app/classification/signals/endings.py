@@ -140,42 +140,45 @@ def _make_ending(
     ends: frozenset[str] = frozenset(),
     command: bool = False,
 ) -> StatedEnding:
-    attribute, used = _attribute_named(tokens)
-    kept = [
-        t
-        for t in tokens
-        if t.norm not in used
-        and (
-            t.kind != "word"
-            or (t.norm not in lexicon.RETRACTION_TALK and t.norm not in lexicon.LIGHT_WORDS)
-        )
-    ]
-    remainder = frozenset(t.norm for t in select_content(kept)) - frozenset(trigger.split())
+    attribute, attribute_words = _attribute_named(tokens)
+    rest = [token for token in tokens if token.norm not in attribute_words]
     if attribute:
-        remainder = collect_referents(
-            [
-                t
-                for t in kept
-                if t.norm not in lexicon.LIGHT_WORDS
-                and t.norm not in lexicon.RETRACTION_TALK
-                and t.norm not in trigger.split()
-            ]
-        )
-        if any(t.norm in _SAYING for t in tokens):
-            remainder -= {"i", "we", "you"}
-    entity = command and all(t.norm != "that" for t in tokens)
+        remainder = _find_attribute_owner(trigger, rest, tokens)
+    else:
+        content = select_content([token for token in rest if not _is_plain_talk(token)])
+        remainder = frozenset(token.norm for token in content) - frozenset(trigger.split())
     return StatedEnding(
-        trigger,
-        remainder,
-        ends,
-        attribute,
-        entity,
-        command or not _has_news(reading, remainder, trigger),
+        trigger=trigger,
+        remainder=remainder,
+        ends=ends,
+        attribute=attribute,
+        entity=command and all(token.norm != "that" for token in tokens),
+        only=command or not _has_news(reading, remainder, trigger),
     )
 
 
+def _is_talk(token: Token) -> bool:
+    return token.norm in lexicon.RETRACTION_TALK or token.norm in lexicon.LIGHT_WORDS
+
+
+def _is_plain_talk(token: Token) -> bool:
+    return token.kind == "word" and _is_talk(token)
+
+
+def _find_attribute_owner(
+    trigger: str, rest: Sequence[Token], tokens: Sequence[Token]
+) -> frozenset[str]:
+    """Return what the attribute is of; a speaker who only reports is not part of it."""
+    words = trigger.split()
+    owner = [token for token in rest if not _is_talk(token) and token.norm not in words]
+    remainder = collect_referents(owner)
+    if any(token.norm in _SAYING for token in tokens):
+        remainder -= {"i", "we", "you"}
+    return remainder
+
+
 def _has_news(reading: Reading, remainder: frozenset[str], trigger: str) -> bool:
-    """Whether another clause says something of its own, beyond the reason for the ending."""
+    """Return True if another clause says something of its own, beyond the reason for the ending."""
     known = lexicon.RETRACTION_TALK | lexicon.LIGHT_WORDS | remainder
     words = trigger.split()
     others = (c for c in reading.clauses if not all(w in {t.norm for t in c.tokens} for w in words))

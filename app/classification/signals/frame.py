@@ -46,12 +46,12 @@ class Frame:
 
     @property
     def is_assertion(self) -> bool:
-        """Whether it states a fact, rather than a denial or a wish."""
+        """Return True if it states a fact, rather than a denial or a wish."""
         return not self.negated and not self.modal
 
     @property
     def is_built(self) -> bool:
-        """Whether the attribute is a noun that no list knows."""
+        """Return True if the attribute is a noun that no list knows."""
         return self.attribute.startswith("noun:")
 
 
@@ -95,7 +95,7 @@ def find_typed_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | 
 
 
 def _stands_behind_another(tokens: Sequence[Token], number: Token) -> bool:
-    """Whether nouns or verbs stand between the attribute's words and the number, so that it may count something else."""
+    """Return True if nouns or verbs stand between the attribute's words and the number, so that it may count something else."""
     return bool(
         collect_referents(
             [t for t in tokens[: tokens.index(number)] if t.kind == "word" and t.norm not in _UNITS]

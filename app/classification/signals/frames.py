@@ -27,7 +27,7 @@ def _find_frames_of_text(text: str) -> tuple[Frame, ...]:
 
 
 def _is_padded(frame: Frame, reading: Reading) -> bool:
-    """Whether plain words got into the subject, because the wording is not quite a listed one."""
+    """Return True if plain words got into the subject, because the wording is not quite a listed one."""
     return any(reading.kinds.get(i, "word") == "word" for i in frame.subject)
 
 

@@ -77,7 +77,7 @@ def _make_known_frame(
 
 
 def _is_past(pattern: patterns.Pattern, bones: Sequence[Token], clause: Clause) -> bool:
-    """Whether a state is told as gone by ("lived in"); "has lived in" goes on."""
+    """Return True if a state is told as gone by ("lived in"); "has lived in" goes on."""
     if (
         pattern.change
         or not pattern.attribute.tensed
@@ -91,7 +91,7 @@ def _is_past(pattern: patterns.Pattern, bones: Sequence[Token], clause: Clause) 
 
 
 def _is_to_come(pattern: patterns.Pattern, clause: Clause) -> bool:
-    """Whether a change is announced rather than told: "will move", "is moving", "starts next week"."""
+    """Return True if a change is announced rather than told: "will move", "is moving", "starts next week"."""
     norms = [t.norm for t in clause.tokens]
     if "now" in norms or "already" in norms:
         return False

@@ -11,62 +11,56 @@ from app.classification.signals.relation import Finding, Relation
 from app.classification.signals.token import Token
 
 _WEAK = frozenset(
-    "all always every only just necessarily entirely completely fully everyone both than more less few".split()
+    """
+    all always every only just necessarily entirely completely fully everyone both than more less few
+    """.split()
 )
 _FILLER = frozenset("ever any longer yet official officially".split())
 
 
 def find_negation(pair: Pair) -> Iterator[Finding]:
-    """CONTRADICTION where a clause denies something of which the other text asserts the same or a special case."""
+    """Yield a contradiction if one text denies what the other asserts, or a special case of it."""
     for clause in pair.new.clauses:
-        if (
-            clause.negated
-            and "longer" not in {t.norm for t in clause.tokens}
-            and _is_denial_of(clause, pair.new, pair.old)
-        ):
-            yield make_finding(
-                "negation", Relation.CONTRADICTION, f"denies what was said: {pair.old.text}"
-            )
+        says_longer = any(token.norm == "longer" for token in clause.tokens)
+        if clause.negated and not says_longer and _is_denial_of(clause, pair.new, pair.old):
+            reason = f"denies what was said: {pair.old.text}"
+            yield make_finding("negation", Relation.CONTRADICTION, reason)
             return
     clause = pair.old.clauses[0]
     if clause.negated and len(pair.old.clauses) == 1 and _is_denial_of(clause, pair.old, pair.new):
-        yield make_finding(
-            "negation", Relation.CONTRADICTION, f"asserts what was denied: {pair.old.text}"
-        )
+        reason = f"asserts what was denied: {pair.old.text}"
+        yield make_finding("negation", Relation.CONTRADICTION, reason)
 
 
 def _is_denial_of(clause: Clause, denying: Reading, asserting: Reading) -> bool:
-    """Whether the denial is as general as the assertion or more: "no fish" denies "smoked fish", not the other way round."""
+    """Return True if the denial is as general as the assertion or more.
+
+    "No fish" denies "smoked fish", not the other way round.
+    """
+    if not _is_assertion(asserting, modal=clause.modal):
+        return False
+    if {token.norm for token in clause.tokens} & (_WEAK - asserting.words):
+        return False
     owner = frozenset(clause.owner or denying.owner)
+    if not owner <= asserting.items | frozenset(asserting.owner):
+        return False
     about = clause.items - owner - _FILLER
-    positive = asserting.clauses[0]
-    if (
-        positive.negated
-        or any(c.negated for c in asserting.clauses)
-        or positive.modal != clause.modal
-    ):
-        return False
     about -= _find_alternatives(clause, about - asserting.items, asserting)
-    if (
-        not about
-        or not about <= asserting.items
-        or not owner <= asserting.items | frozenset(asserting.owner)
-    ):
+    if not about or not about <= asserting.items or not _in_order(clause, asserting):
         return False
-    if {t.norm for t in clause.tokens} & _WEAK - asserting.words:
+    rest = asserting.items - about - owner - lexicon.QUANTIFIERS
+    says_more = any(asserting.kinds[item] != "number" for item in rest)
+    return len(about) >= 2 or not says_more or _is_followed_by_place(about, asserting)
+
+
+def _is_assertion(reading: Reading, *, modal: bool) -> bool:
+    if any(clause.negated for clause in reading.clauses):
         return False
-    left = {
-        i
-        for i in asserting.items - about - owner - lexicon.QUANTIFIERS
-        if asserting.kinds[i] != "number"
-    }
-    return (len(about) >= 2 or not left or _is_followed_by_place(about, asserting)) and _in_order(
-        clause, asserting
-    )
+    return reading.clauses[0].modal == modal
 
 
 def _is_followed_by_place(about: frozenset[str], asserting: Reading) -> bool:
-    """Whether what follows the verb only says where or when: "sleeps on the sofa", not "runs a bakery"."""
+    """Return True if what follows the verb only says where or when: "sleeps on the sofa", not "runs a bakery"."""
     pairs = pairwise(asserting.tokens)
     return any(a.norm in about and b.norm in lexicon.PREPOSITIONS for a, b in pairs)
 

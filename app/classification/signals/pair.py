@@ -27,7 +27,7 @@ class Pair:
 
     @property
     def akin(self) -> bool:
-        """Whether both share content or give the same attribute, of whatever subject."""
+        """Return True if both share content or give the same attribute, of whatever subject."""
         return bool(self.shared) or bool(
             {f.attribute for f in find_frames(self.new)}
             & {f.attribute for f in find_frames(self.old)}
@@ -63,12 +63,12 @@ class Pair:
 
     @cached_property
     def same_owner(self) -> bool:
-        """Whether both begin with the same person, or neither with anyone."""
+        """Return True if both begin with the same person, or neither with anyone."""
         return self.new.owner == self.old.owner
 
     @cached_property
     def one_span(self) -> bool:
-        """Whether what differs is one run of at most three items in the same place, not at the start."""
+        """Return True if what differs is one run of at most three items in the same place, not at the start."""
         new, old = self.new.order, self.old.order
         start = next(
             (i for i, (a, b) in enumerate(zip(new, old, strict=False)) if a != b),
@@ -95,14 +95,14 @@ class Pair:
 
     @cached_property
     def same_order(self) -> bool:
-        """Whether the shared content stands in the same order, so that nobody has changed places."""
+        """Return True if the shared content stands in the same order, so that nobody has changed places."""
         return [i for i in self.new.order if i in self.shared] == [
             i for i in self.old.order if i in self.shared
         ]
 
 
 def _is_same_attribute(new: Frame, old: Frame) -> bool:
-    """Whether both give the same attribute; what slips to a later day may have been due or planned."""
+    """Return True if both give the same attribute; what slips to a later day may have been due or planned."""
     if new.change and new.attribute == "schedule" and old.is_built:
         return new.subject == old.subject | frozenset(old.attribute[5:].split()) and old.kind in (
             "date",
@@ -121,7 +121,7 @@ def _names_in_order(reading: Reading, subject: frozenset[str]) -> list[str]:
 
 
 def _is_unbroken(reading: Reading, span: Sequence[str]) -> bool:
-    """Whether the items stand side by side, with at most articles and "of" between them."""
+    """Return True if the items stand side by side, with at most articles and "of" between them."""
     places = [i for i, t in enumerate(reading.tokens) if t.norm in span]
     between = reading.tokens[places[0] : places[-1] + 1]
     return all(

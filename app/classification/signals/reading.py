@@ -61,12 +61,12 @@ class Reading:
 
     @property
     def negated(self) -> bool:
-        """Whether its first clause denies something."""
+        """Return True if its first clause denies something."""
         return self.clauses[0].negated
 
     @property
     def modal(self) -> bool:
-        """Whether it tells a wish, a plan or a guess rather than a fact."""
+        """Return True if it tells a wish, a plan or a guess rather than a fact."""
         return self.clauses[0].modal
 
     @cached_property
@@ -76,11 +76,11 @@ class Reading:
 
     @cached_property
     def is_question(self) -> bool:
-        """Whether it is a question."""
+        """Return True if it is a question."""
         return self.text.rstrip().endswith("?") or _opens_question(self.tokens)
 
     def is_value(self, item: str) -> bool:
-        """Whether the item is a typed value."""
+        """Return True if the item is a typed value."""
         return self.kinds.get(item, "word") not in ("word", "name")
 
 
@@ -158,7 +158,7 @@ def _make_clause(tokens: tuple[Token, ...]) -> Clause:
 
 
 def _has_intention(tokens: tuple[Token, ...]) -> bool:
-    """Whether somebody plans, hopes or wishes; "my phone plan" is a thing."""
+    """Return True if somebody plans, hopes or wishes; "my phone plan" is a thing."""
     triples = zip((None, *tokens), tokens, tokens[1:], strict=False)
     return any(
         token.norm in lexicon.INTENTIONS
@@ -190,7 +190,7 @@ def _split_clauses(tokens: tuple[Token, ...]) -> tuple[Clause, ...]:
 
 
 def _is_unproven(tokens: Sequence[Token]) -> bool:
-    """Whether all of it hangs on a condition, or is what somebody else says."""
+    """Return True if all of it hangs on a condition, or is what somebody else says."""
     first = next((t for t in tokens if t.kind != "mark"), None)
     if (
         first is None
@@ -205,7 +205,7 @@ def _is_unproven(tokens: Sequence[Token]) -> bool:
 
 
 def _is_somebody_else(subject: Sequence[Token]) -> bool:
-    """Whether nothing but a person other than the speaker stands there."""
+    """Return True if nothing but a person other than the speaker stands there."""
     owner = _find_owner(tuple(subject))
     said_by = owner and not (owner[0] in _SPEAKING and len(owner) == 1)
     return bool(said_by) or any(
@@ -215,32 +215,48 @@ def _is_somebody_else(subject: Sequence[Token]) -> bool:
 
 
 def _find_owner(tokens: tuple[Token, ...]) -> tuple[str, ...]:
-    """Whose fact it is: ("i",), ("i", "sister"), the leading name, or () where the text does not begin with anyone."""
-    head: list[str] = []
+    """Return the owner of the fact: ("i",), ("i", "sister"), the leading name.
+
+    Return () if the text does not begin with anyone.
+    """
+    owner: list[str] = []
     for place, token in enumerate(tokens):
-        norm = token.norm
-        if (
-            (
-                token.kind == "word"
-                and (norm in lexicon.ARTICLES or norm in _BREAKERS or (norm == "and" and not head))
-            )
-            or (token.kind == "mark" and norm in ("(", ";", ",") and not head)
-            or norm in lexicon.SUPPORT
-        ):
+        if _may_precede_owner(token, begins=not owner):
             continue
-        if token.kind == "name" and not any(h in ("i", "we") for h in head):
-            head.append(norm)
-        elif (
-            token.kind == "word"
-            and (norm in lexicon.FIRST_PERSON or norm in lexicon.FIRST_PLURAL)
-            and not head
-        ):
-            head.append("i" if norm in lexicon.FIRST_PERSON else "we")
-        elif token.kind == "word" and norm in lexicon.KIN and (head or place < 2):
-            head.append(norm)
-        elif not (head and token.kind == "possessive"):
+        part = _find_owner_part(token, owner, place)
+        if part:
+            owner.append(part)
+        elif not owner or token.kind != "possessive":
             break
-    return tuple(head)
+    return tuple(owner)
+
+
+def _may_precede_owner(token: Token, *, begins: bool) -> bool:
+    """Return True for articles, adverbs and the like; `begins` is True before the first part."""
+    if token.norm in lexicon.SUPPORT:
+        return True
+    if token.kind == "mark":
+        return begins and token.norm in ("(", ";", ",")
+    if token.kind != "word":
+        return False
+    if token.norm in lexicon.ARTICLES or token.norm in _BREAKERS:
+        return True
+    return begins and token.norm == "and"
+
+
+def _find_owner_part(token: Token, owner: Sequence[str], place: int) -> str:
+    """Return the part that the token adds to the owner so far, or ""."""
+    if token.kind == "name":
+        return "" if {"i", "we"} & set(owner) else token.norm
+    if token.kind != "word":
+        return ""
+    if not owner and token.norm in lexicon.FIRST_PERSON:
+        return "i"
+    if not owner and token.norm in lexicon.FIRST_PLURAL:
+        return "we"
+    if token.norm in lexicon.KIN and (owner or place < 2):
+        return token.norm
+    return ""
 
 
 def _find_identifiers(tokens: tuple[Token, ...]) -> frozenset[tuple[str, str]]:

@@ -14,7 +14,7 @@ from app.classification.signals.relation import Finding, Relation
 
 
 def find_retraction(pair: Pair) -> Iterator[Finding]:
-    """RETRACTION (or UPDATE, where the text goes on to say more) of what the remainder of a retracting text matches."""
+    """Yield a retraction of what a retracting text speaks of, or an update if it says more."""
     ending = find_ending(pair.new.text)
     if ending is None or (ending.trigger in pair.old.words and not ending.attribute):
         return
@@ -25,7 +25,10 @@ def find_retraction(pair: Pair) -> Iterator[Finding]:
 
 
 def count_leftover(pair: Pair) -> int:
-    """How much of the stored text the retraction does not speak of; the closest candidate is the one that is meant."""
+    """Count the content of the stored text that the retraction does not speak of.
+
+    The candidate with the least leftover is the one that is meant.
+    """
     ending = find_ending(pair.new.text)
     if ending is None or ending.attribute or _is_about_entity(ending, pair.new):
         return 0
@@ -33,42 +36,46 @@ def count_leftover(pair: Pair) -> int:
 
 
 def _find_signal_name(ending: StatedEnding, pair: Pair) -> str:
+    """Return the name of the signal, or "" if the stored text is not meant."""
+    frames = find_frames(pair.old)
     if ending.attribute:
-        return (
-            "retraction_of_attribute"
-            if any(_is_meant(ending, f) for f in find_frames(pair.old))
-            else ""
-        )
+        is_meant = any(_is_meant(ending, frame) for frame in frames)
+        return "retraction_of_attribute" if is_meant else ""
     if not ending.remainder:
         return ""
     if _is_about_entity(ending, pair.new):
         return "retraction_of_entity" if _is_entity_of(ending.remainder, pair.old) else ""
-    if any(_is_built_from(ending.remainder, f) for f in find_frames(pair.old)):
+    if any(_is_built_from(ending.remainder, frame) for frame in frames):
         return "retraction_of_attribute"
     if not _is_said_by(ending, pair):
         return ""
+    return "retraction_loose" if _is_loose(ending, pair) else "retraction"
+
+
+def _is_loose(ending: StatedEnding, pair: Pair) -> bool:
+    """Return True if the stored text says so much more that something else may be meant."""
     left = pair.old.items - ending.remainder
-    names_left = any(pair.old.kinds[i] == "name" for i in left)
-    is_another = (
-        ending.ends
-        and _is_indefinite(ending, pair.new)
-        and bool(left - ending.ends - lexicon.LIGHT_WORDS)
-    )
-    return "retraction_loose" if names_left or len(left) > 4 or is_another else "retraction"
+    if len(left) > 4 or any(pair.old.kinds[item] == "name" for item in left):
+        return True
+    is_another = bool(left - ending.ends - lexicon.LIGHT_WORDS)
+    return bool(ending.ends) and is_another and _is_indefinite(ending, pair.new)
 
 
 def _is_indefinite(ending: StatedEnding, reading: Reading) -> bool:
-    """ "Lost a tooth": not said which."""
+    """Return True for "Lost a tooth", which does not say which one."""
     verb = ending.trigger.split()[-1]
-    return any(a.norm == verb and b.norm in ("a", "an") for a, b in pairwise(reading.tokens))
+    for token, following in pairwise(reading.tokens):
+        if token.norm == verb and following.norm in ("a", "an"):
+            return True
+    return False
 
 
 def _is_said_by(ending: StatedEnding, pair: Pair) -> bool:
-    """Whether the stored text says what ended, and is of the kind that the verb can end."""
-    said = pair.old.items | frozenset(pair.old.owner)
-    return _without_dates(ending.remainder, pair) <= said and (
-        not ending.ends or bool(ending.ends & pair.old.words)
-    )
+    """Return True if the stored text holds what ended and the verb can end such a thing."""
+    stored = pair.old.items | frozenset(pair.old.owner)
+    if not _without_dates(ending.remainder, pair) <= stored:
+        return False
+    return not ending.ends or bool(ending.ends & pair.old.words)
 
 
 def _without_dates(remainder: frozenset[str], pair: Pair) -> frozenset[str]:
@@ -98,9 +105,9 @@ def _is_about_entity(ending: StatedEnding, reading: Reading) -> bool:
 
 
 def _is_entity_of(remainder: frozenset[str], old: Reading) -> bool:
-    told = find_frames(old)
-    if told:
-        return any(f.subject == remainder for f in told)
+    frames = find_frames(old)
+    if frames:
+        return any(frame.subject == remainder for frame in frames)
     if old.negated and not old.owner:
         return False
     return remainder <= old.items and frozenset(old.owner) <= remainder

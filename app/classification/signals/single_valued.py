@@ -33,14 +33,14 @@ def find_single_valued_change(pair: Pair) -> Iterator[Finding]:
 
 
 def _names_one_of_several(frame: Frame) -> bool:
-    """Whether it names one of several that the owner may have: my cat, my son."""
+    """Return True if it names one of several that the owner may have: my cat, my son."""
     return frame.attribute == "name" and bool(
         frame.subject & (lexicon.KIN | lexicon.MANY_VALUED_NOUNS)
     )
 
 
 def _of_other_things(pair: Pair, new: Frame, old: Frame) -> bool:
-    """Whether what is said besides tells them apart: 40 ms "for node-b", 60 ms "for node-a"."""
+    """Return True if what is said besides tells them apart: 40 ms "for node-b", 60 ms "for node-a"."""
     mine, other = (
         new.rest - old.rest - lexicon.LIGHT_WORDS,
         old.rest - new.rest - lexicon.LIGHT_WORDS,

@@ -14,7 +14,7 @@ class Token:
 
     @property
     def is_value(self) -> bool:
-        """Whether it is a typed value, such as a date or a number."""
+        """Return True if it is a typed value, such as a date or a number."""
         return self.kind not in ("word", "name", "mark", "possessive")
 
 

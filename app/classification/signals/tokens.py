@@ -39,7 +39,7 @@ _MARKS_AROUND = frozenset("&*|^@\\")
 
 
 def _is_punctuation(symbol: str) -> bool:
-    """Whether a mark outside of words says nothing: quotes and bullets, unlike arrows, emoji and comparisons."""
+    """Return True if a mark outside of words says nothing: quotes and bullets, unlike arrows, emoji and comparisons."""
     return symbol in _MARKS_AROUND or (
         not symbol.isascii() and unicodedata.category(symbol)[0] in "PZC"
     )
@@ -67,7 +67,7 @@ _ADVERBS = lexicon.SUPPORT | frozenset(
 
 
 def _starts_name(token: Token, following: Token | None) -> bool:
-    """Whether the capitalised first word of a sentence is a name: nothing else tells but what comes next."""
+    """Return True if the capitalised first word of a sentence is a name: nothing else tells but what comes next."""
     if token.text.lower() in lexicon.STARTERS or token.norm in lexicon.STARTERS:
         return False
     if token.text[1:] != token.text[1:].lower():

@@ -58,7 +58,7 @@ def _switched_to(reading: Reading) -> Iterator[str]:
 
 
 def _holds_role(pair: Pair, roles: frozenset[str]) -> bool:
-    """Whether the stored fact says what the owner's one tool for the role is: "as my editor", "my editor is"."""
+    """Return True if the stored fact says what the owner's one tool for the role is: "as my editor", "my editor is"."""
     owner = frozenset(pair.new.owner)
     return any(
         f.is_built

@@ -8,6 +8,7 @@ from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Reading
 from app.classification.signals.relation import Finding, Relation
+from app.classification.signals.token import Token
 
 _NUMERIC = frozenset(("number", "version", "code", "ordinal"))
 _COUNTING = frozenset("have own need take contain include feature hold".split())
@@ -15,32 +16,31 @@ _WHEN = frozenset(("date", "weekday", "time"))
 
 
 def find_value_conflict(pair: Pair) -> Iterator[Finding]:
-    """UPDATE where both texts match but for one typed value, or one name, in the same place."""
-    new, old = pair.only_new, pair.only_old
-    if (
-        not new
-        or not old
-        or not pair.same_order
-        or len(pair.shared) + bool(pair.same_owner and pair.new.owner) < 2
-        or _may_repeat(pair)
-    ):
+    """Yield an update if both texts match but for one typed value, or one name, in one place."""
+    if not _match_but_for_value(pair) or _may_repeat(pair) or _is_one_of_many(pair):
         return
-    if pair.new.modal != pair.old.modal or pair.new.negated or pair.old.negated:
-        return
-    said = f"{' '.join(sorted(old))} before, {' '.join(sorted(new))} now"
-    if _is_one_of_many(pair):
-        return
+    former, present = " ".join(sorted(pair.only_old)), " ".join(sorted(pair.only_new))
+    explanation = f"{former} before, {present} now"
     if _typed_alike(pair):
         if not _begins_with_it(pair):
-            yield make_finding(
-                "event_value"
-                if _is_past_event(pair.new) or _is_one_of_several_dates(pair)
-                else "value_conflict",
-                Relation.UPDATE,
-                said,
-            )
+            yield make_finding(_value_name(pair), Relation.UPDATE, explanation)
     elif pair.one_span:
-        yield make_finding(_span_name(pair), Relation.UPDATE, said)
+        yield make_finding(_span_name(pair), Relation.UPDATE, explanation)
+
+
+def _match_but_for_value(pair: Pair) -> bool:
+    """Return True if both texts assert the same things in the same order but for what differs."""
+    if not pair.only_new or not pair.only_old or not pair.same_order:
+        return False
+    shares_owner = pair.same_owner and bool(pair.new.owner)
+    if len(pair.shared) + shares_owner < 2:
+        return False
+    return pair.new.modal == pair.old.modal and not (pair.new.negated or pair.old.negated)
+
+
+def _value_name(pair: Pair) -> str:
+    is_event = _is_past_event(pair.new) or _is_one_of_several_dates(pair)
+    return "event_value" if is_event else "value_conflict"
 
 
 def _is_one_of_many(pair: Pair) -> bool:
@@ -59,27 +59,26 @@ def _is_one_of_several_dates(pair: Pair) -> bool:
 
 
 def _is_past_event(reading: Reading) -> bool:
-    """Whether it tells what happened once: a simple past without "be", "have" or "get" before it, and no change of a lasting value."""
-    tokens = [t for t in reading.tokens if t.norm not in lexicon.SUPPORT]
+    """Return True if the text tells what happened once.
+
+    That is a simple past without "be", "have" or "get" before it, of a verb that does not say
+    that a lasting value changed.
+    """
+    tokens = [token for token in reading.tokens if token.norm not in lexicon.SUPPORT]
     for before, token in pairwise(tokens):
-        low = token.text.lower()
-        is_past = (
-            token.kind == "word"
-            and low != token.norm
-            and (low.endswith("ed") or low in lexicon.PAST_FORMS)
-            and not low.endswith("s")
-        )
-        if (
-            is_past
-            and before.norm not in ("be", "have", "get", "not")
-            and token.norm not in _LASTING
-        ):
-            return (
-                before.kind in ("name", "word", "number")
-                and before.norm not in lexicon.ARTICLES
-                and before.norm not in lexicon.PREPOSITIONS
-            )
+        if before.norm in ("be", "have", "get", "not") or token.norm in _LASTING:
+            continue
+        if _is_simple_past(token):
+            is_subject = before.kind in ("name", "word", "number")
+            return is_subject and before.norm not in lexicon.ARTICLES | lexicon.PREPOSITIONS
     return False
+
+
+def _is_simple_past(token: Token) -> bool:
+    low = token.text.lower()
+    if token.kind != "word" or low == token.norm or low.endswith("s"):
+        return False
+    return low.endswith("ed") or low in lexicon.PAST_FORMS
 
 
 _LASTING = (
@@ -102,14 +101,14 @@ def _find_value_family(reading: Reading, item: str) -> str:
 
 
 def _begins_with_it(pair: Pair) -> bool:
-    """Whether what differs stands first and so tells which thing is meant."""
+    """Return True if what differs stands first and so tells which thing is meant."""
     if pair.new.owner or pair.new.tokens[0].norm == "there":
         return False
     return pair.new.order[0] in pair.only_new or pair.old.order[0] in pair.only_old
 
 
 def _may_repeat(pair: Pair) -> bool:
-    """Whether the verb tells something that can happen again or hold of many, and nothing narrows it to one."""
+    """Return True if the verb tells something that can happen again or hold of many, and nothing narrows it to one."""
     verbs = (
         _event_verbs(pair.old) if "now" not in pair.new.words or _is_past_event(pair.old) else set()
     )
@@ -126,25 +125,27 @@ def _may_repeat(pair: Pair) -> bool:
 
 
 def _event_verbs(reading: Reading) -> set[str]:
-    """Verbs of events, told from nouns by their inflection or by who stands before them."""
-    pairs = zip((None, *reading.tokens), reading.tokens, strict=False)
-    return {
-        t.norm
-        for before, t in pairs
-        if t.kind == "word" and t.norm in lexicon.EVENT_VERBS
-        if t.text.lower() != t.norm
-        or (
-            before is not None
-            and (
-                before.kind == "name"
-                or before.norm in lexicon.FIRST_PERSON | lexicon.FIRST_PLURAL | lexicon.THIRD_PERSON
-            )
-        )
-    }
+    """Return the verbs of events, known by their inflection or by the person before them."""
+    verbs = set()
+    before: Token | None = None
+    for token in reading.tokens:
+        if token.kind == "word" and token.norm in lexicon.EVENT_VERBS:
+            is_inflected = token.text.lower() != token.norm
+            if is_inflected or (before is not None and _is_person(before)):
+                verbs.add(token.norm)
+        before = token
+    return verbs
+
+
+def _is_person(token: Token) -> bool:
+    return token.kind == "name" or token.norm in _PERSONS
+
+
+_PERSONS = lexicon.FIRST_PERSON | lexicon.FIRST_PLURAL | lexicon.THIRD_PERSON
 
 
 def _is_exact(pair: Pair) -> bool:
-    """Whether what differs is a date, an amount, a version or the like, rather than a bare number or a name."""
+    """Return True if what differs is a date, an amount, a version or the like, rather than a bare number or a name."""
     return all(pair.new.kinds[i] not in ("word", "name", "number") for i in pair.only_new)
 
 
@@ -153,19 +154,19 @@ def _is_count(pair: Pair) -> bool:
 
 
 def _is_last(pair: Pair) -> bool:
-    """Whether what differs ends both texts and is a version or a number: "runs Ubuntu 22.04"."""
+    """Return True if what differs ends both texts and is a version or a number: "runs Ubuntu 22.04"."""
     ends = pair.new.order[-1] in pair.only_new and pair.old.order[-1] in pair.only_old
     return ends and all(pair.new.kinds[i] in _NUMERIC for i in pair.only_new)
 
 
 def _has_purpose(pair: Pair) -> bool:
-    """Whether both go on to say what for: "use X for the billing service"."""
+    """Return True if both go on to say what for: "use X for the billing service"."""
     tokens = pair.new.tokens
     return any(a.norm in pair.only_new and b.norm in ("for", "as") for a, b in pairwise(tokens))
 
 
 def _is_progress(pair: Pair) -> bool:
-    """Whether the number counts towards a total: "9 of 12"."""
+    """Return True if the number counts towards a total: "9 of 12"."""
     tokens = pair.new.tokens
     triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
     return any(
@@ -186,7 +187,7 @@ def _span_name(pair: Pair) -> str:
 
 
 def _names_one_of_several(pair: Pair) -> bool:
-    """Whether the names belong to one of several: my cats, my sons, the clubs that somebody chairs."""
+    """Return True if the names belong to one of several: my cats, my sons, the clubs that somebody chairs."""
     tokens = pair.new.tokens
     place = next((i for i, t in enumerate(tokens) if t.norm in pair.only_new), 0)
     if place and tokens[place - 1].norm == "of":
