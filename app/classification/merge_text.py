@@ -6,29 +6,38 @@ from itertools import groupby
 
 from app.domain.text import fold, fold_loosely
 
-# Words that start a sentence without being names. One missing here costs little: a merge that drops it is refused, and both are joined.
+# Words that start a sentence without being names. One missing here costs little: a merge that drops
+# it is refused, and both are joined.
 _COMMON_WORDS = """
-    a about above according actually added after again all almost along already also although always am among an and another any anybody
-    anyone anything are around as ask asked at attended attends back be because been before being believes below best better between born
-    both bought broke builds but buys by call called came can cancelled cannot changed check chose come could currently dates day despite
-    develops did do does doesn't don't done down drinks drives during each earlier earns eats either enjoys even ever every everybody
-    everyone everything except favorite favourite few finally finished first for formerly founded from gave get gets goes got graduated
-    grew had has hates have having he hello help hence her here hers herself hi him himself hired his how however i i'd i'll i'm i've if
-    in includes instead into is it it's items its itself joined just keep keeps kept knew knows last late lately later leads learned least
-    left less let likes lives long lost loves made make makes manages many married may maybe me means meanwhile met might mine more
-    moreover most mostly moved much must my myself near nearly needs neither never new next nicknamed no nobody none nor not nothing now
-    of off often old on once one only or originally other others our out over own owned owners owns people per perhaps plans plays please
-    practices practises prefers previously probably project provides put quit rather reads really recently remember reports runs said same
-    saw says see seems sees several shall she should since so sold some somebody someone something sometimes soon speaks started starts
-    still stopped stops studied studies such supports takes teaches team tends than thanks that that's the their theirs them then there
-    these they thing things think thinks this those though three through thus to today together told tomorrow tonight too took tried tries
-    turned two under unless until up upon us use used user uses usually version very visited visits volunteers want wants was watches we
-    wears well went were what when whenever where whether which while who whoever whom whose why will wishes with within without won't
-    worked works would writes wrote yes yesterday yet you your yours
+    a about above according actually added after again all almost along already also although
+    always am among an and another any anybody anyone anything are around as ask asked at attended
+    attends back be because been before being believes below best better between born both bought
+    broke builds but buys by call called came can cancelled cannot changed check chose come could
+    currently dates day despite develops did do does doesn't don't done down drinks drives during
+    each earlier earns eats either enjoys even ever every everybody everyone everything except
+    favorite favourite few finally finished first for formerly founded from gave get gets goes got
+    graduated grew had has hates have having he hello help hence her here hers herself hi him
+    himself hired his how however i i'd i'll i'm i've if in includes instead into is it it's items
+    its itself joined just keep keeps kept knew knows last late lately later leads learned least
+    left less let likes lives long lost loves made make makes manages many married may maybe me
+    means meanwhile met might mine more moreover most mostly moved much must my myself near nearly
+    needs neither never new next nicknamed no nobody none nor not nothing now of off often old on
+    once one only or originally other others our out over own owned owners owns people per perhaps
+    plans plays please practices practises prefers previously probably project provides put quit
+    rather reads really recently remember reports runs said same saw says see seems sees several
+    shall she should since so sold some somebody someone something sometimes soon speaks started
+    starts still stopped stops studied studies such supports takes teaches team tends than thanks
+    that that's the their theirs them then there these they thing things think thinks this those
+    though three through thus to today together told tomorrow tonight too took tried tries turned
+    two under unless until up upon us use used user uses usually version very visited visits
+    volunteers want wants was watches we wears well went were what when whenever where whether
+    which while who whoever whom whose why will wishes with within without won't worked works would
+    writes wrote yes yesterday yet you your yours
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 _TWO_TO_NINETEEN = """
-    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
+    two three four five six seven eight nine ten
+    eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
 """
 _TENS = {
     "twenty": "20",
@@ -44,10 +53,10 @@ _NUMBER_WORDS = {
     word: str(number) for number, word in enumerate(_TWO_TO_NINETEEN.split(), 2)
 } | _TENS
 _LARGE = {"dozen", "hundred", "thousand", "million", "billion"}
-_MONTHS = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
-]  # fmt: skip
-_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_MONTHS = """
+    january february march april may june july august september october november december
+""".split()
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _DAYS_SAID = {"today", "yesterday", "tomorrow", "tonight"}
 _NEGATIONS = {
     "not",
@@ -78,13 +87,15 @@ _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]$")
 
 
 def find_merge_loss(merged: str, one: str, other: str) -> str | None:
-    """Why a merged text may not stand for the two it was made from, or None: it drops a number, a date, a name or a negation."""
-    for what, kept in (
+    """Why a merged text may not stand for the two it was made from, or None: it drops a number, a
+    date, a name or a negation.
+    """
+    for what, extract in (
         ("date", _extract_dates),
         ("number", _extract_numbers),
         ("negation", _extract_negations),
     ):
-        if dropped := (kept(one) | kept(other)) - kept(merged):
+        if dropped := (extract(one) | extract(other)) - extract(merged):
             return f"It drops the {what} {min(dropped)!r}."
     words = f" {' '.join(_folded_words(merged))} "
     missing = [
@@ -94,8 +105,9 @@ def find_merge_loss(merged: str, one: str, other: str) -> str | None:
 
 
 def join_texts(one: str, other: str) -> str:
-    """Both texts as one, in their own words: the longer where it contains the other (case, spacing and marks folded), else
-    both as sentences, one after the other."""
+    """Both texts as one, in their own words: the longer where it contains the other (case, spacing
+    and marks folded), else both as sentences, one after the other.
+    """
     one, other = one.strip(), other.strip()
     longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
     if f" {fold_loosely(shorter)} " in f" {fold_loosely(longer)} " or not shorter:
@@ -112,11 +124,13 @@ def _as_sentence(text: str) -> str:
     return text + ("。" if _EAST_ASIAN.search(text) else ".")
 
 
-# --- what a text states exactly -------------------------------------------------------------------------------------------------
+# --- what a text states exactly -------------------------------------------------------------------
 
 
 def _extract_dates(text: str) -> set[str]:
-    """Full dates in one form, months and weekdays by their names, and the days said as today or tomorrow."""
+    """Full dates in one form, months and weekdays by their names, and the days said as today or
+    tomorrow.
+    """
     full = {
         f"{match['y']}-{_month_number(match['m'])}-{_day_number(match['d'])}"
         for match in _date_matches(text)
@@ -130,7 +144,9 @@ def _extract_dates(text: str) -> set[str]:
 
 
 def _extract_numbers(text: str) -> set[str]:
-    """Numbers outside full dates: digits with their sign and percent mark, thousands joined, and those written as words."""
+    """Numbers outside full dates: digits with their sign and percent mark, thousands joined, and
+    those written as words.
+    """
     digits = {
         re.sub(r",(?=\d{3}\b)", "", number) for number in _NUMBER.findall(_without_dates(text))
     }
@@ -147,7 +163,9 @@ def _extract_negations(text: str) -> set[str]:
 
 
 def _extract_names(text: str) -> Iterator[str]:
-    """Runs of words with a capital or a mark of identifiers, folded. A sentence's first word stands alone, if it is no common word."""
+    """Runs of words with a capital or a mark of identifiers, folded. A sentence's first word stands
+    alone, if it is no common word.
+    """
     for sentence in _SENTENCE.split(text):
         words = _WORD.findall(sentence)
         if words and _looks_named(words[0]) and not _is_common_word(words[0]):
@@ -201,7 +219,9 @@ def _day_number(word: str) -> str:
 
 
 def _calendar_name(word: str) -> str | None:
-    """A month or weekday by its first three letters; abbreviations and "may", "march" only with a capital, as they are words too."""
+    """A month or weekday by its first three letters; abbreviations and "may", "march" only with a
+    capital, as they are words too.
+    """
     folded = word.casefold()
     names = [*_MONTHS, *_WEEKDAYS]
     if folded in names and (word[0].isupper() or folded not in ("may", "march")):

@@ -21,7 +21,8 @@ class _Account:
 
 
 class Budget:
-    """Limits each agent to questions within 60 seconds and tokens within a UTC day; None = no limit.
+    """Limits each agent to questions within 60 seconds and tokens within a UTC day; None = no
+    limit.
 
     Each process grants a budget of its own. It remembers `agents` accounts at most and then drops
     the one that asked longest ago. `clock` returns Unix seconds.

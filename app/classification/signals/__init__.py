@@ -1,4 +1,5 @@
-"""How an incoming statement relates to stored ones, told by rules alone: no model, no I/O, no clock.
+"""How an incoming statement relates to stored ones, told by rules alone: no model, no I/O, no
+clock.
 
 Every reason is a named signal with a measured reliability; an identity veto stands before them all.
 """

@@ -8,7 +8,9 @@ from app.classification.signals.relation import Finding, Relation
 
 
 def find_complement(pair: Pair) -> Iterator[Finding]:
-    """COMPLEMENT where the incoming text says all of the stored one first and then adds detail of its own."""
+    """Yield a complement if the incoming text says all of the stored one first and then adds detail
+    of its own.
+    """
     if (
         not pair.only_new
         or pair.only_old
@@ -36,6 +38,8 @@ def _same_manner(pair: Pair) -> bool:
 
 
 def _goes_on_listing(pair: Pair) -> bool:
-    """Return True if what is added is one more of a list, or part of a longer name, rather than detail."""
+    """Return True if what is added is one more of a list, or part of a longer name, rather than
+    detail.
+    """
     place = next(i for i, t in enumerate(pair.new.tokens) if t.norm in pair.only_new)
     return pair.new.tokens[place - 1].norm in (",", "and", "or", ":", "of")

@@ -9,7 +9,10 @@ from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
 from app.classification.signals.relation import Finding, Relation
 
-_OPENING = "actually|correction|sorry|scratch that|i meant|i mean|i misspoke|my mistake|on second thought|i was wrong|update"
+_OPENING = (
+    "actually|correction|sorry|scratch that|i meant|i mean|i misspoke"
+    "|my mistake|on second thought|i was wrong|update"
+)
 _SELF = r"(?:to|let me) correct (?:myself|that)"
 _WITHIN = r"i meant|make that|should (?:actually )?(?:be|read|say)|(?:is|are|was|am) actually"
 _MARKED = re.compile(
@@ -24,7 +27,9 @@ def is_correction(text: str) -> bool:
 
 
 def find_correction(pair: Pair) -> Iterator[Finding]:
-    """UPDATE where a text marked as a correction says the same of the same owner with another value."""
+    """Yield an update if a text marked as a correction says the same of the same owner with another
+    value.
+    """
     if (
         not is_correction(pair.new.text)
         or not pair.only_new

@@ -1,6 +1,8 @@
-"""Frames of product lines told in unlisted words: "Zabbix 6.0" with "patches" and a date speaks of its end of life.
+"""Frames of product lines told in unlisted words: "Zabbix 6.0" with "patches" and a date speaks of
+its end of life.
 
-Only for texts that name one line (a name with its number) and give one other value: there the cue words decide between few attributes.
+Only for texts that name one line (a name with its number) and give one other value: there the cue
+words decide between few attributes.
 """
 
 from itertools import pairwise
@@ -38,7 +40,9 @@ def find_cued_frame(reading: Reading) -> Frame | None:
 
 
 def _has_codename(reading: Reading, line: str) -> bool:
-    """Return True if the number is followed by a word that may be part of the name ("ROS 2 humble"), so that the line is not all named."""
+    """Return True if the number is followed by a word that may be part of the name ("ROS 2
+    humble"), so that the line is not all named.
+    """
     after = next((b for a, b in pairwise(reading.tokens) if a.norm == line), None)
     if after is None or after.kind != "word" or after.text.endswith(("s", "ed")):
         return False

@@ -15,7 +15,7 @@ _MODAL_WORDS = frozenset("can could may might must should would will".split())
 
 
 def find_duplicate(pair: Pair) -> Iterator[Finding]:
-    """DUPLICATE where the incoming text says nothing that the stored one does not."""
+    """Yield a duplicate if the incoming text says nothing that the stored one does not."""
     if pair.new.folded == pair.old.folded:
         yield make_finding("same_text", Relation.DUPLICATE, "the same words")
     elif _same_frames(pair):

@@ -19,10 +19,12 @@ _ANYMORE = (("any", "more"), ("any", "longer"))
 
 @dataclass(frozen=True, slots=True)
 class StatedEnding:
-    """What a text ends: `remainder` must be found in the stored fact, together with one of the words in `ends` if there are any.
+    """What a text ends: `remainder` must be found in the stored fact, together with one of the
+    words in `ends` if there are any.
 
-    `attribute`: the one that it names, as in "the release date of X"; `remainder` is then its subject.
-    `entity`: it may mean all that is known of somebody or something ("forget X"). `only`: it says nothing else.
+    `attribute`: the one that it names, as in "the release date of X"; `remainder` is then its
+    subject. `entity`: it may mean all that is known of somebody or something ("forget X"). `only`:
+    it says nothing else.
     """
 
     trigger: str

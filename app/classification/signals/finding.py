@@ -4,12 +4,15 @@ from app.classification.signals.lexicon import CONFIDENCE
 from app.classification.signals.relation import Finding, Relation
 
 ACT_AT = 0.7
-# A person's to decide, however often it is right: what never changes, what happened once, a tool that may be used beside another.
+# A person's to decide, however often it is right: what never changes, what happened once, a tool
+# that may be used beside another.
 ONLY_FLAGS = frozenset(("fixed_attribute", "event_value", "tool_of_class"))
 
 
 def make_finding(name: str, relation: Relation, explanation: str) -> Finding:
-    """A finding with the measured reliability of its signal; an unmeasured signal counts as unproven."""
+    """A finding with the measured reliability of its signal; an unmeasured signal counts as
+    unproven.
+    """
     return Finding(name, relation, bound_confidence(name, CONFIDENCE.get(name, 0.5)), explanation)
 
 

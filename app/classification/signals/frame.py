@@ -25,10 +25,12 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a clause says: `attribute` of `subject` is `value`. Attributes that no list knows begin with "noun:".
+    """What a clause says: `attribute` of `subject` is `value`. Attributes that no list knows begin
+    with "noun:".
 
-    `change`: told as a change ("moved to"), not as a state. `single`: holds one value at a time. `fixed`: never changes in the world.
-    `cued`: told by single words, not by the whole wording; its subject is then names and numbers only.
+    `change`: told as a change ("moved to"), not as a state. `single`: holds one value at a time.
+    `fixed`: never changes in the world. `cued`: told by single words, not by the whole wording; its
+    subject is then names and numbers only.
     """
 
     attribute: str
@@ -95,7 +97,9 @@ def find_typed_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | 
 
 
 def _stands_behind_another(tokens: Sequence[Token], number: Token) -> bool:
-    """Return True if nouns or verbs stand between the attribute's words and the number, so that it may count something else."""
+    """Return True if nouns or verbs stand between the attribute's words and the number, so that it
+    may count something else.
+    """
     return bool(
         collect_referents(
             [t for t in tokens[: tokens.index(number)] if t.kind == "word" and t.norm not in _UNITS]
@@ -104,7 +108,9 @@ def _stands_behind_another(tokens: Sequence[Token], number: Token) -> bool:
 
 
 def find_leading_phrase(tokens: Sequence[Token]) -> Value | None:
-    """The name or noun phrase that the tokens begin with, up to the next preposition, conjunction or mark."""
+    """The name or noun phrase that the tokens begin with, up to the next preposition, conjunction
+    or mark.
+    """
     end = next(
         (
             i

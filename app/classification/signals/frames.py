@@ -19,15 +19,17 @@ def find_frames(reading: Reading) -> tuple[Frame, ...]:
 @lru_cache(maxsize=4096)
 def _find_frames_of_text(text: str) -> tuple[Frame, ...]:
     reading = parse_text(text)
-    told = tuple(_find_clause_frames(reading.clauses))
-    if any(not f.is_built and not _is_padded(f, reading) for f in told):
-        return told
+    frames = tuple(_find_clause_frames(reading.clauses))
+    if any(not f.is_built and not _is_padded(f, reading) for f in frames):
+        return frames
     cued = find_cued_frame(reading)
-    return (cued,) if cued else told
+    return (cued,) if cued else frames
 
 
 def _is_padded(frame: Frame, reading: Reading) -> bool:
-    """Return True if plain words got into the subject, because the wording is not quite a listed one."""
+    """Return True if plain words got into the subject, because the wording is not quite a listed
+    one.
+    """
     return any(reading.kinds.get(i, "word") == "word" for i in frame.subject)
 
 

@@ -1,4 +1,6 @@
-"""Sentences without a subject, as agents write them: "Lives in Porto", "Moved to Lisbon last month", "Is not vegetarian any more"."""
+"""Sentences without a subject, as agents write them: "Lives in Porto", "Moved to Lisbon last
+month", "Is not vegetarian any more".
+"""
 
 from collections.abc import Sequence
 
@@ -45,7 +47,9 @@ _NO_STATEMENT = frozenset(
 
 
 def with_speaker(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with the speaker in front where they begin with a finite verb: who else should be meant is not said."""
+    """The tokens with the speaker in front where they begin with a finite verb: who else should be
+    meant is not said.
+    """
     verb = next(
         (
             i

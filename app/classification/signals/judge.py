@@ -1,4 +1,6 @@
-"""Judges an incoming statement against stored candidates: veto first, then reasons, then how sure they make us."""
+"""Judges an incoming statement against stored candidates: veto first, then reasons, then how sure
+they make us.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -64,7 +66,9 @@ def _judge_pair(place: int, pair: Pair) -> SignalJudgment:
 
 
 def _drop_overruled(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The same words change nothing; what does not change in the world is flagged, whatever else speaks for a change."""
+    """The same words change nothing; what does not change in the world is flagged, whatever else
+    speaks for a change.
+    """
     ruling = tuple(f for f in findings if f.name in ("same_text", "fixed_attribute"))
     return ruling or findings
 

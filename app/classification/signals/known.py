@@ -33,16 +33,18 @@ def _fill_pattern(
     places = patterns.find_slot_spans(pattern, norms)
     if places is None or _is_past(pattern, bones, clause):
         return None
-    told = {slot: bones[start:end] for slot, (start, end) in places.items()}
-    subject = collect_referents(told["S"]) if "S" in told else _SPEAKER
+    phrases = {slot: bones[start:end] for slot, (start, end) in places.items()}
+    subject = collect_referents(phrases["S"]) if "S" in phrases else _SPEAKER
     value = (
         _make_constant_value(pattern.constant)
         if pattern.constant
-        else find_attribute_value(told["V"], pattern.attribute.kinds)
+        else find_attribute_value(phrases["V"], pattern.attribute.kinds)
     )
     if not subject or value is None:
         return None
-    return _make_known_frame(pattern, clause, subject, value, collect_referents(told.get("O", ())))
+    return _make_known_frame(
+        pattern, clause, subject, value, collect_referents(phrases.get("O", ()))
+    )
 
 
 def _make_constant_value(word: str) -> Value:
@@ -91,7 +93,9 @@ def _is_past(pattern: patterns.Pattern, bones: Sequence[Token], clause: Clause) 
 
 
 def _is_to_come(pattern: patterns.Pattern, clause: Clause) -> bool:
-    """Return True if a change is announced rather than told: "will move", "is moving", "starts next week"."""
+    """Return True if a change is announced rather than told: "will move", "is moving", "starts next
+    week".
+    """
     norms = [t.norm for t in clause.tokens]
     if "now" in norms or "already" in norms:
         return False

@@ -1,4 +1,6 @@
-"""Word lists and tables, read once at import. Words are found by their dictionary form as well as the form in the file."""
+"""Word lists and tables, read once at import. Words are found by their dictionary form as well as
+the form in the file.
+"""
 
 from collections.abc import Iterable
 

@@ -12,7 +12,8 @@ from app.classification.signals.token import Token
 
 _WEAK = frozenset(
     """
-    all always every only just necessarily entirely completely fully everyone both than more less few
+    all always every only just necessarily entirely completely fully everyone
+    both than more less few
     """.split()
 )
 _FILLER = frozenset("ever any longer yet official officially".split())
@@ -60,7 +61,9 @@ def _is_assertion(reading: Reading, *, modal: bool) -> bool:
 
 
 def _is_followed_by_place(about: frozenset[str], asserting: Reading) -> bool:
-    """Return True if what follows the verb only says where or when: "sleeps on the sofa", not "runs a bakery"."""
+    """Return True if what follows the verb only says where or when: "sleeps on the sofa", not "runs
+    a bakery".
+    """
     pairs = pairwise(asserting.tokens)
     return any(a.norm in about and b.norm in lexicon.PREPOSITIONS for a, b in pairs)
 
@@ -68,7 +71,9 @@ def _is_followed_by_place(about: frozenset[str], asserting: Reading) -> bool:
 def _find_alternatives(
     clause: Clause, missing: frozenset[str], asserting: Reading
 ) -> frozenset[str]:
-    """What may be left out of a denial of several things: who has no "awards or prizes" has no awards."""
+    """What may be left out of a denial of several things: who has no "awards or prizes" has no
+    awards.
+    """
     for i, token in enumerate(clause.tokens):
         if token.norm == "or":
             before, after = (

@@ -68,7 +68,9 @@ class Pair:
 
     @cached_property
     def one_span(self) -> bool:
-        """Return True if what differs is one run of at most three items in the same place, not at the start."""
+        """Return True if what differs is one run of at most three items in the same place, not at
+        the start.
+        """
         new, old = self.new.order, self.old.order
         start = next(
             (i for i, (a, b) in enumerate(zip(new, old, strict=False)) if a != b),
@@ -84,10 +86,10 @@ class Pair:
         )
         spans = (new[start : len(new) - end], old[start : len(old) - end])
         begins = start > 0 or bool(self.new.owner)
-        apart = not set(spans[0]) & set(spans[1])
+        differ = not set(spans[0]) & set(spans[1])
         return (
             begins
-            and apart
+            and differ
             and all(1 <= len(s) <= 3 for s in spans)
             and _is_unbroken(self.new, spans[0])
             and _is_unbroken(self.old, spans[1])
@@ -95,14 +97,18 @@ class Pair:
 
     @cached_property
     def same_order(self) -> bool:
-        """Return True if the shared content stands in the same order, so that nobody has changed places."""
+        """Return True if the shared content stands in the same order, so that nobody has changed
+        places.
+        """
         return [i for i in self.new.order if i in self.shared] == [
             i for i in self.old.order if i in self.shared
         ]
 
 
 def _is_same_attribute(new: Frame, old: Frame) -> bool:
-    """Return True if both give the same attribute; what slips to a later day may have been due or planned."""
+    """Return True if both give the same attribute; what slips to a later day may have been due or
+    planned.
+    """
     if new.change and new.attribute == "schedule" and old.is_built:
         return new.subject == old.subject | frozenset(old.attribute[5:].split()) and old.kind in (
             "date",

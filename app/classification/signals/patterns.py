@@ -1,6 +1,8 @@
-"""The ways to say an attribute, compiled from `data/attributes.toml` into sequences of words and slots.
+"""The ways to say an attribute, compiled from `data/attributes.toml` into sequences of words and
+slots.
 
-A pattern such as "S live in V" becomes the parts S, (live, in), V. Words are dictionary forms without articles and auxiliaries.
+A pattern such as "S live in V" becomes the parts S, (live, in), V. Words are dictionary forms
+without articles and auxiliaries.
 """
 
 import re
@@ -94,11 +96,11 @@ def _load_patterns() -> Iterator[Pattern]:
         attribute = Attribute(
             name, frozenset(entry["values"]), fixed, "text" in entry["values"] and not fixed
         )
-        told = (
+        patterns = (
             *_compile_sources(entry["states"], attribute, change=False),
             *_compile_sources(entry["changes"], attribute, change=True),
         )
-        yield from {pattern.parts: pattern for pattern in told}.values()
+        yield from {pattern.parts: pattern for pattern in patterns}.values()
 
 
 def _compile_sources(
@@ -114,8 +116,10 @@ INDEX = _load_index()
 def find_patterns(norms: Sequence[str]) -> list[Pattern]:
     """The patterns all of whose words are there, the longest first."""
     present = set(norms)
-    found = [p for norm in present & INDEX.keys() for p in INDEX[norm] if p.literals <= present]
-    return sorted(found, key=lambda p: -p.size)
+    candidates = [
+        p for norm in present & INDEX.keys() for p in INDEX[norm] if p.literals <= present
+    ]
+    return sorted(candidates, key=lambda p: -p.size)
 
 
 def _find_run(run: tuple[str, ...], norms: Sequence[str], start: int, *, anchored: bool) -> int:
@@ -127,8 +131,10 @@ def _find_run(run: tuple[str, ...], norms: Sequence[str], start: int, *, anchore
 
 
 def find_slot_spans(pattern: Pattern, norms: Sequence[str]) -> dict[str, tuple[int, int]] | None:
-    """Where the slots of the pattern lie in the words, or None. Each slot takes as little as it can, the last one all the rest."""
-    found: dict[str, tuple[int, int]] = {}
+    """Where the slots of the pattern lie in the words, or None. Each slot takes as little as it
+    can, the last one all the rest.
+    """
+    places: dict[str, tuple[int, int]] = {}
     position, open_slot, opened = 0, "", 0
     for part in pattern.parts:
         if isinstance(part, str):
@@ -138,13 +144,13 @@ def find_slot_spans(pattern: Pattern, norms: Sequence[str]) -> dict[str, tuple[i
         if place < 0:
             return None
         if open_slot:
-            found[open_slot] = (opened, place)
+            places[open_slot] = (opened, place)
             open_slot = ""
         position = place + len(part)
     if open_slot:
         if opened >= len(norms):
             return None
-        found[open_slot] = (opened, len(norms))
+        places[open_slot] = (opened, len(norms))
     elif position != len(norms):
         return None
-    return found
+    return places

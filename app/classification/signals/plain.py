@@ -20,7 +20,8 @@ _PHRASES = (
     ((" user",), r"\b(?:this|my|our|the current) user\b", "the user"),
     (
         ("user ",),
-        r"\buser (?=(?:interface|experience|stor|account|guide|manual|group|base|data|agent|input|session|table|profile|id\b))",
+        r"\buser (?=(?:interface|experience|stor|account|guide|manual|group|base|data"
+        r"|agent|input|session|table|profile|id\b))",
         "user-",
     ),
     (("no", "nr", "num"), r"\b(?:no|nr|num)(?:\. ?| (?=#?\d))(?=#?\d)", "number "),

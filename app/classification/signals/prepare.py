@@ -8,7 +8,9 @@ from app.classification.signals.reading import parse_text
 
 
 def prepare_text(text: str) -> None:
-    """Reads all of a text that the signals will ask of it. Readings are kept, so this only moves the work to an earlier moment."""
+    """Reads all of a text that the signals will ask of it. Readings are kept, so this only moves
+    the work to an earlier moment.
+    """
     reading = parse_text(text)
     find_frames(reading)
     find_changes(text)

@@ -27,7 +27,9 @@ _SPEAKING = frozenset(("i", "we"))
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A stretch of a sentence with one polarity. `items` are the compared forms of its content words and values."""
+    """A stretch of a sentence with one polarity. `items` are the compared forms of its content
+    words and values.
+    """
 
     tokens: tuple[Token, ...]
     items: frozenset[str]
@@ -38,9 +40,11 @@ class Clause:
 
 @dataclass(frozen=True)  # without slots, so that what is made of it is made once
 class Reading:
-    """A text as the signals see it. `order` holds its items in order, `kinds` what each item is (word, name, date, …).
+    """A text as the signals see it. `order` holds its items in order, `kinds` what each item is
+    (word, name, date, …).
 
-    `identifiers` are numbers that belong to a name or to a noun such as "room"; `labels` those behind any other noun, as in "item 5".
+    `identifiers` are numbers that belong to a name or to a noun such as "room"; `labels` those
+    behind any other noun, as in "item 5".
     """
 
     text: str
@@ -261,13 +265,13 @@ def _find_owner_part(token: Token, owner: Sequence[str], place: int) -> str:
 
 def _find_identifiers(tokens: tuple[Token, ...]) -> frozenset[tuple[str, str]]:
     """Numbers and codes that belong to the name or noun before them: (linux, 9), (room, 204)."""
-    found = set()
+    identifiers = set()
     for before, token in pairwise(tokens):
         if token.kind in ("number", "version", "code", "ordinal") and (
             before.kind == "name" or before.norm in lexicon.IDENTIFYING_NOUNS
         ):
-            found.add((before.norm, token.norm))
-    return frozenset(found)
+            identifiers.add((before.norm, token.norm))
+    return frozenset(identifiers)
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,9 @@ from app.domain.relation import Finding, Relation
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A short fact; `at` is when it began to hold (None: unknown). A given slot outranks what its text says."""
+    """A short fact; `at` is when it began to hold (None: unknown). A given slot outranks what its
+    text says.
+    """
 
     text: str
     at: datetime | None = None
@@ -30,8 +32,9 @@ class StatedSlot:
 class SignalJudgment:
     """The relation to the candidate at place `candidate`.
 
-    `flag`: plausible but unproven. The incoming statement is stored beside the candidate, and a review proposes the relation.
-    `akin`: the two have words or an attribute in common, so that keeping them apart is worth telling.
+    `flag`: plausible but unproven. The incoming statement is stored beside the candidate, and a
+    review proposes the relation. `akin`: the two have words or an attribute in common, so that
+    keeping them apart is worth telling.
     """
 
     candidate: int

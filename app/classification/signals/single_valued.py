@@ -11,25 +11,26 @@ from app.classification.signals.relation import Finding, Relation
 
 
 def find_single_valued_change(pair: Pair) -> Iterator[Finding]:
-    """UPDATE where the same attribute of the same subject gets a value that excludes the old one."""
+    """Yield a finding if an attribute of the same subject has a value that excludes the old one."""
     for new, old in pair.frame_pairs:
-        if (
-            not (new.is_assertion and old.is_assertion)
-            or compare_values(pair, new, old) is not ValueComparison.DIFFERS
-            or _of_other_things(pair, new, old)
-        ):
+        if not new.is_assertion or not old.is_assertion or _of_other_things(pair, new, old):
             continue
-        said = f"{new.attribute.removeprefix('noun:').replace('_', ' ')}: {old.spoken} before, {new.spoken} now"
-        if new.fixed:
-            yield make_finding("fixed_attribute", Relation.CONTRADICTION, said)
-        elif not new.single or _names_one_of_several(new):
-            yield make_finding("loose_attribute", Relation.UPDATE, said)
-        elif new.cued or old.cued:
-            yield make_finding("cued_attribute", Relation.UPDATE, said)
-        elif new.is_built:
-            yield make_finding("named_attribute", Relation.UPDATE, said)
-        else:
-            yield make_finding("single_valued", Relation.UPDATE, said)
+        if compare_values(pair, new, old) is not ValueComparison.DIFFERS:
+            continue
+        attribute = new.attribute.removeprefix("noun:").replace("_", " ")
+        explanation = f"{attribute}: {old.spoken} before, {new.spoken} now"
+        relation = Relation.CONTRADICTION if new.fixed else Relation.UPDATE
+        yield make_finding(_find_name(new, old), relation, explanation)
+
+
+def _find_name(new: Frame, old: Frame) -> str:
+    if new.fixed:
+        return "fixed_attribute"
+    if not new.single or _names_one_of_several(new):
+        return "loose_attribute"
+    if new.cued or old.cued:
+        return "cued_attribute"
+    return "named_attribute" if new.is_built else "single_valued"
 
 
 def _names_one_of_several(frame: Frame) -> bool:

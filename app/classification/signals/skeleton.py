@@ -12,11 +12,11 @@ _IRREGULAR_PARTICIPLES = frozenset("been become left got gone had sold quit made
 
 def build_skeleton(tokens: Sequence[Token]) -> list[Token]:
     """What patterns are laid on: "has now been moved to" and "is moved to" give the same."""
-    kept: list[Token] = []
+    bones: list[Token] = []
     for i, token in enumerate(tokens):
-        if not _is_left_out(tokens, i, kept):
-            kept.append(_BE if token.norm == "get" and _before_participle(tokens, i) else token)
-    return _without_edges(kept)
+        if not _is_left_out(tokens, i, bones):
+            bones.append(_BE if token.norm == "get" and _before_participle(tokens, i) else token)
+    return _without_edges(bones)
 
 
 def _is_left_out(tokens: Sequence[Token], i: int, preceding: Sequence[Token]) -> bool:

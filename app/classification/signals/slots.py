@@ -10,21 +10,21 @@ _SPEAKER = frozenset(("i", "user"))
 
 def derive_fact_slot(fact: BaseFact) -> DerivedSlot | None:
     """The slot to be read from a fact's text; None where the caller gave a key, which always wins."""
-    found = derive_slot(fact.content) if fact.key is None else None
-    return DerivedSlot(found.entity, found.key, found.value) if found else None
+    slot = derive_slot(fact.content) if fact.key is None else None
+    return DerivedSlot(slot.entity, slot.key, slot.value) if slot else None
 
 
 def derive_slot(text: str) -> StatedSlot | None:
     """(entity, key, value) of a text that plainly states one single-valued attribute.
 
-    "Alice lives in Berlin" gives (alice, residence, Berlin). None for questions, denials, plans, several clauses,
-    and attributes that hold many values.
+    "Alice lives in Berlin" gives (alice, residence, Berlin). None for questions, denials, plans,
+    several clauses, and attributes that hold many values.
     """
     reading = parse_text(text)
-    told = find_frames(reading)
-    if reading.is_question or len(reading.clauses) != 1 or len(told) != 1:
+    frames = find_frames(reading)
+    if reading.is_question or len(reading.clauses) != 1 or len(frames) != 1:
         return None
-    frame = told[0]
+    frame = frames[0]
     if not frame.single or not frame.is_assertion or not frame.subject or not frame.spoken:
         return None
     speaker = ["user"] if frame.subject & _SPEAKER else []

@@ -7,7 +7,7 @@ from app.classification.signals.pair import Pair
 _MARKERS = frozenset(
     "now currently recently begin switch move change lately nowadays anymore longer".split()
 )
-_APART = timedelta(hours=24)
+_CLEARLY_LATER = timedelta(hours=24)
 
 
 def find_time_support(pair: Pair) -> str:
@@ -16,6 +16,6 @@ def find_time_support(pair: Pair) -> str:
     at, before = pair.incoming.at, pair.stored.at
     if marked:
         return f'says "{marked[0]}"'
-    if at and before and at - before > _APART:
+    if at and before and at - before > _CLEARLY_LATER:
         return f"{(at - before).days} days later"
     return ""

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of text; `norm` is what is compared. `kind`: word, name, possessive, mark, or the type of a value."""
+    """A piece of text; `norm` is what is compared. `kind`: word, name, possessive, mark, or the
+    type of a value.
+    """
 
     text: str
     norm: str

@@ -18,7 +18,8 @@ _GRADE = r"\b[A-Z]{1,2}-(?![\w-])"  # "B-", "AB-"
 _PLAIN_WORD = rf"{_GRADE}|(?:{_MARKED})?{_STEM}(?:\+\+?|#)?(?![^\W_])"
 _SYMBOL = r"<?--?>|[<>=~^|*+&@\\]+|[^\x00-\x7f\w\s]"
 _TOKEN = re.compile(
-    rf"{values.PATTERN}|(?P<possessive>'s\b|(?<=s)'(?=\s))|(?P<word>{_INITIALS}|{_PLAIN_WORD}|{_STEM})"
+    rf"{values.PATTERN}|(?P<possessive>'s\b|(?<=s)'(?=\s))"
+    rf"|(?P<word>{_INITIALS}|{_PLAIN_WORD}|{_STEM})"
     rf"|(?P<mark>[:;,?!().]|\s-\s)|(?P<symbol>{_SYMBOL})"
 )
 
@@ -39,7 +40,9 @@ _MARKS_AROUND = frozenset("&*|^@\\")
 
 
 def _is_punctuation(symbol: str) -> bool:
-    """Return True if a mark outside of words says nothing: quotes and bullets, unlike arrows, emoji and comparisons."""
+    """Return True if a mark outside of words says nothing: quotes and bullets, unlike arrows, emoji
+    and comparisons.
+    """
     return symbol in _MARKS_AROUND or (
         not symbol.isascii() and unicodedata.category(symbol)[0] in "PZC"
     )
@@ -67,7 +70,9 @@ _ADVERBS = lexicon.SUPPORT | frozenset(
 
 
 def _starts_name(token: Token, following: Token | None) -> bool:
-    """Return True if the capitalised first word of a sentence is a name: nothing else tells but what comes next."""
+    """Return True if the capitalised first word of a sentence is a name: nothing else tells but
+    what comes next.
+    """
     if token.text.lower() in lexicon.STARTERS or token.norm in lexicon.STARTERS:
         return False
     if token.text[1:] != token.text[1:].lower():
@@ -96,7 +101,9 @@ def _name_numbered_users(tokens: list[Token]) -> None:
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Tokens of the text in order. Names are capitalised words that do not owe it to the start of a sentence."""
+    """Tokens of the text in order. Names are capitalised words that do not owe it to the start of a
+    sentence.
+    """
     tokens = with_speaker(_scan_tokens(normalise_text(text)))
     _name_numbered_users(tokens)
     starts = True

@@ -1,4 +1,6 @@
-"""A tool gives way to another of its class: "I switched to Emacs" where the stored fact says "I use Vim as my editor"."""
+"""A tool gives way to another of its class: "I switched to Emacs" where the stored fact says "I use
+Vim as my editor".
+"""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -15,7 +17,9 @@ _ALIKE = frozenset(("use", "have", "run", "bank", "drive", "be"))
 
 
 def find_tool_change(pair: Pair) -> Iterator[Finding]:
-    """UPDATE where the stored fact names the role that the new tool takes; else, where both are of one class, only a flag."""
+    """Yield an update if the stored fact names the role that the new tool takes; else, where both
+    are of one class, only a flag.
+    """
     if (
         not pair.new.owner
         or not pair.same_owner
@@ -58,7 +62,9 @@ def _switched_to(reading: Reading) -> Iterator[str]:
 
 
 def _holds_role(pair: Pair, roles: frozenset[str]) -> bool:
-    """Return True if the stored fact says what the owner's one tool for the role is: "as my editor", "my editor is"."""
+    """Return True if the stored fact says what the owner's one tool for the role is: "as my
+    editor", "my editor is".
+    """
     owner = frozenset(pair.new.owner)
     return any(
         f.is_built

@@ -108,7 +108,9 @@ def _begins_with_it(pair: Pair) -> bool:
 
 
 def _may_repeat(pair: Pair) -> bool:
-    """Return True if the verb tells something that can happen again or hold of many, and nothing narrows it to one."""
+    """Return True if the verb tells something that can happen again or hold of many, and nothing
+    narrows it to one.
+    """
     verbs = (
         _event_verbs(pair.old) if "now" not in pair.new.words or _is_past_event(pair.old) else set()
     )
@@ -145,7 +147,9 @@ _PERSONS = lexicon.FIRST_PERSON | lexicon.FIRST_PLURAL | lexicon.THIRD_PERSON
 
 
 def _is_exact(pair: Pair) -> bool:
-    """Return True if what differs is a date, an amount, a version or the like, rather than a bare number or a name."""
+    """Return True if what differs is a date, an amount, a version or the like, rather than a bare
+    number or a name.
+    """
     return all(pair.new.kinds[i] not in ("word", "name", "number") for i in pair.only_new)
 
 
@@ -154,7 +158,9 @@ def _is_count(pair: Pair) -> bool:
 
 
 def _is_last(pair: Pair) -> bool:
-    """Return True if what differs ends both texts and is a version or a number: "runs Ubuntu 22.04"."""
+    """Return True if what differs ends both texts and is a version or a number: "runs Ubuntu
+    22.04".
+    """
     ends = pair.new.order[-1] in pair.only_new and pair.old.order[-1] in pair.only_old
     return ends and all(pair.new.kinds[i] in _NUMERIC for i in pair.only_new)
 
@@ -187,7 +193,9 @@ def _span_name(pair: Pair) -> str:
 
 
 def _names_one_of_several(pair: Pair) -> bool:
-    """Return True if the names belong to one of several: my cats, my sons, the clubs that somebody chairs."""
+    """Return True if the names belong to one of several: my cats, my sons, the clubs that somebody
+    chairs.
+    """
     tokens = pair.new.tokens
     place = next((i for i, t in enumerate(tokens) if t.norm in pair.only_new), 0)
     if place and tokens[place - 1].norm == "of":

@@ -1,4 +1,6 @@
-"""Typed values in running text: dates, times, money, percentages, phone numbers, versions, codes and numbers."""
+"""Typed values in running text: dates, times, money, percentages, phone numbers, versions, codes
+and numbers.
+"""
 
 import re
 
@@ -18,8 +20,8 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 NUMBER_WORDS = {
     word: str(n)
     for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-        " seventeen eighteen nineteen twenty".split()
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+        " fifteen sixteen seventeen eighteen nineteen twenty".split()
     )
 } | {
     "thirty": "30",
@@ -32,7 +34,7 @@ NUMBER_WORDS = {
     "dozen": "12",
 }
 
-_ALONE = "|".join(
+_BEFORE_BARE_MONTH = "|".join(
     rf"(?<={word} )" for word in ("in", "by", "until", "since", "from", "last", "next", "till")
 )
 _DATE = "|".join(
@@ -40,26 +42,32 @@ _DATE = "|".join(
         r"\d{4}-\d{1,2}-\d{1,2}(?:T[\d:.]+Z?)?(?![\w-])|\d{4}/\d{1,2}/\d{1,2}",
         rf"{_DAY}(?: of)? {_MONTH},? \d{{4}}|{_MONTH} {_DAY},? \d{{4}}|{_MONTH} \d{{4}}",
         rf"{_DAY}(?: of)? {_MONTH}(?!\w)|{_MONTH} {_DAY}(?!\w|\.\d)",
-        rf"(?:{_ALONE})(?:{'|'.join(MONTHS)})\b",
+        rf"(?:{_BEFORE_BARE_MONTH})(?:{'|'.join(MONTHS)})\b",
         r"\d{1,2}[/.]\d{1,2}[/.]\d{4}|Q[1-4](?: \d{4})?\b",
     ]
 )
 _PHONE = "|".join(
     [
-        r"(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,4}\)\s?|\d{2,4}[ .-])\d{3}[ .-]?\d{3,4}(?:[ .-]?\d{2,4})?(?![\w-]|\.\d)",
+        r"(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,4}\)\s?|\d{2,4}[ .-])"
+        r"\d{3}[ .-]?\d{3,4}(?:[ .-]?\d{2,4})?(?![\w-]|\.\d)",
         r"\b555-\d{4}\b|\+\d[\d ]{7,}\d",
     ]
 )
 
 PATTERN = "|".join(
     [
-        r"(?P<address>[\w.+-]+@[\w-]+\.[\w.-]*\w|https?://[^\s,;]*\w/?|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|app|eu|de|uk)\b)",
+        r"(?P<address>[\w.+-]+@[\w-]+\.[\w.-]*\w|https?://[^\s,;]*\w/?"
+        r"|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|app|eu|de|uk)\b)",
         rf"(?P<date>{_DATE})",
-        r"(?P<time>\d{1,2}:\d{2}(?:\s?[aApP]\.?[mM]\b\.?)?|\d{1,2}\s?(?:[aApP]\.[mM]\.|[aApP][mM]\b)|\b(?:noon|midnight)\b)",
-        rf"(?P<money>{_SIGN}[$€£¥]\s?{_SIGN}{_AMOUNT}{_SCALE}|{_SIGN}{_AMOUNT}{_SCALE}\s?(?:dollars?|euros?|pounds|USD|EUR|GBP|CHF)\b|(?:USD|EUR|GBP|CHF)\s?{_AMOUNT}{_SCALE})",
+        r"(?P<time>\d{1,2}:\d{2}(?:\s?[aApP]\.?[mM]\b\.?)?"
+        r"|\d{1,2}\s?(?:[aApP]\.[mM]\.|[aApP][mM]\b)|\b(?:noon|midnight)\b)",
+        rf"(?P<money>{_SIGN}[$€£¥]\s?{_SIGN}{_AMOUNT}{_SCALE}"
+        rf"|{_SIGN}{_AMOUNT}{_SCALE}\s?(?:dollars?|euros?|pounds|USD|EUR|GBP|CHF)\b"
+        rf"|(?:USD|EUR|GBP|CHF)\s?{_AMOUNT}{_SCALE})",
         rf"(?P<percent>{_SIGN}{_AMOUNT}\s?(?:%|percent\b|per cent\b))",
         rf"(?P<phone>{_PHONE})",
-        r"(?P<version>\b[vV]?\d+(?:\.\d+){2,}(?:[-+.]?\w+)*|\b[vV]\d+(?:\.\d+)*(?:[-+]\w+)*|\b\d+\.\d+(?:[-+][\w.+-]*\w|[a-z]\w*))",
+        r"(?P<version>\b[vV]?\d+(?:\.\d+){2,}(?:[-+.]?\w+)*|\b[vV]\d+(?:\.\d+)*(?:[-+]\w+)*"
+        r"|\b\d+\.\d+(?:[-+][\w.+-]*\w|[a-z]\w*))",
         r"(?P<ordinal>\b\d+(?:st|nd|rd|th)\b)",
         r"(?P<code>\b(?=[\w./-]*\d)(?=[\w./-]*[A-Za-z])\w+(?:[-./]\w+)*\+*)",
         rf"(?P<number>{_SIGN}{_AMOUNT}(?:-\d+)*\+?)",
@@ -102,17 +110,17 @@ def _normalise_money(text: str) -> str:
 
 
 def _normalise_time(text: str) -> str:
-    found = re.match(r"(\d{1,2})(?::(\d\d))?\s?([ap])?", text.lower())
-    if not found:
+    clock = re.match(r"(\d{1,2})(?::(\d\d))?\s?([ap])?", text.lower())
+    if not clock:
         return {"noon": "12:00", "midnight": "00:00"}.get(text.lower(), text.lower())
     hour = (
-        int(found[1]) % 12 + 12
-        if found[3] == "p"
-        else int(found[1]) % 12
-        if found[3] == "a"
-        else int(found[1])
+        int(clock[1]) % 12 + 12
+        if clock[3] == "p"
+        else int(clock[1]) % 12
+        if clock[3] == "a"
+        else int(clock[1])
     )
-    return f"{hour:02d}:{found[2] or '00'}"
+    return f"{hour:02d}:{clock[2] or '00'}"
 
 
 def normalise_value(kind: str, text: str) -> str:

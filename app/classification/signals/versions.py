@@ -11,7 +11,9 @@ from app.classification.signals.relation import Finding, Relation
 
 
 def find_version_change(pair: Pair) -> Iterator[Finding]:
-    """UPDATE where both name the same identifier and each gives one other version of that line."""
+    """Yield an update if both name the same identifier and each gives one other version of that
+    line.
+    """
     yield from _find_upgrades(pair)
     for name, line in pair.new.identifiers & pair.old.identifiers:
         new, old = _version_of(pair.new, line), _version_of(pair.old, line)
@@ -22,7 +24,9 @@ def find_version_change(pair: Pair) -> Iterator[Finding]:
 
 
 def _find_upgrades(pair: Pair) -> Iterator[Finding]:
-    """The incoming text says that something was brought to another version of what the stored one names."""
+    """The incoming text says that something was brought to another version of what the stored one
+    names.
+    """
     if (
         not pair.new.words & lexicon.UPGRADE_VERBS
         or pair.new.modal
@@ -51,8 +55,8 @@ def _version_of(reading: Reading, line: str) -> str:
 
 
 def _may_tell_versions(pair: Pair) -> bool:
-    told = [{f.attribute for f in find_frames(r)} for r in (pair.new, pair.old)]
+    attribute_sets = [{f.attribute for f in find_frames(r)} for r in (pair.new, pair.old)]
     return (
-        all(not attributes or "latest_version" in attributes for attributes in told)
+        all(not attributes or "latest_version" in attributes for attributes in attribute_sets)
         and not pair.new.negated
     )
