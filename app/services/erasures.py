@@ -7,7 +7,6 @@ import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -17,9 +16,10 @@ from app.domain.agent import AgentId
 from app.domain.errors import Erased, MergedElsewhere, NothingToErase, StaleVersion, UnknownMemory
 from app.services import metrics
 from app.services.agent_write import Call, agent_write
-from app.store import erasures
+from app.store import erasures, redactions
 from app.store.log import archived as archived_log
 from app.store.log.archive_files import Archives, File
+from app.store.redactions import Redaction
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ class Eraser:
                 agent,
                 scope.session_id,
             )
-            redaction = await erasures.erase_memories(
+            redacted = await erasures.erase_memories(
                 connection,
                 agent,
                 texts,
@@ -108,8 +108,7 @@ class Eraser:
                 session_id=scope.session_id,
                 everything=scope.whole_agent,
             )
-            if scope.whole_agent:
-                redaction = {}
+            redaction = None if scope.whole_agent else redacted
             replaced = await self._rewrite_archives(connection, agent, files, redaction)
             if not (anything or replaced):
                 raise NothingToErase(str(scope))
@@ -150,17 +149,17 @@ class Eraser:
         connection: AsyncConnection,
         agent: AgentId,
         files: Mapping[UUID, File],
-        redaction: Mapping[str, Any],
+        redaction: Redaction | None,
     ) -> list[str]:
         """Rewrite every archive that holds what was erased.
 
-        An empty `redaction` means that everything of the agent is erased, and all archives are
+        No `redaction` means that everything of the agent is erased, and all archives are
         given up. Return the names of the files to remove after the commit.
         """
         replaced: list[str] = []
         for archive_id, file in files.items():
             new: File | None = None
-            if redaction:
+            if redaction is not None:
                 new = await self._redact_archive(connection, agent, file, redaction)
             if new != file:
                 await archived_log.replace_file(connection, agent, archive_id, new)
@@ -172,11 +171,11 @@ class Eraser:
         connection: AsyncConnection,
         agent: AgentId,
         file: File,
-        redaction: Mapping[str, Any],
+        redaction: Redaction,
     ) -> File:
         head, *lines = await self._archives.read_file_lines(file)
         await archived_log.load_archived_log(connection, agent, lines)
-        await erasures.redact_archived_log(connection, redaction)
+        await redactions.redact_archived_log(connection, redaction)
         left = await archived_log.read_archived_log(connection, agent)
         if left == lines:
             return file

@@ -15,7 +15,7 @@ from app.store.doctor.rules.retention import RETENTION
 from app.store.doctor.rules.rule import Rule
 from app.store.doctor.rules.times import IN_TIME, READABLE
 from app.store.engine import stream_rows
-from app.store.erasures import NOWHERE
+from app.store.redactions import NOWHERE
 
 __all__ = ["READABLE", "RULES", "stream_faults"]
 

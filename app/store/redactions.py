@@ -1,0 +1,302 @@
+"""Taking erased texts out of the log, its archives, reviews, kept answers and checkpoints.
+
+Erased memories are recognised by `erased_at`, so each statement serves one memory and a whole agent
+alike. `other_columns` declares what becomes of each column and JSON field.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.agent import AgentId
+from app.domain.fact import Slot
+from app.store.columns import ERASED_LOG_KEYS, ERASED_LOG_KEYS_OF_CHAIN
+from app.store.engine import fetch_rows
+
+# The slot of a memory whose words were erased with its whole chain.
+NOWHERE = Slot("", "", None)
+
+_LOG = "consolidation_log"
+_ARCHIVED_LOG = "archived_log"
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What was erased: the memories that lost words, and their texts.
+
+    A `session_id` adds what a call of that session sent without storing it as a memory.
+    `everything` adds all texts in the log and the reviews of the agent.
+    """
+
+    agent: AgentId
+    ids: Sequence[UUID]
+    texts: Sequence[str]
+    session_id: str | None = None
+    everything: bool = False
+
+    def to_parameters(self) -> dict[str, Any]:
+        return {
+            "agent": self.agent,
+            "ids": list(self.ids),
+            "quotes": [] if self.everything else list(self.texts),
+            "session": self.session_id,
+            "everything": self.everything,
+            "nowhere": NOWHERE.digest,
+            "texts": ERASED_LOG_KEYS,
+            "slot_words": ERASED_LOG_KEYS_OF_CHAIN,
+        }
+
+
+async def redact_log(connection: AsyncConnection, redaction: Redaction) -> None:
+    """Take the erased texts out of the log, and of reviews and answers of its operations."""
+    await _redact(connection, redaction, _LOG)
+
+
+async def redact_archived_log(connection: AsyncConnection, redaction: Redaction) -> None:
+    """Do the same to the operations in the temporary table `archived_log`."""
+    await _redact(connection, redaction, _ARCHIVED_LOG)
+
+
+async def _redact(connection: AsyncConnection, redaction: Redaction, log: str) -> None:
+    parameters = redaction.to_parameters()
+    operations: list[UUID] = []
+    if not redaction.everything:
+        # The log may be long, and each erased text is searched in it: the search runs only once.
+        rows = await fetch_rows(connection, _find_operations_sql(log), parameters)
+        operations = [row["id"] for row in rows]
+    for statement in _list_redactions(log):
+        await fetch_rows(connection, statement, {**parameters, "operations": operations})
+
+
+def _list_redactions(log: str) -> tuple[str, ...]:
+    # Answers come first: the reviews of a session are found by its name, which the later
+    # statements remove.
+    return (
+        _FORGET_ANSWERS,
+        _REDACT_REVIEWS,
+        _redact_operations_sql(log),
+        _redact_vetoes_sql(log),
+        _redact_trouble_sql(log),
+    )
+
+
+# The words of an operation that can quote a text.
+_WORDS = "lower(l.reasoning || CAST(l.signals AS text) || coalesce(CAST(l.usage AS text), ''))"
+
+_ID_TEXTS = "CAST(CAST(:ids AS uuid[]) AS text[])"
+
+
+def _find_operations_sql(log: str) -> str:
+    """Return the statement that finds the operations that may hold an erased text.
+
+    They wrote or touched an erased memory, tied it or proposed a change of it, came in an erased
+    session, quote an erased text, or received an erased text without storing it.
+    """
+    return f"""
+        WITH quotes AS MATERIALIZED (
+            SELECT lower(quote) AS quote FROM unnest(CAST(:quotes AS text[])) AS quote
+        ),
+        -- Many operations have the same words, so each wording is searched once.
+        quoting AS (
+            SELECT words FROM (
+                SELECT DISTINCT {_WORDS} AS words FROM {log} l WHERE l.agent_id = :agent
+            ) AS wordings
+            WHERE EXISTS (SELECT 1 FROM quotes WHERE strpos(words, quote) > 0)
+        )
+        SELECT l.id FROM {log} l
+        WHERE l.agent_id = :agent
+          AND (l.target_memory_id = ANY(:ids) OR l.source_memory_ids && :ids)
+        UNION
+        SELECT r.log_id FROM memory_relationships r
+        WHERE r.agent_id = :agent
+          AND (r.source_id = ANY(:ids) OR r.target_id = ANY(:ids))
+          AND r.log_id IS NOT NULL
+        UNION
+        SELECT v.log_id FROM reviews v
+        WHERE v.agent_id = :agent
+          AND (v.memory_id = ANY(:ids) OR v.relied_on ?| {_ID_TEXTS})
+        UNION
+        SELECT l.id FROM {log} l
+        WHERE l.agent_id = :agent AND l.session_id = :session
+        UNION
+        SELECT l.id FROM {log} l JOIN quoting ON quoting.words = {_WORDS}
+        WHERE l.agent_id = :agent
+        UNION
+        SELECT l.id FROM {log} l
+        WHERE l.agent_id = :agent
+          AND l.operation IN ('NOOP', 'DELETE', 'AMEND')
+          AND lower(l.incoming ->> 'content') IN (SELECT quote FROM quotes)
+    """
+
+
+_WITHOUT_CORRECTED_TEXTS = "".join(
+    f"\n                #- '{{review,said,{key}}}'" for key in ERASED_LOG_KEYS
+)
+
+
+def _redacted_states_sql(states: str) -> str:
+    """Return the states of an operation `l` without the texts of erased memories.
+
+    Judgments of reviews and notes on reviews quote texts, so they go from every state.
+    """
+    return f"""(
+        SELECT coalesce(jsonb_agg(CASE
+            WHEN s ? 'review' THEN
+                s #- '{{review,judgments}}' #- '{{review,incoming}}'{_WITHOUT_CORRECTED_TEXTS}
+            WHEN s ? 'settled' THEN
+                jsonb_set(s, '{{settled,note}}', 'null')
+            WHEN NOT s ? 'id' OR m.erased_at IS NULL THEN
+                s
+            ELSE
+                (CASE
+                    WHEN s ? 'metadata'
+                    THEN jsonb_set(s, '{{metadata}}', (s -> 'metadata') - CAST(:texts AS text[]))
+                    ELSE s
+                END)
+                - CAST(:texts AS text[])
+                - CASE
+                    WHEN m.slot_hash = :nowhere THEN CAST(:slot_words AS text[])
+                    ELSE '{{}}'
+                END
+            END ORDER BY place), '[]')
+        FROM jsonb_array_elements({states}) WITH ORDINALITY AS e (s, place)
+        LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+    )"""
+
+
+def _redact_operations_sql(log: str) -> str:
+    """Return the statement that redacts operations.
+
+    The text that came in stays only if it is the text of a memory that is not erased. The text of
+    a duplicate or of a retraction goes with the memory that it met.
+    """
+    return f"""
+        WITH stands AS (
+            SELECT l.id, EXISTS (
+                SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
+                JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+                WHERE m.erased_at IS NULL
+                  AND s ? 'belief'
+                  AND NOT s ? 'content'
+                  AND NOT EXISTS (
+                      SELECT 1 FROM jsonb_array_elements(l.before_state) AS b
+                      WHERE b ->> 'id' = s ->> 'id'
+                  )
+            ) AS incoming
+            FROM {log} l
+            WHERE l.agent_id = :agent AND (:everything OR l.id = ANY(:operations))
+        )
+        UPDATE {log} l SET
+            before_state = {_redacted_states_sql("l.before_state")},
+            after_state = {_redacted_states_sql("l.after_state")},
+            incoming = CASE WHEN stands.incoming THEN l.incoming END,
+            session_id = CASE WHEN stands.incoming THEN l.session_id END,
+            reasoning = CASE
+                WHEN l.operation = 'ERASE' THEN l.reasoning
+                ELSE 'Its wording was erased with what it spoke of.'
+            END,
+            signals = (
+                SELECT coalesce(jsonb_agg(f || '{{"explanation": ""}}'), '[]')
+                FROM jsonb_array_elements(l.signals) AS f
+            ),
+            vetoed = '[]'
+        FROM stands
+        WHERE l.agent_id = :agent AND l.id = stands.id
+    """
+
+
+# A veto quotes words of both texts.
+_QUOTING_VETO = f"""
+    v ->> 'memory_id' = ANY({_ID_TEXTS})
+    OR EXISTS (
+        SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
+        WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0
+    )
+"""
+
+
+def _redact_vetoes_sql(log: str) -> str:
+    """Return the statement that removes vetoes alone.
+
+    An operation that only compared its fact with an erased memory decided about other memories, so
+    the rest of it stays.
+    """
+    return f"""
+        UPDATE {log} l SET vetoed = (
+            SELECT coalesce(jsonb_agg(v ORDER BY place), '[]')
+            FROM jsonb_array_elements(l.vetoed) WITH ORDINALITY AS e (v, place)
+            WHERE NOT ({_QUOTING_VETO})
+        )
+        WHERE l.agent_id = :agent
+          AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE {_QUOTING_VETO})
+    """
+
+
+def _redact_trouble_sql(log: str) -> str:
+    """Return the statement that removes what models answered wrongly.
+
+    The trouble quotes the answer, and the model saw the text of every candidate.
+    """
+    return f"""
+        UPDATE {log} SET usage = jsonb_set(usage, '{{trouble}}', '"erased"')
+        WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL
+    """
+
+
+# A store that is held back states a fact of its own, whatever that fact would end. So it waits on.
+_WAITS_ON = """
+    NOT :everything
+    AND status = 'pending'
+    AND relation NOT IN ('DUPLICATE', 'RETRACTION')
+    AND incoming IS NOT NULL
+    AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
+"""
+
+# Reviews that may quote an erased text.
+_QUOTING_REVIEW = f"""
+    :everything
+    OR memory_id = ANY(:ids)
+    OR relied_on ?| {_ID_TEXTS}
+    OR log_id = ANY(:operations)
+    OR decision_log_id = ANY(:operations)
+    OR incoming -> 'fact' ->> 'session_id' = :session
+    OR lower(incoming -> 'fact' ->> 'content') IN (
+        SELECT lower(quote) FROM unnest(CAST(:quotes AS text[])) AS quote
+    )
+"""
+
+# A proposal about an erased memory can no longer be made or read.
+_REDACT_REVIEWS = f"""
+    UPDATE reviews SET
+        status = CASE WHEN status = 'pending' AND NOT ({_WAITS_ON}) THEN 'expired' ELSE status END,
+        note = NULL,
+        said = said - CAST(:texts AS text[]),
+        incoming = CASE
+            WHEN NOT ({_WAITS_ON}) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL
+            ELSE incoming
+        END,
+        judgments = (
+            SELECT coalesce(
+                jsonb_agg(j || '{{"reasoning": "", "findings": [], "vetoes": []}}'), '[]'
+            )
+            FROM jsonb_array_elements(judgments) AS j
+        )
+    WHERE agent_id = :agent AND ({_QUOTING_REVIEW})
+"""
+
+# The fingerprint goes with the answer, because it is a hash of the request. The answer to a
+# duplicate, to a retraction or to a store that was held back names only its operation or review.
+_FORGET_ANSWERS = f"""
+    UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL
+    WHERE agent_id = :agent AND (
+        :everything
+        OR mentioned_ids && CAST(:ids AS uuid[])
+        OR mentioned_ids && CAST(:operations AS uuid[])
+        OR mentioned_ids && (
+            SELECT array_agg(id) FROM reviews WHERE agent_id = :agent AND ({_QUOTING_REVIEW})
+        )
+    )
+"""
