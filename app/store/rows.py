@@ -1,6 +1,6 @@
-"""Rows of the database as values of the domain, and the other way about: what COPY takes for each table, in the order of its types."""
+"""The rows that a plan writes, by column name, and the types that a COPY of them needs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
 from app.domain.agent import AgentId
-from app.domain.fact import FACT_FIELDS, StoredFact, Tier
+from app.domain.fact import FACT_FIELDS, DerivedSlot, Tier
+from app.domain.relation import Decision, ModelCost
 from app.domain.relationship import Relationship
 from app.domain.version import Belief, Version
 from app.planning.plan import Insertion, Plan, Review
@@ -40,14 +41,15 @@ Row = dict[str, Any]
 
 
 def belief_from_row(row: Mapping[str, Any]) -> Belief:
-    """The belief in a row of `memories` or `memory_beliefs`."""
+    """Return the belief in a row of `memories` or `memory_beliefs`."""
     claims = {name: row[name] for name in BELIEF_COLUMNS}
-    return Belief(**claims | {"tier": Tier(row["tier"])})
+    claims["tier"] = Tier(row["tier"])
+    return Belief(**claims)
 
 
 @dataclass(frozen=True, slots=True)
 class CallInfo:
-    """What the log says about the call that caused an operation."""
+    """The call that caused an operation, as the log names it."""
 
     session_id: str | None = None
     request_id: str | None = None
@@ -68,14 +70,14 @@ LOG_TYPES = _find_copy_types(consolidation_log, "reverted_by", "signal_names")
 LINK_TYPES = _find_copy_types(memory_relationships)
 REVIEW_TYPES = _find_copy_types(reviews, "incoming", "note", "decided_at", "decision_log_id")
 
+
+def _list_memory_columns(names: Iterable[str]) -> list[str]:
+    return [name for name in MEMORY_TYPES if name in names]
+
+
 # A version decides what it states. The fact states the rest of its own fields.
-_VERSION_FIELDS = {field.name for field in fields(Version)}
-_FROM_VERSION = [name for name in MEMORY_TYPES if name in _VERSION_FIELDS]
-_FROM_FACT = [
-    name
-    for name in MEMORY_TYPES
-    if name in FACT_FIELDS and name not in _FROM_VERSION and name not in BELIEF_COLUMNS
-]
+_FROM_VERSION = _list_memory_columns([field.name for field in fields(Version)])
+_FROM_FACT = _list_memory_columns(set(FACT_FIELDS) - {*_FROM_VERSION, *BELIEF_COLUMNS})
 
 
 def memory_row(
@@ -87,9 +89,11 @@ def memory_row(
 ) -> Row:
     fact, version = inserted.fact, inserted.version
     row = belief_values(version.belief)
-    row |= {name: getattr(version, name) for name in _FROM_VERSION}
-    row |= {name: _to_column_value(getattr(fact, name)) for name in _FROM_FACT}
-    row |= _derived_slot_values(fact)
+    for name in _FROM_VERSION:
+        row[name] = getattr(version, name)
+    for name in _FROM_FACT:
+        row[name] = _to_column_value(getattr(fact, name))
+    row |= _derived_slot_values(fact.derived)
     row["agent_id"] = agent
     row["slot_entity"] = version.slot.entity
     row["slot_category"] = version.slot.category
@@ -104,16 +108,27 @@ def memory_row(
 def _to_column_value(value: object) -> object:
     if isinstance(value, tuple):
         return list(value)
-    return Jsonb(value) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return Jsonb(value)
+    return value
 
 
-def _derived_slot_values(fact: StoredFact) -> Row:
-    slot = fact.derived
+_NO_DERIVED_SLOT: Row = {
+    "derived_entity": None,
+    "derived_key": None,
+    "derived_value": None,
+    "derived_hash": None,
+}
+
+
+def _derived_slot_values(slot: DerivedSlot | None) -> Row:
+    if slot is None:
+        return _NO_DERIVED_SLOT
     return {
-        "derived_entity": slot and slot.entity,
-        "derived_key": slot and slot.key,
-        "derived_value": slot and slot.value,
-        "derived_hash": slot and slot.digest,
+        "derived_entity": slot.entity,
+        "derived_key": slot.key,
+        "derived_value": slot.value,
+        "derived_hash": slot.digest,
     }
 
 
@@ -138,11 +153,11 @@ def relationship_row(agent: AgentId, link: Relationship, log_id: UUID, now: date
 
 
 def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_id: UUID) -> Row:
-    stored = review.successor or (plan.target if plan.inserted else None)
-    written = {version.id: version.revision for version in plan.versions}
-    relied_on = {i: written.get(i, revision) for i, revision in review.relied_on}
-    if stored in written:
-        relied_on[stored] = written[stored]
+    """Return the row of the review that a plan leaves."""
+    stored = review.successor
+    if stored is None and plan.inserted:
+        stored = plan.target
+    relied_on = _find_relied_revisions(review, stored, plan)
     return {
         "agent_id": agent,
         "id": review_id,
@@ -159,32 +174,59 @@ def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_
     }
 
 
+def _find_relied_revisions(review: Review, stored: UUID | None, plan: Plan) -> dict[UUID, int]:
+    """Return the revisions that the proposal relies on, as they are after the plan."""
+    written = {version.id: version.revision for version in plan.versions}
+    relied_on = dict(review.relied_on)
+    if stored in written:
+        relied_on[stored] = written[stored]
+    for memory_id in relied_on.keys() & written.keys():
+        relied_on[memory_id] = written[memory_id]
+    return relied_on
+
+
 def log_row(
-    agent: AgentId, log_id: UUID, plan: Plan, request: CallInfo, corrected: dict[str, Any] | None
+    agent: AgentId, log_id: UUID, plan: Plan, call: CallInfo, corrected: dict[str, Any] | None
 ) -> Row:
-    """`corrected`: what the metadata that the plan corrects said before."""
-    incoming, cost = plan.incoming, plan.model_cost
-    return {
+    """Return the row of an operation. `corrected` is the metadata before a correction."""
+    row = _decision_values(plan.decision) | _model_values(plan.model_cost)
+    row |= {
         "agent_id": agent,
         "id": log_id,
         "operation": plan.operation,
         "source_memory_ids": list(plan.touched),
         "target_memory_id": plan.target,
-        "relation": plan.decision.relation,
-        "confidence": plan.decision.confidence,
-        "reasoning": plan.decision.reasoning,
-        "signals": to_jsonb(encode_findings(plan.decision.findings)),
-        "decided_by": plan.decision.decided_by,
-        "incoming": to_jsonb(encode_stated_fact(incoming)) if incoming else None,
+        "incoming": None,
         "before_state": to_jsonb(encode_states_before(plan, corrected)),
         "after_state": to_jsonb(encode_states_after(plan)),
-        "model": cost and cost.model,
-        "prompt_version": cost and cost.prompt_version,
-        "usage": to_jsonb(encode_model_cost(cost)) if cost else None,
-        "duration_ms": request.duration_ms,
-        "session_id": (incoming and incoming.session_id) or request.session_id,
-        "request_id": request.request_id,
+        "duration_ms": call.duration_ms,
+        "session_id": call.session_id,
+        "request_id": call.request_id,
         "created_at": plan.now,
         "reverts": plan.reverts,
         "vetoed": to_jsonb(encode_vetoes(plan.judgments)),
+    }
+    if plan.incoming is not None:
+        row["incoming"] = to_jsonb(encode_stated_fact(plan.incoming))
+        row["session_id"] = plan.incoming.session_id or call.session_id
+    return row
+
+
+def _decision_values(decision: Decision) -> Row:
+    return {
+        "relation": decision.relation,
+        "confidence": decision.confidence,
+        "reasoning": decision.reasoning,
+        "signals": to_jsonb(encode_findings(decision.findings)),
+        "decided_by": decision.decided_by,
+    }
+
+
+def _model_values(cost: ModelCost | None) -> Row:
+    if cost is None:
+        return {"model": None, "prompt_version": None, "usage": None}
+    return {
+        "model": cost.model,
+        "prompt_version": cost.prompt_version,
+        "usage": to_jsonb(encode_model_cost(cost)),
     }
