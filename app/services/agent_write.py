@@ -146,7 +146,7 @@ class AgentWrite(Generic[Result_contra]):
         withdrawable: Sequence[UUID] = (),
     ) -> Chains:
         """Read the chains that a plan may touch, and the database's clock."""
-        self.chains, self._clock = await chains.read_picture(
+        self.chains, self._clock = await chains.read_chains(
             self.connection,
             self.agent,
             facts=facts,

@@ -43,7 +43,7 @@ from app.services.classify import StoreCommand
 from app.services.remember import Outcomes, Remember
 from app.store import memories
 from app.store.apply import LoggedPlan
-from app.store.chains import read_picture
+from app.store.chains import read_chains
 from app.store.engine import read_clock
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
@@ -243,7 +243,7 @@ class ReviewDecider:
         proposal = review.proposal
         merge = await self._prepare_merge(agent, proposal)
         async with memories.open_read_connection(self._engine) as connection:
-            chains, clock = await read_picture(connection, agent, ids=proposal.ids)
+            chains, clock = await read_chains(connection, agent, ids=proposal.ids)
             before = await _find_memories(connection, agent, proposal.ids)
         return _preview_proposal(
             proposal,
@@ -345,7 +345,7 @@ class ReviewDecider:
         async with memories.open_read_connection(self._engine) as connection:
             before = await _find_memories(connection, agent, ids)
             stored_ids = [memory.id for memory in before]
-            chains, _ = await read_picture(connection, agent, ids=stored_ids)
+            chains, _ = await read_chains(connection, agent, ids=stored_ids)
         proposed = review_from_plan(plan, chains, ReviewSource.FROZEN)
         after = _list_memories_after(plan, before, chains)
         return Preview(plan.now, before, after), proposed

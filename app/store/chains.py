@@ -17,27 +17,28 @@ from app.domain.policy import Policy
 from app.domain.version import Version
 from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES
 from app.store.engine import fetch_rows
-from app.store.rows import (
-    belief_from_row,
-)
+from app.store.rows import belief_from_row
 
 _TICK = timedelta(microseconds=1)
-
-
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
+# The row lock by which the writes of an agent follow one another. Postgres takes the lock before it
+# fixes what this statement sees, and a change of the embeddings (store/reembed.py) waits for the
+# lock. So the encoder read here stays the encoder until the transaction ends.
+_LOCK = """
+    SELECT last_known_at, last_erased_at, mode, (SELECT name FROM encoder) AS encoder
+    FROM agents
+    WHERE agent_id = :agent
+    FOR UPDATE
+"""
 
-# The row lock that makes an agent's writes one after the other. It is taken before this statement's view of the database, and a change
-# of the embeddings waits for it (store/reembedding.py): the encoder seen here stays the one until the transaction ends.
-_LOCK = "SELECT last_known_at, last_erased_at, mode, (SELECT name FROM encoder) AS encoder FROM agents WHERE agent_id = :agent FOR UPDATE"
-
-
-# A first write creates its agent, dated before everything; of two at once, one waits for the other here.
-_CREATE_AGENT = sa.text(
-    "INSERT INTO agents (agent_id, created_at, last_known_at) VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00') "
-    "ON CONFLICT DO NOTHING"
-)
-
+# The first write of an agent creates its row, dated before everything. Of two first writes at once,
+# one waits for the other here.
+_CREATE_AGENT = sa.text("""
+    INSERT INTO agents (agent_id, created_at, last_known_at)
+    VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00')
+    ON CONFLICT DO NOTHING
+""")
 
 _VERSION_FIELDS = {field.name for field in fields(Version)}
 _SLOT_COLUMNS = ("slot_entity", "slot_category", "slot_key")
@@ -48,17 +49,25 @@ VERSION_COLUMNS = ", ".join(
 )
 
 
-# Whole chains that a write may touch, found by id, text or slot, and the clock. It is read here because a clock read in the
-# statement that takes the lock can be older than the lock (DESIGN §2).
-_PICTURE = f"""
+# The whole chains that a write may touch, found by id, text or slot, and the clock. The clock is
+# read here because a clock read in the statement that takes the lock can be older than the lock
+# (DESIGN §2).
+_READ_CHAINS = f"""
     SELECT clock_timestamp() AS clock, v.*
     FROM (SELECT 1) AS once LEFT JOIN (
         SELECT {VERSION_COLUMNS} FROM memories
         WHERE agent_id = :agent AND chain_id IN (
-            SELECT chain_id FROM memories WHERE agent_id = :agent AND id = ANY(:ids)
-            UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND superseded_by = ANY(:withdrawable)
-            UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
-            UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+            SELECT chain_id FROM memories
+            WHERE agent_id = :agent AND id = ANY(:ids)
+            UNION
+            SELECT chain_id FROM memories
+            WHERE agent_id = :agent AND superseded_by = ANY(:withdrawable)
+            UNION
+            SELECT chain_id FROM memories
+            WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
+            UNION
+            SELECT chain_id FROM memories
+            WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
         )
     ) AS v ON true
 """
@@ -66,15 +75,18 @@ _PICTURE = f"""
 
 @dataclass(frozen=True, slots=True)
 class LockedAgent:
-    """An agent whose row is locked: the known times of its last operation and of its last erasure, and the mode that was chosen
-    for it; None where there is none."""
+    """An agent whose row is locked.
+
+    `last_known_at` is the known time of its last operation, `last_erased_at` that of its last
+    erasure. `mode` is the mode that was chosen for the agent, None if the settings decide.
+    """
 
     last_known_at: datetime | None
     last_erased_at: datetime | None
     mode: Mode | None
 
     def refuse_if_frozen(self, policy: Policy) -> None:
-        """Raises AgentFrozen."""
+        """Raise AgentFrozen if the agent takes no writes."""
         if policy.mode_of(self.mode) is Mode.FROZEN:
             raise AgentFrozen
 
@@ -82,35 +94,42 @@ class LockedAgent:
 async def lock_agent(
     connection: AsyncConnection, agent: AgentId, *, encoder: str | None
 ) -> LockedAgent:
-    """Locks the agent's row, made where it is missing, until the transaction ends.
+    """Lock the agent's row until the transaction ends. The row is created if it is missing.
 
-    `encoder` names the model of the vectors that will be written, None where none will. Raises EmbeddingsChanged where the
-    database's are another model's by now.
+    `encoder` names the model of the vectors that the caller will write, None if it writes none.
+    Raises EmbeddingsChanged if the vectors of the database are those of another model by now.
     """
-    found = await fetch_rows(connection, _LOCK, {"agent": agent})
-    if not found:
+    rows = await fetch_rows(connection, _LOCK, {"agent": agent})
+    if not rows:
         await connection.execute(_CREATE_AGENT, {"agent": agent})
-        found = await fetch_rows(connection, _LOCK, {"agent": agent})
-    if encoder is not None and found[0]["encoder"] != encoder:
-        raise EmbeddingsChanged(found[0]["encoder"], encoder)
-    last = found[0]["last_known_at"]
-    mode = found[0]["mode"]
+        rows = await fetch_rows(connection, _LOCK, {"agent": agent})
+    row = rows[0]
+    if encoder is not None and row["encoder"] != encoder:
+        raise EmbeddingsChanged(row["encoder"], encoder)
+    last_known_at = row["last_known_at"]
     return LockedAgent(
-        None if last == _NEVER else last, found[0]["last_erased_at"], Mode(mode) if mode else None
+        last_known_at=None if last_known_at == _NEVER else last_known_at,
+        last_erased_at=row["last_erased_at"],
+        mode=Mode(row["mode"]) if row["mode"] else None,
     )
 
 
 async def lift_statement_timeout(connection: AsyncConnection) -> None:
-    """Lets the statements of this transaction take as long as they need: they grow with what is stored."""
+    """Let the statements of this transaction take any time. They grow with what is stored."""
     await fetch_rows(connection, "SET LOCAL statement_timeout = 0", {})
 
 
 def next_known_time(clock: datetime, last: datetime | None) -> datetime:
-    """The known time of the next operation: the clock, or one microsecond after the last where the clock is not ahead of it."""
-    return clock if last is None or clock > last else last + _TICK
+    """Return the known time of the next operation.
+
+    This is the clock, or one microsecond after the last known time if the clock is not later.
+    """
+    if last is None or clock > last:
+        return clock
+    return last + _TICK
 
 
-async def read_picture(
+async def read_chains(
     connection: AsyncConnection,
     agent: AgentId,
     *,
@@ -118,29 +137,35 @@ async def read_picture(
     ids: Iterable[UUID] = (),
     withdrawable: Iterable[UUID] = (),
 ) -> tuple[Chains, datetime]:
-    """The chains around these facts (by text and slot) and ids, those that ended in one that may be withdrawn, and the database's clock."""
+    """Return the chains that a write may touch, and the clock of the database.
+
+    These are the chains of the ids, those that share a text or a slot with the facts, and those
+    with a version that was superseded by one of `withdrawable`.
+    """
+    slots = {fact.slot.digest for fact in facts if fact.key is not None}
     parameters = {
         "agent": agent,
         "ids": list(ids),
         "withdrawable": list(withdrawable),
         "hashes": list({fact.fuzzy_hash for fact in facts}),
-        "slots": list({fact.slot.digest for fact in facts if fact.key is not None}),
+        "slots": list(slots),
     }
-    rows = await fetch_rows(connection, _PICTURE, parameters)
-    return Chains(version_from_row(row) for row in rows if row["id"] is not None), rows[0]["clock"]
+    rows = await fetch_rows(connection, _READ_CHAINS, parameters)
+    versions = [version_from_row(row) for row in rows if row["id"] is not None]
+    return Chains(versions), rows[0]["clock"]
+
+
+_BUILT_FIELDS = ("kind", "slot", "lifespan", "belief")
+_PLAIN_FIELDS = [name for name in _VERSION_FIELDS if name not in _BUILT_FIELDS]
 
 
 def version_from_row(row: Mapping[str, Any]) -> Version:
-    """The version in a row of VERSION_COLUMNS."""
+    """Return the version in a row of VERSION_COLUMNS."""
+    plain = {name: row[name] for name in _PLAIN_FIELDS}
     return Version(
         kind=Kind(row["kind"]),
         slot=Slot(row["slot_entity"], row["slot_category"], row["slot_key"]),
         lifespan=Lifespan(row["lifespan"]),
         belief=belief_from_row(row),
-        **{name: row[name] for name in _PLAIN_VERSION_FIELDS},
+        **plain,
     )
-
-
-_PLAIN_VERSION_FIELDS = tuple(
-    f.name for f in fields(Version) if f.name not in ("kind", "slot", "lifespan", "belief")
-)

@@ -1,4 +1,4 @@
-"""What a revert changes besides memories and beliefs: marks in the log, reviews, counters, links."""
+"""The changes of a revert besides memories and beliefs: marks in the log, reviews, counts, links."""
 
 from uuid import UUID
 
@@ -8,8 +8,8 @@ from app.domain.agent import AgentId
 from app.planning.plan import Plan
 from app.store.engine import driver_connection
 
-# The operation that is undone. If it is a revert, the operation that it had undone stands again, and
-# so on down the line of reverts.
+# The operation that is undone. If it is a revert, the operation that it had undone stands again,
+# and so on down the line of reverts.
 _UNDONE = b"""
     WITH RECURSIVE undone AS (
         SELECT id, reverts, created_at, CAST(%(by)s AS uuid) AS by, true AS is_undone
@@ -22,8 +22,8 @@ _UNDONE = b"""
     )
 """
 
-# Operations name the revert that undid them. The planner does not know how few these operations are;
-# the array keeps it from reading the whole log of the agent for each of them.
+# Operations name the revert that undid them. The planner does not know how few these operations
+# are; the array keeps it from reading the whole log of the agent for each of them.
 _MARK_OPERATIONS = (
     _UNDONE
     + b"""
@@ -37,8 +37,8 @@ _MARK_OPERATIONS = (
 )
 
 # A review that an undone operation left expires. If the operation stands again, the review waits
-# again, unless a memory that it is about was erased since. A review is as old as the operation that
-# left it, and an index finds it by that time.
+# again, unless a memory that it is about was erased since. A review is as old as the operation
+# that left it, and an index finds it by that time.
 _CHANGE_REVIEWS = (
     _UNDONE
     + b"""

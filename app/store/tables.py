@@ -144,11 +144,11 @@ memory_usage = sa.Table(
     ),
 )
 
-# The condition that judges decided an operation. A review that expires is a NOOP by rule, and decides
-# nothing about a fact.
+# The condition that judges decided an operation. A review that expires is a NOOP by rule, and
+# decides nothing about a fact.
 JUDGED = "decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation <> 'NONE')"
-# The condition that the signals of an operation led to it. A reviewer's decision repeats the signals
-# of the review, which led to the review.
+# The condition that the signals of an operation led to it. A reviewer's decision repeats the
+# signals of the review, which led to the review.
 _WITHOUT_EFFECT = sorted(r.value for r in Relation if not r.effect.changes_stored)
 LED_TO = f"relation NOT IN ({', '.join(map(repr, _WITHOUT_EFFECT))}) AND decided_by <> 'reviewer'"
 
@@ -311,8 +311,8 @@ log_archives = sa.Table(
     sa.Column("last_at", _TIME, nullable=False),
 )
 
-# One row for each operation that a checkpoint covers. An operation without an archive is still in the
-# log, because something there needs it.
+# One row for each operation that a checkpoint covers. An operation without an archive is still in
+# the log, because something there needs it.
 folded_operations = sa.Table(
     "folded_operations",
     metadata,
