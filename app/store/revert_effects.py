@@ -1,4 +1,4 @@
-"""The changes of a revert besides memories and beliefs: marks in the log, reviews, counts, links."""
+"""The changes of a revert besides memories and beliefs: log marks, reviews, counts and links."""
 
 from uuid import UUID
 
