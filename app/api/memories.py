@@ -41,7 +41,7 @@ from app.services.remember import BatchRefused, Outcomes
 from app.store import memories
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
-from app.store.memories import After, Page, Ranked
+from app.store.memories import After, Page, Ranked, Ranking
 from app.wiring import Services
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
@@ -229,9 +229,8 @@ async def _read_page(
     filters, limit = query.to_filters(), query.limit + 1
     async with memories.open_read_connection(engine) as connection:
         if query.sort == "strength":
-            return await memories.list_strongest(
-                connection, agent, filters, point, half_lives, limit=limit, after=after
-            )
+            ranking = Ranking(half_lives, limit, after)
+            return await memories.list_strongest(connection, agent, filters, point, ranking)
         return await memories.list_memories(
             connection, agent, filters, point, limit=limit, after=after
         )

@@ -24,7 +24,7 @@ from app.services.search import Question, Searcher
 from app.services.usage import UsageCounter
 from app.store import memories as memory_store
 from app.store.columns import Filters
-from app.store.memories import Point
+from app.store.memories import Point, Ranking
 from app.store.value_lines import list_value_lines
 
 NEAREST = 100
@@ -69,16 +69,10 @@ class ContextComposer:
         The strongest memories compete with those nearest to the query. Those in the context count
         as used.
         """
+        limit = _choose_row_limit(budget)
+        ranking = Ranking(self._half_lives, limit, first=Kind.CONSTRAINT)
         async with memory_store.open_read_connection(self._engine) as connection:
-            strong = await memory_store.list_strongest(
-                connection,
-                agent,
-                filters,
-                point,
-                self._half_lives,
-                limit=_choose_row_limit(budget),
-                first=Kind.CONSTRAINT,
-            )
+            strong = await memory_store.list_strongest(connection, agent, filters, point, ranking)
         moment = strong.moment
         near: list[Memory] = []
         ranks: dict[UUID, int] | None = None
