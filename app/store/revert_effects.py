@@ -44,7 +44,7 @@ _CHANGE_REVIEWS = (
     + b"""
     UPDATE reviews r SET
         status = CASE WHEN undone.is_undone THEN 'expired' ELSE 'pending' END,
-        decided_at = CASE WHEN undone.is_undone THEN %(now)s END,
+        decided_at = CASE WHEN undone.is_undone THEN CAST(%(now)s AS timestamptz) END,
         decision_log_id = CASE WHEN undone.is_undone THEN undone.by END
     FROM undone
     WHERE r.agent_id = %(agent)s

@@ -58,7 +58,7 @@ class Recorder:
         async def send() -> httpx.Response:
             response = await self._client.request(method, path, **request)
             # What a route leaves to the background is sent before the next route is called.
-            await self._app.state.parts.sweeps.wait_until_idle()
+            await self._app.state.services.sweep_requests.wait_until_idle()
             return response
 
         recorded, response = await run_recorded(label, send)

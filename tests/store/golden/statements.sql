@@ -27,9 +27,11 @@ asked AS MATERIALIZED (
     OR coalesce(m.slot_category = :category, false) AS alike FROM memories m CROSS JOIN LATERAL
     (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
     m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-    m.known_from) AS b WHERE m.agent_id = :agent AND b.valid_from <= (SELECT as_of FROM moment) AND
-    (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment)) AND NOT m.cold AND
-    m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), ranked AS MATERIALIZED (
+    m.known_from) AS b WHERE m.agent_id = :agent AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), ranked AS
+        MATERIALIZED (
     SELECT id, score, vector, text FROM (
         SELECT coalesce(v.id, t.id) AS id, 30.5 * (coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0
             / (60 + t.place), 0)) AS score,
@@ -53,15 +55,22 @@ found AS MATERIALIZED (
 )
 SELECT 1 AS place, moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name
     FROM encoder) AS encoder, hit.* FROM moment LEFT JOIN (
-    SELECT found.score, found.vector AS vector_score, found.text AS text_score, m.id, m.chain_id,
-        m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+    SELECT found.score, found.vector AS vector_score, found.text AS text_score,
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
         m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at, b.said_until,
-        b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-        b.superseded_by, b.superseded_at, b.known_from,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id
     FROM found JOIN memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
         m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
@@ -72,16 +81,19 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 -- POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent
-SELECT last_known_at, last_erased_at, mode, (SELECT name FROM encoder) AS encoder FROM agents WHERE
-    agent_id = :agent FOR UPDATE;
+SELECT last_known_at, last_erased_at, mode, (SELECT name FROM encoder) AS encoder
+FROM agents
+WHERE agent_id = :agent
+FOR UPDATE;
 
 -- POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent
-INSERT INTO agents (agent_id, created_at, last_known_at) VALUES (:agent, clock_timestamp(),
-    '0001-01-01 00:00:00+00') ON CONFLICT DO NOTHING;
+INSERT INTO agents (agent_id, created_at, last_known_at)
+VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00')
+ON CONFLICT DO NOTHING;
 
 -- POST /v1/memories (a first fact)
--- app/store/chains.py read_picture
+-- app/store/chains.py read_chains
 SELECT clock_timestamp() AS clock, v.*
 FROM (SELECT 1) AS once LEFT JOIN (
     SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
@@ -90,12 +102,17 @@ FROM (SELECT 1) AS once LEFT JOIN (
         said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
         superseded_by, superseded_at, known_from FROM memories
     WHERE agent_id = :agent AND chain_id IN (
-        SELECT chain_id FROM memories WHERE agent_id = :agent AND id = ANY(:ids)
-        UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND superseded_by =
-            ANY(:withdrawable)
-        UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
-        UNION SELECT chain_id FROM memories WHERE agent_id = :agent AND slot_key IS NOT NULL AND
-            slot_hash = ANY(:slots)
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND id = ANY(:ids)
+        UNION
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND superseded_by = ANY(:withdrawable)
+        UNION
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
+        UNION
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
     )
 ) AS v ON true;
 
@@ -114,7 +131,7 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
     :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity,
     :derived_key, :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at,
     :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
-    :superseded_by, :superseded_at, :known_from)), part5 AS (UPDATE agents SET last_known_at =
+    :superseded_by, :superseded_at, :known_from)), part1 AS (UPDATE agents SET last_known_at =
     :last_known_at WHERE agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id,
     operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
     decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
@@ -132,7 +149,7 @@ SELECT fingerprint, status, headers, answer FROM idempotency_keys
 WHERE agent_id = :agent AND key = :key AND created_at > now() - CAST(:kept_for AS interval);
 -- app/store/memories.py run_read: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/apply.py _write_one
@@ -150,16 +167,28 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
     :derived_key, :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at,
     :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
     :superseded_by, :superseded_at, :known_from)), part1 AS (
-    UPDATE memories SET valid_from = :valid_from, asserted_at = :asserted_at, said_until =
-        :said_until, retracted_at = :retracted_at, void = :void, ended_by = :ended_by,
-        contradicted_by = :contradicted_by, merged = :merged, tier = :tier, valid_until =
-        :valid_until, superseded_by = :superseded_by, superseded_at = :superseded_at, known_from =
-        :known_from, revision = :revision, cold = false WHERE agent_id = :agent_id AND id = :id
+    UPDATE memories SET
+    valid_from = :valid_from,
+    asserted_at = :asserted_at,
+    said_until = :said_until,
+    retracted_at = :retracted_at,
+    void = :void,
+    ended_by = :ended_by,
+    contradicted_by = :contradicted_by,
+    merged = :merged,
+    tier = :tier,
+    valid_until = :valid_until,
+    superseded_by = :superseded_by,
+    superseded_at = :superseded_at,
+    known_from = :known_from,
+    revision = :revision,
+    cold = false
+    WHERE agent_id = :agent_id AND id = :id
 ), part2 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
     said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
     superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
     :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part6 AS (UPDATE
+    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part3 AS (UPDATE
     agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT INTO
     consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
@@ -216,8 +245,9 @@ moment AS MATERIALIZED (
 SELECT told.* FROM told, memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
     m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
     m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id = :agent
-    AND m.id = told.memory_id AND m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM
-    moment) AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND m.id = told.memory_id AND m.erased_at IS NULL AND
+b.valid_from <= (SELECT as_of FROM moment)
+AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
 ORDER BY told.memory_id;
 
 -- POST /v1/memories (a new value of a slot)
@@ -242,7 +272,7 @@ mentioned_ids = excluded.mentioned_ids, created_at = excluded.created_at;
 -- ===== POST /v1/memories (a dry run) =====
 -- app/store/memories.py run_read: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py _write_one: as for POST /v1/memories (a new value of a slot)
 
 -- POST /v1/memories (a dry run)
@@ -254,31 +284,49 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
     (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, found.*
-FROM moment LEFT JOIN (SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -312,8 +360,9 @@ FROM moment LEFT JOIN (SELECT
     AS stale_because
     FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
         m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id = :agent AND m.id =
-        ANY(:ids) ) AS found ON true;
+        m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND m.id = ANY(:ids)
+) AS page ON true;
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -346,9 +395,11 @@ LEFT JOIN LATERAL (
         false) AS alike FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
         m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
         m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id =
-        :agent AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS NULL OR
-        b.valid_until > (SELECT as_of FROM moment)) AND NOT m.cold AND m.erased_at IS NULL AND
-        (SELECT name FROM encoder) = :encoder), ranked AS MATERIALIZED (
+        :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), ranked
+            AS MATERIALIZED (
         SELECT id, score, vector, text FROM (
             SELECT coalesce(v.id, t.id) AS id, 30.5 * (coalesce(1.0 / (60 + v.place), 0) +
                 coalesce(1.0 / (60 + t.place), 0)) AS score,
@@ -370,15 +421,22 @@ LEFT JOIN LATERAL (
             WHERE alike AND id NOT IN (SELECT id FROM ranked) ORDER BY valid_from DESC LIMIT :alike
         )
     )
-    SELECT found.score, found.vector AS vector_score, found.text AS text_score, m.id, m.chain_id,
-        m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+    SELECT found.score, found.vector AS vector_score, found.text AS text_score,
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
         m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at, b.said_until,
-        b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-        b.superseded_by, b.superseded_at, b.known_from,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id
     FROM found JOIN memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
         m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
@@ -387,10 +445,10 @@ LEFT JOIN LATERAL (
 ) AS hit ON true
 ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories/batch
--- app/store/apply.py _copy_rows
+-- app/store/inserts.py copy_rows
 COPY memories (agent_id, id, chain_id, created_at, revision, entity, category, key, single_valued,
     slot_entity, slot_category, slot_key, slot_hash, content, value, details, tags, entities,
     sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
@@ -400,7 +458,7 @@ COPY memories (agent_id, id, chain_id, created_at, revision, entity, category, k
     superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/memories/batch
--- app/store/apply.py _copy_rows
+-- app/store/inserts.py copy_rows
 COPY consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
     prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) FROM
@@ -413,7 +471,7 @@ UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id;
 
 -- ===== POST /v1/memories/{memory_id}/relationships =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories/{memory_id}/relationships
 -- app/store/relationships.py find_relationships
@@ -423,8 +481,8 @@ JOIN memory_relationships r USING (source_id, target_id, type) WHERE r.agent_id 
 
 -- POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py _write_one
-WITH part3 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id,
-    created_at) VALUES (:agent_id, :source_id, :target_id, :type, :log_id, :created_at)), part5 AS
+WITH part0 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id,
+    created_at) VALUES (:agent_id, :source_id, :target_id, :type, :log_id, :created_at)), part1 AS
     (UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT INTO
     consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
@@ -470,17 +528,17 @@ SELECT known.known_at, page.* FROM known LEFT JOIN LATERAL (
 
 -- ===== PATCH /v1/memories/{memory_id} =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- PATCH /v1/memories/{memory_id}
--- app/store/apply.py _read_metadata_before
+-- app/store/apply.py _read_columns
 SELECT memories.importance
 FROM memories
 WHERE memories.agent_id = :agent_id_1 AND memories.id = :id_1;
 
 -- PATCH /v1/memories/{memory_id}
 -- app/store/apply.py _write_one
-WITH part5 AS (UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT
+WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT
     INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
     prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) VALUES
@@ -498,28 +556,40 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 
 -- ===== POST /v1/memories/{memory_id}/supersede =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py _write_one: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== POST /v1/memories/{memory_id}/retract =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories/{memory_id}/retract
 -- app/store/apply.py _write_one
-WITH part1 AS (
-    UPDATE memories SET valid_from = :valid_from, asserted_at = :asserted_at, said_until =
-        :said_until, retracted_at = :retracted_at, void = :void, ended_by = :ended_by,
-        contradicted_by = :contradicted_by, merged = :merged, tier = :tier, valid_until =
-        :valid_until, superseded_by = :superseded_by, superseded_at = :superseded_at, known_from =
-        :known_from, revision = :revision, cold = false WHERE agent_id = :agent_id AND id = :id
-), part2 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
+WITH part0 AS (
+    UPDATE memories SET
+    valid_from = :valid_from,
+    asserted_at = :asserted_at,
+    said_until = :said_until,
+    retracted_at = :retracted_at,
+    void = :void,
+    ended_by = :ended_by,
+    contradicted_by = :contradicted_by,
+    merged = :merged,
+    tier = :tier,
+    valid_until = :valid_until,
+    superseded_by = :superseded_by,
+    superseded_at = :superseded_at,
+    known_from = :known_from,
+    revision = :revision,
+    cold = false
+    WHERE agent_id = :agent_id AND id = :id
+), part1 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
     said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
     superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
     :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part6 AS (UPDATE
+    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part2 AS (UPDATE
     agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT INTO
     consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
@@ -546,31 +616,49 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
     (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, found.*
-FROM moment LEFT JOIN (SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -604,9 +692,12 @@ FROM moment LEFT JOIN (SELECT
     AS stale_because
     FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
         m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id = :agent AND
-        m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id)
-        ORDER BY b.valid_from, b.asserted_at) AS found ON true;
+        m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE
+    m.agent_id = :agent
+    AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id)
+    ORDER BY b.valid_from, b.asserted_at
+) AS page ON true;
 
 -- GET /v1/memories/{memory_id}/history
 -- app/store/log/entries.py list_operations_on
@@ -686,9 +777,11 @@ asked AS MATERIALIZED (
     (SELECT words FROM asked)) AS rank  FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from,
     m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
     m.tier, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id =
-    :agent AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS NULL OR
-    b.valid_until > (SELECT as_of FROM moment)) AND NOT m.cold AND m.erased_at IS NULL AND (SELECT
-    name FROM encoder) = :encoder), found AS MATERIALIZED (
+    :agent AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), found AS
+        MATERIALIZED (
     SELECT id, score, vector, text FROM (
         SELECT coalesce(v.id, t.id) AS id, 30.5 * (coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0
             / (60 + t.place), 0)) AS score,
@@ -706,29 +799,46 @@ asked AS MATERIALIZED (
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder, hit.* FROM moment LEFT JOIN (
     SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -789,38 +899,56 @@ asked AS MATERIALIZED (
         SELECT m.id, (m.embedding <=> :vector) + 0 AS distance FROM memories m CROSS JOIN LATERAL
             (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
             m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-            m.known_from) AS b WHERE m.agent_id = :agent AND b.valid_from <= (SELECT as_of FROM
-            moment) AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment)) AND
-            NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder ORDER BY
+            m.known_from) AS b WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder ORDER BY
             distance LIMIT :limit
     ) AS near WHERE 1 - distance >= :min_score
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder, hit.* FROM moment LEFT JOIN (
     SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -881,38 +1009,55 @@ asked AS MATERIALIZED (
         SELECT m.id, ts_rank(m.lexemes, (SELECT words FROM asked)) AS rank FROM memories m CROSS
             JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
             m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-            m.superseded_at, m.known_from) AS b WHERE m.agent_id = :agent AND b.valid_from <=
-            (SELECT as_of FROM moment) AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of
-            FROM moment)) AND NOT m.cold AND m.erased_at IS NULL ORDER BY rank DESC, b.valid_from
-            DESC LIMIT :limit
+            m.superseded_at, m.known_from) AS b WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND NOT m.cold AND m.erased_at IS NULL ORDER BY rank DESC, b.valid_from DESC LIMIT :limit
     ) AS near WHERE rank >= :min_score
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder, hit.* FROM moment LEFT JOIN (
     SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -983,9 +1128,10 @@ asked AS MATERIALIZED (
         AND x.known_from <= (SELECT known_at FROM moment) AND x.known_until > (SELECT known_at FROM
             moment)
     ) AS b ON true
-    WHERE m.agent_id = :agent AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) AND m.erased_at IS NULL AND (SELECT
-        name FROM encoder) = :encoder), found AS MATERIALIZED (
+    WHERE m.agent_id = :agent AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), found AS MATERIALIZED (
     SELECT id, score, vector, text FROM (
         SELECT coalesce(v.id, t.id) AS id, 30.5 * (coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0
             / (60 + t.place), 0)) AS score,
@@ -1003,37 +1149,56 @@ asked AS MATERIALIZED (
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder, hit.* FROM moment LEFT JOIN (
     SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM (
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM (
             SELECT y.id, y.valid_from FROM memories y
-            WHERE y.agent_id = m.agent_id AND y.superseded_by = m.id AND y.known_from <= (SELECT
-                known_at FROM moment)
+            WHERE y.agent_id = m.agent_id
+            AND y.superseded_by = m.id
+            AND y.known_from <= (SELECT known_at FROM moment)
             UNION ALL
             SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-            WHERE y.agent_id = m.agent_id AND y.superseded_by = m.id
-            AND y.known_from <= (SELECT known_at FROM moment) AND y.known_until > (SELECT known_at
-                FROM moment)
-        ) AS o ORDER BY o.valid_from DESC, o.id DESC LIMIT 1)
+            WHERE y.agent_id = m.agent_id
+            AND y.superseded_by = m.id
+            AND y.known_from <= (SELECT known_at FROM moment)
+            AND y.known_until > (SELECT known_at FROM moment)
+        ) AS o
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -1110,31 +1275,49 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
     (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, found.*
-FROM moment LEFT JOIN (SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -1168,10 +1351,13 @@ FROM moment LEFT JOIN (SELECT
     AS stale_because
     FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
         m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id = :agent AND
-        b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS NULL OR b.valid_until >
-        (SELECT as_of FROM moment)) AND NOT m.cold ORDER BY m.created_at DESC, m.id DESC LIMIT
-        :limit) AS found ON true;
+        m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND NOT m.cold
+    ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
+) AS page ON true;
 
 
 -- ===== GET /v1/memories (narrowed) =====
@@ -1185,31 +1371,49 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
     (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, found.*
-FROM moment LEFT JOIN (SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -1243,11 +1447,14 @@ FROM moment LEFT JOIN (SELECT
     AS stale_because
     FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
         m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id = :agent AND
-        b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS NULL OR b.valid_until >
-        (SELECT as_of FROM moment)) AND NOT m.cold AND NOT (m.erased_at IS NULL AND b.valid_from <=
-        (SELECT as_of FROM moment) AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
-        moment)) AND m.id = ANY(ARRAY(SELECT tie.memory_id
+        m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND NOT m.cold AND NOT (m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND m.id = ANY(ARRAY(SELECT tie.memory_id
                 FROM (
                     SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                     FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -1279,7 +1486,8 @@ FROM moment LEFT JOIN (SELECT
                     ))
                 ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
     ))) AND m.slot_category = :category AND m.tags && CAST(:tags_any AS text[]) AND m.kind = :kind
-        ORDER BY m.created_at DESC, m.id DESC LIMIT :limit) AS found ON true;
+    ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
+) AS page ON true;
 
 
 -- ===== GET /v1/memories (in the past) =====
@@ -1293,39 +1501,59 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
     (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, found.*
-FROM moment LEFT JOIN (SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM (
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM (
             SELECT y.id, y.valid_from FROM memories y
-            WHERE y.agent_id = m.agent_id AND y.superseded_by = m.id AND y.known_from <= (SELECT
-                known_at FROM moment)
+            WHERE y.agent_id = m.agent_id
+            AND y.superseded_by = m.id
+            AND y.known_from <= (SELECT known_at FROM moment)
             UNION ALL
             SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-            WHERE y.agent_id = m.agent_id AND y.superseded_by = m.id
-            AND y.known_from <= (SELECT known_at FROM moment) AND y.known_until > (SELECT known_at
-                FROM moment)
-        ) AS o ORDER BY o.valid_from DESC, o.id DESC LIMIT 1)
+            WHERE y.agent_id = m.agent_id
+            AND y.superseded_by = m.id
+            AND y.known_from <= (SELECT known_at FROM moment)
+            AND y.known_until > (SELECT known_at FROM moment)
+        ) AS o
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -1382,9 +1610,11 @@ FROM moment LEFT JOIN (SELECT
         AND x.known_from <= (SELECT known_at FROM moment) AND x.known_until > (SELECT known_at FROM
             moment)
     ) AS b ON true
-    WHERE m.agent_id = :agent AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) ORDER BY m.created_at DESC, m.id DESC
-        LIMIT :limit) AS found ON true;
+    WHERE m.agent_id = :agent AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
+) AS page ON true;
 
 
 -- ===== GET /v1/memories (by strength) =====
@@ -1416,8 +1646,8 @@ live AS MATERIALIZED (
                         CAST(:half_life_semantic_decision AS float8) WHEN 'constraint' THEN
                         CAST(:half_life_semantic_constraint AS float8) END END) * (1 + ln(1 +
                         least(coalesce(u.access_count, 0) + coalesce(u.use_count, 0) / CAST(10 AS
-                        float8), 100)))), 60.0))) AS strength, m.kind IS NOT DISTINCT FROM
-                        CAST(:first AS text) AS is_first
+                        float8), 100)))), 60.0))) AS strength,
+    m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
     FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
         m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
         m.superseded_by, m.superseded_at, m.known_from) AS b
@@ -1431,37 +1661,60 @@ live AS MATERIALIZED (
             last_accessed_at
         FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
     ) AS u ON true
-    WHERE m.agent_id = :agent AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) AND NOT m.cold
+    WHERE m.agent_id = :agent AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND NOT m.cold
 ),
-top AS (SELECT * FROM live  ORDER BY is_first DESC, strength DESC, id DESC LIMIT :limit)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT count(*) FROM
-    live) AS live, hit.*
+top AS (
+    SELECT * FROM live
+    ORDER BY is_first DESC, strength DESC, id DESC
+    LIMIT :limit
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
+(SELECT count(*) FROM live) AS live, hit.*
 FROM moment LEFT JOIN (
     SELECT top.strength, top.is_first,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -1512,31 +1765,49 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
     (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, found.*
-FROM moment LEFT JOIN (SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -1570,11 +1841,13 @@ FROM moment LEFT JOIN (SELECT
     AS stale_because
     FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
         m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id = :agent AND
-        b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS NULL OR b.valid_until >
-        (SELECT as_of FROM moment)) AND NOT m.cold AND m.kind = :kind AND m.slot_key IS NOT NULL
-        AND m.slot_hash = :slot ORDER BY m.trust DESC, b.valid_from DESC, m.id DESC LIMIT 1) AS
-        found ON true;
+        m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND NOT m.cold AND m.kind = :kind AND m.slot_key IS NOT NULL AND m.slot_hash = :slot
+    ORDER BY m.trust DESC, b.valid_from DESC, m.id DESC LIMIT 1
+) AS page ON true;
 
 
 -- ===== GET /v1/preferences/{key} =====
@@ -1610,8 +1883,8 @@ live AS MATERIALIZED (
                         CAST(:half_life_semantic_decision AS float8) WHEN 'constraint' THEN
                         CAST(:half_life_semantic_constraint AS float8) END END) * (1 + ln(1 +
                         least(coalesce(u.access_count, 0) + coalesce(u.use_count, 0) / CAST(10 AS
-                        float8), 100)))), 60.0))) AS strength, m.kind IS NOT DISTINCT FROM
-                        CAST(:first AS text) AS is_first
+                        float8), 100)))), 60.0))) AS strength,
+    m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
     FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
         m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
         m.superseded_by, m.superseded_at, m.known_from) AS b
@@ -1625,37 +1898,60 @@ live AS MATERIALIZED (
             last_accessed_at
         FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
     ) AS u ON true
-    WHERE m.agent_id = :agent AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) AND NOT m.cold AND m.erased_at IS NULL
+    WHERE m.agent_id = :agent AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND NOT m.cold AND m.erased_at IS NULL
 ),
-top AS (SELECT * FROM live  ORDER BY is_first DESC, strength DESC, id DESC LIMIT :limit)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT count(*) FROM
-    live) AS live, hit.*
+top AS (
+    SELECT * FROM live
+    ORDER BY is_first DESC, strength DESC, id DESC
+    LIMIT :limit
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
+(SELECT count(*) FROM live) AS live, hit.*
 FROM moment LEFT JOIN (
     SELECT top.strength, top.is_first,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -1742,9 +2038,10 @@ asked AS MATERIALIZED (
     (SELECT words FROM asked)) AS rank  FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from,
     m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
     m.tier, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id =
-    :agent AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS NULL OR
-    b.valid_until > (SELECT as_of FROM moment)) AND m.erased_at IS NULL AND (SELECT name FROM
-    encoder) = :encoder), found AS MATERIALIZED (
+    :agent AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), found AS MATERIALIZED (
     SELECT id, score, vector, text FROM (
         SELECT coalesce(v.id, t.id) AS id, 30.5 * (coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0
             / (60 + t.place), 0)) AS score,
@@ -1762,29 +2059,46 @@ asked AS MATERIALIZED (
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder, hit.* FROM moment LEFT JOIN (
     SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at, m.derived_entity, m.derived_key,
-        m.derived_value, m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-        m.session_id, m.project, m.trust, m.lifespan, m.merged_from, b.valid_from, b.asserted_at,
-        b.said_until, b.retracted_at, b.void, b.ended_by, b.contradicted_by, b.merged, b.tier,
-        b.valid_until, b.superseded_by, b.superseded_at, b.known_from, (SELECT u.access_count FROM
-        memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-        u.last_reinforced_at <= (SELECT known_at FROM moment)) AS access_count, (SELECT
-        u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND u.last_reinforced_at <= (SELECT known_at FROM moment)) AS last_reinforced_at,
-        (SELECT u.use_count FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id =
-        m.id AND (CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS
-        timestamptz))) AS use_count, (SELECT u.last_accessed_at FROM memory_usage u WHERE
-        u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS NULL
-        OR u.last_accessed_at <= CAST(:used_by AS timestamptz))) AS last_accessed_at,
-    (SELECT o.id FROM memories o WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id ORDER BY
-        o.valid_from DESC, o.id DESC LIMIT 1)
+    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.derived_entity, m.derived_key, m.derived_value,
+    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+        m.project, m.trust, m.lifespan, m.merged_from,
+    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+        b.known_from
+    ,
+    (
+        SELECT u.access_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS access_count, (
+        SELECT u.last_reinforced_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+            known_at FROM moment)
+    ) AS last_reinforced_at, (
+        SELECT u.use_count FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS use_count, (
+        SELECT u.last_accessed_at FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
+            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
+    ) AS last_accessed_at,
+    (
+        SELECT o.id FROM memories o
+        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        ORDER BY o.valid_from DESC, o.id DESC
+        LIMIT 1
+    )
     AS supersedes_id,
     (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
         ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS
-        NULL OR b.valid_until > (SELECT as_of FROM moment)) THEN (SELECT jsonb_agg(DISTINCT
-        to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of FROM moment)))
+        m.erased_at IS NULL AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+            'as_of', (SELECT as_of FROM moment)))
             FROM (
                 SELECT source_id AS memory_id, target_id AS other_id, type, created_at
                 FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
@@ -1896,48 +2210,61 @@ AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
 AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links') OR
     jsonb_path_exists(before_state || after_state, '$[*].id'))
 ORDER BY created_at DESC, id DESC;
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py _write_one: as for POST /v1/memories/{memory_id}/retract
 
 -- POST /v1/log/{log_id}/revert
--- app/store/apply.py _apply_reverts
+-- app/store/revert_effects.py undo_side_effects
 WITH RECURSIVE undone AS (
-    SELECT id, reverts, created_at, CAST(:by AS uuid) AS by, true AS is_undone FROM
-        consolidation_log
+    SELECT id, reverts, created_at, CAST(:by AS uuid) AS by, true AS is_undone
+    FROM consolidation_log
     WHERE agent_id = :agent AND id = :reverts
     UNION ALL
     SELECT l.id, l.reverts, l.created_at, undone.id, NOT undone.is_undone
-    FROM undone JOIN consolidation_log l ON l.agent_id = :agent AND l.id = undone.reverts
+    FROM undone
+    JOIN consolidation_log l ON l.agent_id = :agent AND l.id = undone.reverts
 )
-UPDATE consolidation_log l SET reverted_by = CASE WHEN undone.is_undone THEN undone.by END
-FROM undone WHERE l.agent_id = :agent AND l.id = undone.id AND l.id = ANY(ARRAY(SELECT id FROM
-    undone));
+UPDATE consolidation_log l
+SET reverted_by = CASE WHEN undone.is_undone THEN undone.by END
+FROM undone
+WHERE l.agent_id = :agent
+AND l.id = undone.id
+AND l.id = ANY(ARRAY(SELECT id FROM undone));
 
 -- POST /v1/log/{log_id}/revert
--- app/store/apply.py _apply_reverts
+-- app/store/revert_effects.py undo_side_effects
 WITH RECURSIVE undone AS (
-    SELECT id, reverts, created_at, CAST(:by AS uuid) AS by, true AS is_undone FROM
-        consolidation_log
+    SELECT id, reverts, created_at, CAST(:by AS uuid) AS by, true AS is_undone
+    FROM consolidation_log
     WHERE agent_id = :agent AND id = :reverts
     UNION ALL
     SELECT l.id, l.reverts, l.created_at, undone.id, NOT undone.is_undone
-    FROM undone JOIN consolidation_log l ON l.agent_id = :agent AND l.id = undone.reverts
+    FROM undone
+    JOIN consolidation_log l ON l.agent_id = :agent AND l.id = undone.reverts
 )
-UPDATE reviews r SET status = CASE WHEN undone.is_undone THEN 'expired' ELSE 'pending' END,
+UPDATE reviews r SET
+status = CASE WHEN undone.is_undone THEN 'expired' ELSE 'pending' END,
 decided_at = CASE WHEN undone.is_undone THEN CAST(:now AS timestamptz) END,
 decision_log_id = CASE WHEN undone.is_undone THEN undone.by END
 FROM undone
-WHERE r.agent_id = :agent AND r.created_at = undone.created_at AND r.log_id = undone.id
+WHERE r.agent_id = :agent
+AND r.created_at = undone.created_at
+AND r.log_id = undone.id
 AND r.status = CASE WHEN undone.is_undone THEN 'pending' ELSE 'expired' END
-AND (undone.is_undone OR r.decision_log_id IN (SELECT id FROM undone) AND NOT EXISTS (
-        SELECT FROM memories m WHERE m.agent_id = :agent AND m.erased_at IS NOT NULL
+AND (
+    undone.is_undone
+    OR r.decision_log_id IN (SELECT id FROM undone) AND NOT EXISTS (
+        SELECT FROM memories m
+        WHERE m.agent_id = :agent
+        AND m.erased_at IS NOT NULL
         AND m.id IN (SELECT CAST(jsonb_object_keys(r.relied_on) AS uuid))
-));
+    )
+);
 
 -- POST /v1/log/{log_id}/revert
--- app/store/apply.py _apply_reverts
-UPDATE memory_usage SET access_count = access_count - 1 WHERE agent_id = :agent AND memory_id =
-    :unconfirmed;
+-- app/store/revert_effects.py undo_side_effects
+UPDATE memory_usage SET access_count = access_count - 1
+WHERE agent_id = :agent AND memory_id = :unconfirmed;
 -- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
 
 
@@ -1983,7 +2310,7 @@ LIMIT :limit;
 -- GET /v1/reviews/{review_id}
 -- app/store/reviews/reviews.py find_review_row
 SELECT * FROM reviews WHERE agent_id = :agent AND id = :id;
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 -- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
 
 
@@ -1995,11 +2322,14 @@ SELECT * FROM reviews WHERE agent_id = :agent AND id = :id;
 -- app/store/apply.py _write_one: as for PATCH /v1/memories/{memory_id}
 
 -- POST /v1/reviews/{review_id}/reject
--- app/store/apply.py _settle_reviews
-UPDATE reviews SET status = :status, note = :note, decided_at = :decided_at, decision_log_id =
-    :decision_log_id,
-memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :value END
-WHERE agent_id = :agent_id AND id = :id;
+-- app/store/apply.py _settle_review
+UPDATE reviews SET
+status = :status,
+note = :note,
+decided_at = :decided_at,
+decision_log_id = :log_id,
+memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
+WHERE agent_id = :agent AND id = :id;
 -- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
 
 
@@ -2008,9 +2338,9 @@ WHERE agent_id = :agent_id AND id = :id;
 -- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
 -- app/store/reviews/reviews.py find_review_row: as for GET /v1/reviews/{review_id}
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py _write_one: as for POST /v1/memories/{memory_id}/retract
--- app/store/apply.py _settle_reviews: as for POST /v1/reviews/{review_id}/reject
+-- app/store/apply.py _settle_review: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
@@ -2029,7 +2359,7 @@ LIMIT :limit;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/reviews/reviews.py find_review_row: as for GET /v1/reviews/{review_id}
 -- app/store/apply.py _write_one: as for PATCH /v1/memories/{memory_id}
--- app/store/apply.py _settle_reviews: as for POST /v1/reviews/{review_id}/reject
+-- app/store/apply.py _settle_review: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
 
 
@@ -2119,8 +2449,10 @@ version AS MATERIALIZED (
     WHEN m.erased_at IS NOT NULL THEN 'erased'
     WHEN b.void THEN 'reverted'
     WHEN b.valid_from > (SELECT as_of FROM moment) THEN 'scheduled'
-    WHEN b.valid_from <= (SELECT as_of FROM moment) AND (b.valid_until IS NULL OR b.valid_until >
-        (SELECT as_of FROM moment)) THEN 'current'
+    WHEN
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    THEN 'current'
     WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
     WHEN b.superseded_by IS NOT NULL THEN 'superseded'
     WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
@@ -2503,19 +2835,24 @@ FROM reviews WHERE agent_id = :agent AND status = 'pending' AND decision_log_id 
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what FROM memories m LEFT JOIN encoder e ON true
-    CROSS JOIN LATERAL (
+SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what
+FROM memories m
+LEFT JOIN encoder e ON true
+CROSS JOIN LATERAL (
     SELECT CASE
-    WHEN e.name IS NULL THEN 'a vector of a model that the database does not name'
-    WHEN m.embedding IS NULL THEN CASE WHEN m.erased_at IS NULL THEN
-        'no vector, so that no search by meaning finds it' END
+    WHEN e.name IS NULL
+    THEN 'a vector of a model that the database does not name'
+    WHEN m.embedding IS NULL
+    THEN CASE
+    WHEN m.erased_at IS NULL THEN 'no vector, so that no search by meaning finds it'
+    END
     WHEN vector_dims(m.embedding) <> e.dimensions
-    THEN 'a vector of ' || vector_dims(m.embedding) || ' dimensions; those of ' || e.name ||
-        ' have ' || e.dimensions
+    THEN 'a vector of ' || vector_dims(m.embedding) || ' dimensions; those of '
+    || e.name || ' have ' || e.dimensions
     WHEN NOT abs(vector_norm(m.embedding) - 1) < 0.001
     THEN 'a vector of length ' || vector_norm(m.embedding) || '; it must be 1'
-    WHEN m.embedding_next IS NOT NULL AND vector_dims(m.embedding_next) IS DISTINCT FROM
-        e.next_dimensions
+    WHEN m.embedding_next IS NOT NULL
+    AND vector_dims(m.embedding_next) IS DISTINCT FROM e.next_dimensions
     THEN 'a vector for the change of the model that does not fit the next model'
     END
 ) AS w (what)
@@ -2523,9 +2860,13 @@ WHERE m.agent_id = :agent AND what IS NOT NULL;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what FROM memories m CROSS JOIN LATERAL (
-    SELECT concat_ws(', ',
-        CASE WHEN m.content IS DISTINCT FROM ''
+SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what
+FROM memories m
+CROSS JOIN LATERAL (
+    SELECT concat_ws(
+        ', ',
+        CASE
+        WHEN m.content IS DISTINCT FROM ''
         OR m.value IS DISTINCT FROM NULL
         OR m.details IS DISTINCT FROM '{}'
         OR m.tags IS DISTINCT FROM '{}'
@@ -2547,50 +2888,63 @@ SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what FROM memories m CROSS JOIN L
                 OR m.slot_key IS DISTINCT FROM NULL
                 OR m.slot_hash IS DISTINCT FROM :nowhere))
         OR (m.slot_hash <> :nowhere AND
-            NOT EXISTS (SELECT FROM memories o WHERE o.agent_id = m.agent_id AND o.chain_id =
-                m.chain_id AND o.erased_at IS NULL)
-        ) THEN 'words' END,
+            NOT EXISTS (
+                SELECT FROM memories o
+                WHERE o.agent_id = m.agent_id AND o.chain_id = m.chain_id AND o.erased_at IS NULL
+            )
+        )
+        THEN 'words'
+        END,
         CASE WHEN m.embedding IS DISTINCT FROM NULL
         OR m.embedding_next IS DISTINCT FROM NULL THEN 'a vector' END,
         CASE WHEN m.content_hash IS DISTINCT FROM ''
         OR m.fuzzy_hash IS DISTINCT FROM ''
         OR m.folded_hash IS DISTINCT FROM ''
         OR m.value_hash IS DISTINCT FROM NULL
-        OR m.derived_hash IS DISTINCT FROM NULL THEN 'hashes' END)
+        OR m.derived_hash IS DISTINCT FROM NULL THEN 'hashes' END
+    )
 ) AS w (what)
 WHERE m.agent_id = :agent AND m.erased_at IS NOT NULL AND what <> '';
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT DISTINCT ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
-FROM consolidation_log l CROSS JOIN LATERAL jsonb_path_query(l.before_state || l.after_state,
-    '$[*]') AS state
-JOIN memories m ON m.agent_id = :agent AND m.erased_at IS NOT NULL AND CAST(m.id AS text) = state
-    ->> 'id'
+FROM consolidation_log l
+CROSS JOIN LATERAL jsonb_path_query(l.before_state || l.after_state, '$[*]') AS state
+JOIN memories m
+ON m.agent_id = :agent AND m.erased_at IS NOT NULL AND CAST(m.id AS text) = state ->> 'id'
 WHERE l.agent_id = :agent AND (
-    state ?| CAST(:texts AS text[]) OR state -> 'metadata' ?| CAST(:texts AS text[])
+    state ?| CAST(:texts AS text[])
+    OR state -> 'metadata' ?| CAST(:texts AS text[])
     OR (m.slot_hash = :nowhere AND state ?| CAST(:slot_words AS text[]))
 );
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT DISTINCT ON (l.id) ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS
-    memory_id
-FROM memories m JOIN consolidation_log l
-ON l.agent_id = m.agent_id AND l.created_at < m.erased_at AND (l.target_memory_id = m.id OR
-    l.source_memory_ids @> ARRAY[m.id])
-WHERE m.agent_id = :agent AND m.erased_at IS NOT NULL AND l.incoming IS NOT NULL AND NOT EXISTS (
-    SELECT FROM jsonb_path_query(l.after_state, '$[*] ? (exists(@.kind) && !exists(@.content))') AS
-        state
-    JOIN memories o ON o.agent_id = :agent AND o.erased_at IS NULL AND CAST(o.id AS text) = state
-        ->> 'id'
+SELECT DISTINCT ON (l.id)
+ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
+FROM memories m
+JOIN consolidation_log l
+ON l.agent_id = m.agent_id
+AND l.created_at < m.erased_at
+AND (l.target_memory_id = m.id OR l.source_memory_ids @> ARRAY[m.id])
+WHERE m.agent_id = :agent
+AND m.erased_at IS NOT NULL
+AND l.incoming IS NOT NULL
+AND NOT EXISTS (
+    SELECT FROM jsonb_path_query(
+        l.after_state, '$[*] ? (exists(@.kind) && !exists(@.content))'
+    ) AS state
+    JOIN memories o
+    ON o.agent_id = :agent AND o.erased_at IS NULL AND CAST(o.id AS text) = state ->> 'id'
 );
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(m.id AS text), CAST(o.id AS text)] AS ids, m.id, o.id AS source
-FROM memories m JOIN memories o ON o.agent_id = m.agent_id AND o.id = ANY(m.merged_from) AND
-    o.erased_at IS NOT NULL
+FROM memories m
+JOIN memories o
+ON o.agent_id = m.agent_id AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
 WHERE m.agent_id = :agent AND m.erased_at IS NULL;
 
 -- GET /v1/doctor
@@ -3376,7 +3730,7 @@ COPY (
 -- ===== POST /v1/import (a history) =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py _write_one: as for POST /v1/memories (a first fact)
 
 
@@ -3485,7 +3839,7 @@ SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, sin
 
 -- ===== DELETE /v1/memories/{memory_id} =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py _write_one: as for POST /v1/memories/{memory_id}/retract
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
@@ -3500,7 +3854,7 @@ SELECT id
 FROM memories WHERE agent_id = :agent AND session_id = :name AND erased_at IS NULL AND NOT void
 AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from))
 AND lifespan = :lifespan ORDER BY chain_id, created_at, id;
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py _write_one: as for POST /v1/memories/{memory_id}/retract
 
 -- POST /v1/sessions/{session_id}/end
@@ -3520,7 +3874,7 @@ SELECT id
 FROM memories WHERE agent_id = :agent AND project = :name AND erased_at IS NULL AND NOT void
 AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from))
 AND lifespan = :lifespan ORDER BY chain_id, created_at, id;
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py _write_one: as for POST /v1/memories/{memory_id}/retract
 
 -- POST /v1/projects/{project}/end
@@ -3555,21 +3909,33 @@ ORDER BY l.created_at DESC, l.id DESC LIMIT :limit;
 -- app/store/log/archived.py refuse_archived: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/reverts
--- app/store/apply.py _write_many
-UPDATE memories SET valid_from = :valid_from, asserted_at = :asserted_at, said_until = :said_until,
-    retracted_at = :retracted_at, void = :void, ended_by = :ended_by, contradicted_by =
-    :contradicted_by, merged = :merged, tier = :tier, valid_until = :valid_until, superseded_by =
-    :superseded_by, superseded_at = :superseded_at, known_from = :known_from, revision = :revision,
-    cold = false WHERE agent_id = :agent_id AND id = :id;
--- app/store/apply.py _copy_rows: as for POST /v1/import (an export)
--- app/store/apply.py _copy_rows: as for POST /v1/memories/batch
+-- app/store/apply.py _update_beliefs
+UPDATE memories SET
+valid_from = :valid_from,
+asserted_at = :asserted_at,
+said_until = :said_until,
+retracted_at = :retracted_at,
+void = :void,
+ended_by = :ended_by,
+contradicted_by = :contradicted_by,
+merged = :merged,
+tier = :tier,
+valid_until = :valid_until,
+superseded_by = :superseded_by,
+superseded_at = :superseded_at,
+known_from = :known_from,
+revision = :revision,
+cold = false
+WHERE agent_id = :agent_id AND id = :id;
+-- app/store/inserts.py copy_rows: as for POST /v1/import (an export)
+-- app/store/inserts.py copy_rows: as for POST /v1/memories/batch
 -- app/store/apply.py _write_many: as for POST /v1/memories/batch
--- app/store/apply.py _apply_reverts: as for POST /v1/log/{log_id}/revert
--- app/store/apply.py _apply_reverts: as for POST /v1/log/{log_id}/revert
--- app/store/apply.py _apply_reverts: as for POST /v1/log/{log_id}/revert
+-- app/store/revert_effects.py undo_side_effects: as for POST /v1/log/{log_id}/revert
+-- app/store/revert_effects.py undo_side_effects: as for POST /v1/log/{log_id}/revert
+-- app/store/revert_effects.py undo_side_effects: as for POST /v1/log/{log_id}/revert
 -- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
@@ -3580,30 +3946,32 @@ UPDATE memories SET valid_from = :valid_from, asserted_at = :asserted_at, said_u
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py list_ids_in_chain
+-- app/store/erasures.py _fetch_ids
 SELECT id FROM memories
-WHERE agent_id = :agent AND chain_id = (SELECT chain_id FROM memories WHERE agent_id = :agent AND
-    id = :id);
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
+WHERE agent_id = :agent
+AND chain_id = (SELECT chain_id FROM memories WHERE agent_id = :agent AND id = :id);
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py find_merge_descendants
+-- app/store/erasures.py _fetch_ids
 WITH RECURSIVE merged AS (
-    SELECT id, merged_from FROM memories WHERE agent_id = :agent AND merged_from && :ids AND
-        erased_at IS NULL
+    SELECT id, merged_from FROM memories
+    WHERE agent_id = :agent AND merged_from && :ids AND erased_at IS NULL
     UNION
-    SELECT m.id, m.merged_from FROM memories m JOIN merged ON m.merged_from @> ARRAY[merged.id]
+    SELECT m.id, m.merged_from
+    FROM memories m JOIN merged ON m.merged_from @> ARRAY[merged.id]
     WHERE m.agent_id = :agent AND m.erased_at IS NULL
 )
 SELECT id FROM merged WHERE id <> ALL(:ids) ORDER BY id;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts
-SELECT id, content FROM memories WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
-    ORDER BY id;
+SELECT id, content FROM memories
+WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
+ORDER BY id;
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories
+-- app/store/erasures.py _fetch_ids
 UPDATE sweeps SET
 slot = NULL,
 slot_hash = NULL,
@@ -3619,7 +3987,8 @@ RETURNING id;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
-UPDATE memories SET content = '',
+UPDATE memories SET
+content = '',
 value = NULL,
 details = '{}',
 tags = '{}',
@@ -3638,7 +4007,9 @@ derived_entity = NULL,
 derived_key = NULL,
 derived_value = NULL,
 derived_hash = NULL,
-look_again = NULL, erased_at = :now, revision = revision + 1
+look_again = NULL,
+erased_at = :now,
+revision = revision + 1
 WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL;
 
 -- DELETE /v1/memories/{memory_id} (erase)
@@ -3647,12 +4018,13 @@ SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND erased_at = :
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py _forget_slots
-SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND chain_id = ANY(:chains) AND
-    erased_at IS NULL;
+SELECT DISTINCT chain_id FROM memories
+WHERE agent_id = :agent AND chain_id = ANY(:chains) AND erased_at IS NULL;
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _forget_slots
-UPDATE memories SET entity = '',
+-- app/store/erasures.py _fetch_ids
+UPDATE memories SET
+entity = '',
 category = '',
 key = NULL,
 single_valued = NULL,
@@ -3668,164 +4040,246 @@ RETURNING id;
 UPDATE log_checkpoints SET sealed = '{}' WHERE agent_id = :agent AND memory_id = ANY(:ids);
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log
-WITH quotes AS MATERIALIZED (SELECT lower(quote) AS quote FROM unnest(CAST(:quotes AS text[])) AS
-    quote),
--- Most operations are told in the same few words, so each is looked through once.
+-- app/store/redactions.py _redact
+WITH quotes AS MATERIALIZED (
+    SELECT lower(quote) AS quote FROM unnest(CAST(:quotes AS text[])) AS quote
+),
+-- Many operations have the same words, so each wording is searched once.
 quoting AS (
-    SELECT words FROM (SELECT DISTINCT lower(l.reasoning || CAST(l.signals AS text) ||
-        coalesce(CAST(l.usage AS text), '')) AS words FROM consolidation_log l WHERE l.agent_id =
-        :agent) AS said
+    SELECT words FROM (
+        SELECT DISTINCT lower(l.reasoning || CAST(l.signals AS text) || coalesce(CAST(l.usage AS
+            text), '')) AS words FROM consolidation_log l WHERE l.agent_id = :agent
+    ) AS wordings
     WHERE EXISTS (SELECT 1 FROM quotes WHERE strpos(words, quote) > 0)
 )
-SELECT l.id FROM consolidation_log l WHERE l.agent_id = :agent AND (l.target_memory_id = ANY(:ids)
-    OR l.source_memory_ids && :ids)
+SELECT l.id FROM consolidation_log l
+WHERE l.agent_id = :agent
+AND (l.target_memory_id = ANY(:ids) OR l.source_memory_ids && :ids)
 UNION
 SELECT r.log_id FROM memory_relationships r
-WHERE r.agent_id = :agent AND (r.source_id = ANY(:ids) OR r.target_id = ANY(:ids)) AND r.log_id IS
-    NOT NULL
+WHERE r.agent_id = :agent
+AND (r.source_id = ANY(:ids) OR r.target_id = ANY(:ids))
+AND r.log_id IS NOT NULL
 UNION
 SELECT v.log_id FROM reviews v
-WHERE v.agent_id = :agent AND (v.memory_id = ANY(:ids) OR v.relied_on ?| CAST(CAST(:ids AS uuid[])
-    AS text[]))
-UNION
-SELECT l.id FROM consolidation_log l WHERE l.agent_id = :agent AND l.session_id = :session
-UNION
-SELECT l.id FROM consolidation_log l JOIN quoting ON quoting.words = lower(l.reasoning ||
-    CAST(l.signals AS text) || coalesce(CAST(l.usage AS text), '')) WHERE l.agent_id = :agent
+WHERE v.agent_id = :agent
+AND (v.memory_id = ANY(:ids) OR v.relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]))
 UNION
 SELECT l.id FROM consolidation_log l
-WHERE l.agent_id = :agent AND l.operation IN ('NOOP', 'DELETE', 'AMEND')
+WHERE l.agent_id = :agent AND l.session_id = :session
+UNION
+SELECT l.id FROM consolidation_log l JOIN quoting ON quoting.words = lower(l.reasoning ||
+    CAST(l.signals AS text) || coalesce(CAST(l.usage AS text), ''))
+WHERE l.agent_id = :agent
+UNION
+SELECT l.id FROM consolidation_log l
+WHERE l.agent_id = :agent
+AND l.operation IN ('NOOP', 'DELETE', 'AMEND')
 AND lower(l.incoming ->> 'content') IN (SELECT quote FROM quotes);
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log
+-- app/store/redactions.py _redact
 UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL
 WHERE agent_id = :agent AND (
-    :everything OR mentioned_ids && CAST(:ids AS uuid[]) OR mentioned_ids && CAST(:told AS uuid[])
-    OR mentioned_ids && (SELECT array_agg(id) FROM reviews WHERE agent_id = :agent AND (
-            :everything OR memory_id = ANY(:ids) OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS
-                text[])
-            OR log_id = ANY(:told) OR decision_log_id = ANY(:told)
+    :everything
+    OR mentioned_ids && CAST(:ids AS uuid[])
+    OR mentioned_ids && CAST(:operations AS uuid[])
+    OR mentioned_ids && (
+        SELECT array_agg(id) FROM reviews WHERE agent_id = :agent AND (
+            :everything
+            OR memory_id = ANY(:ids)
+            OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[])
+            OR log_id = ANY(:operations)
+            OR decision_log_id = ANY(:operations)
             OR incoming -> 'fact' ->> 'session_id' = :session
-            OR lower(incoming -> 'fact' ->> 'content') IN (SELECT lower(quote) FROM
-                unnest(CAST(:quotes AS text[])) AS quote)
-    ))
+            OR lower(incoming -> 'fact' ->> 'content') IN (
+                SELECT lower(quote) FROM unnest(CAST(:quotes AS text[])) AS quote
+            )
+        )
+    )
 );
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log
-UPDATE reviews SET status = CASE WHEN status = 'pending' AND NOT (
-    NOT :everything AND status = 'pending' AND relation NOT IN ('DUPLICATE', 'RETRACTION')
-    AND incoming IS NOT NULL AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM
-        coalesce(:session, '')
-) THEN 'expired' ELSE status END, note = NULL,
+-- app/store/redactions.py _redact
+UPDATE reviews SET
+status = CASE WHEN status = 'pending' AND NOT (
+    NOT :everything
+    AND status = 'pending'
+    AND relation NOT IN ('DUPLICATE', 'RETRACTION')
+    AND incoming IS NOT NULL
+    AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
+) THEN 'expired' ELSE status END,
+note = NULL,
 said = said - CAST(:texts AS text[]),
-incoming = CASE WHEN NOT (
-    NOT :everything AND status = 'pending' AND relation NOT IN ('DUPLICATE', 'RETRACTION')
-    AND incoming IS NOT NULL AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM
-        coalesce(:session, '')
-) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL ELSE incoming END,
-judgments = (SELECT coalesce(jsonb_agg(j || '{"reasoning": "", "findings": [], "vetoes": []}'),
-    '[]')
-    FROM jsonb_array_elements(judgments) AS j)
+incoming = CASE
+WHEN NOT (
+    NOT :everything
+    AND status = 'pending'
+    AND relation NOT IN ('DUPLICATE', 'RETRACTION')
+    AND incoming IS NOT NULL
+    AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
+) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL
+ELSE incoming
+END,
+judgments = (
+    SELECT coalesce(
+        jsonb_agg(j || '{"reasoning": "", "findings": [], "vetoes": []}'), '[]'
+    )
+    FROM jsonb_array_elements(judgments) AS j
+)
 WHERE agent_id = :agent AND (
-    :everything OR memory_id = ANY(:ids) OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[])
-    OR log_id = ANY(:told) OR decision_log_id = ANY(:told)
+    :everything
+    OR memory_id = ANY(:ids)
+    OR relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[])
+    OR log_id = ANY(:operations)
+    OR decision_log_id = ANY(:operations)
     OR incoming -> 'fact' ->> 'session_id' = :session
-    OR lower(incoming -> 'fact' ->> 'content') IN (SELECT lower(quote) FROM unnest(CAST(:quotes AS
-        text[])) AS quote)
+    OR lower(incoming -> 'fact' ->> 'content') IN (
+        SELECT lower(quote) FROM unnest(CAST(:quotes AS text[])) AS quote
+    )
 );
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log
+-- app/store/redactions.py _redact
 WITH stands AS (
     SELECT l.id, EXISTS (
         SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
-        JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid) AND
-            m.erased_at IS NULL
-        WHERE s ? 'belief' AND NOT s ? 'content'
-        AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements(l.before_state) AS b WHERE b ->> 'id' =
-            s ->> 'id')
+        JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+        WHERE m.erased_at IS NULL
+        AND s ? 'belief'
+        AND NOT s ? 'content'
+        AND NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements(l.before_state) AS b
+            WHERE b ->> 'id' = s ->> 'id'
+        )
     ) AS incoming
-    FROM consolidation_log l WHERE l.agent_id = :agent AND (:everything OR l.id = ANY(:told))
+    FROM consolidation_log l
+    WHERE l.agent_id = :agent AND (:everything OR l.id = ANY(:operations))
 )
 UPDATE consolidation_log l SET
-before_state =
-(SELECT coalesce(jsonb_agg(CASE
-            WHEN s ? 'review'
-            THEN jsonb_set(s, '{review}', ((s -> 'review') - 'judgments' - 'incoming') #-
-                '{said,content}' #- '{said,value}' #- '{said,details}' #- '{said,tags}' #-
-                '{said,entities}' #- '{said,sources}' #- '{said,source}' #- '{said,session_id}' #-
-                '{said,project}' #- '{said,derived}' #- '{said,look_again}')
-            WHEN s ? 'settled' THEN jsonb_set(s, '{settled,note}', 'null')
-            WHEN NOT s ? 'id' OR m.erased_at IS NULL THEN s
-            ELSE (CASE WHEN s ? 'metadata' THEN jsonb_set(s, '{metadata}', (s -> 'metadata') -
-                CAST(:texts AS text[])) ELSE s END)
-            - CAST(:texts AS text[]) - CASE WHEN m.slot_hash = :nowhere THEN CAST(:slot_words AS
-                text[]) ELSE '{}' END
+before_state = (
+    SELECT coalesce(jsonb_agg(CASE
+            WHEN s ? 'review' THEN
+            s #- '{review,judgments}' #- '{review,incoming}'
+            #- '{review,said,content}'
+            #- '{review,said,value}'
+            #- '{review,said,details}'
+            #- '{review,said,tags}'
+            #- '{review,said,entities}'
+            #- '{review,said,sources}'
+            #- '{review,said,source}'
+            #- '{review,said,session_id}'
+            #- '{review,said,project}'
+            #- '{review,said,derived}'
+            #- '{review,said,look_again}'
+            WHEN s ? 'settled' THEN
+            jsonb_set(s, '{settled,note}', 'null')
+            WHEN NOT s ? 'id' OR m.erased_at IS NULL THEN
+            s
+            ELSE
+            (CASE
+                WHEN s ? 'metadata'
+                THEN jsonb_set(s, '{metadata}', (s -> 'metadata') - CAST(:texts AS text[]))
+                ELSE s
+                END)
+            - CAST(:texts AS text[])
+            - CASE
+            WHEN m.slot_hash = :nowhere THEN CAST(:slot_words AS text[])
+            ELSE '{}'
+            END
             END ORDER BY place), '[]')
     FROM jsonb_array_elements(l.before_state) WITH ORDINALITY AS e (s, place)
-    LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid))
-,
-after_state =
-(SELECT coalesce(jsonb_agg(CASE
-            WHEN s ? 'review'
-            THEN jsonb_set(s, '{review}', ((s -> 'review') - 'judgments' - 'incoming') #-
-                '{said,content}' #- '{said,value}' #- '{said,details}' #- '{said,tags}' #-
-                '{said,entities}' #- '{said,sources}' #- '{said,source}' #- '{said,session_id}' #-
-                '{said,project}' #- '{said,derived}' #- '{said,look_again}')
-            WHEN s ? 'settled' THEN jsonb_set(s, '{settled,note}', 'null')
-            WHEN NOT s ? 'id' OR m.erased_at IS NULL THEN s
-            ELSE (CASE WHEN s ? 'metadata' THEN jsonb_set(s, '{metadata}', (s -> 'metadata') -
-                CAST(:texts AS text[])) ELSE s END)
-            - CAST(:texts AS text[]) - CASE WHEN m.slot_hash = :nowhere THEN CAST(:slot_words AS
-                text[]) ELSE '{}' END
+    LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+),
+after_state = (
+    SELECT coalesce(jsonb_agg(CASE
+            WHEN s ? 'review' THEN
+            s #- '{review,judgments}' #- '{review,incoming}'
+            #- '{review,said,content}'
+            #- '{review,said,value}'
+            #- '{review,said,details}'
+            #- '{review,said,tags}'
+            #- '{review,said,entities}'
+            #- '{review,said,sources}'
+            #- '{review,said,source}'
+            #- '{review,said,session_id}'
+            #- '{review,said,project}'
+            #- '{review,said,derived}'
+            #- '{review,said,look_again}'
+            WHEN s ? 'settled' THEN
+            jsonb_set(s, '{settled,note}', 'null')
+            WHEN NOT s ? 'id' OR m.erased_at IS NULL THEN
+            s
+            ELSE
+            (CASE
+                WHEN s ? 'metadata'
+                THEN jsonb_set(s, '{metadata}', (s -> 'metadata') - CAST(:texts AS text[]))
+                ELSE s
+                END)
+            - CAST(:texts AS text[])
+            - CASE
+            WHEN m.slot_hash = :nowhere THEN CAST(:slot_words AS text[])
+            ELSE '{}'
+            END
             END ORDER BY place), '[]')
     FROM jsonb_array_elements(l.after_state) WITH ORDINALITY AS e (s, place)
-    LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid))
-,
+    LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+),
 incoming = CASE WHEN stands.incoming THEN l.incoming END,
 session_id = CASE WHEN stands.incoming THEN l.session_id END,
-reasoning = CASE WHEN l.operation = 'ERASE' THEN l.reasoning ELSE
-    'Its wording was erased with what it spoke of.' END,
-signals = (SELECT coalesce(jsonb_agg(f || '{"explanation": ""}'), '[]') FROM
-    jsonb_array_elements(l.signals) AS f),
+reasoning = CASE
+WHEN l.operation = 'ERASE' THEN l.reasoning
+ELSE 'Its wording was erased with what it spoke of.'
+END,
+signals = (
+    SELECT coalesce(jsonb_agg(f || '{"explanation": ""}'), '[]')
+    FROM jsonb_array_elements(l.signals) AS f
+),
 vetoed = '[]'
-FROM stands WHERE l.agent_id = :agent AND l.id = stands.id;
+FROM stands
+WHERE l.agent_id = :agent AND l.id = stands.id;
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log
+-- app/store/redactions.py _redact
 UPDATE consolidation_log l SET vetoed = (
-    SELECT coalesce(jsonb_agg(v ORDER BY place), '[]') FROM jsonb_array_elements(l.vetoed) WITH
-        ORDINALITY AS e (v, place)
+    SELECT coalesce(jsonb_agg(v ORDER BY place), '[]')
+    FROM jsonb_array_elements(l.vetoed) WITH ORDINALITY AS e (v, place)
     WHERE NOT (
         v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
-        OR EXISTS (SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote WHERE strpos(lower(v ->>
-            'veto'), lower(quote)) > 0)
+        OR EXISTS (
+            SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
+            WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0
+        )
     )
 )
-WHERE l.agent_id = :agent AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE
+WHERE l.agent_id = :agent
+AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE
     v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
-    OR EXISTS (SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote WHERE strpos(lower(v ->>
-        'veto'), lower(quote)) > 0)
+    OR EXISTS (
+        SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
+        WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0
+    )
 );
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log
+-- app/store/redactions.py _redact
 UPDATE consolidation_log SET usage = jsonb_set(usage, '{trouble}', '"erased"')
 WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure
-WITH known AS (UPDATE agents SET last_known_at = :now, last_erased_at = :now WHERE agent_id =
-    :agent)
-INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
-    relation, confidence, reasoning, signals,
-    decided_by, before_state, after_state, request_id, created_at)
-VALUES (:agent, :id, 'ERASE', :ids, :target, 'NONE', 1, 'Erased by the caller.', '[]', 'caller',
-    '[]', :after,
-    :request, :now);
+WITH known AS (
+    UPDATE agents SET last_known_at = :now, last_erased_at = :now
+    WHERE agent_id = :agent
+)
+INSERT INTO consolidation_log (
+    agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence,
+    reasoning, signals, decided_by, before_state, after_state, request_id, created_at
+)
+VALUES (
+    :agent, :id, 'ERASE', :ids, :target, 'NONE', 1,
+    'Erased by the caller.', '[]', 'caller', '[]', :after, :request, :now
+);
 
 
 -- ===== POST /v1/erasures =====
@@ -3834,22 +4288,22 @@ VALUES (:agent, :id, 'ERASE', :ids, :target, 'NONE', 1, 'Erased by the caller.',
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
 
 -- POST /v1/erasures
--- app/store/erasures.py list_ids_of_agent
-SELECT id FROM memories WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id =
-    :session);
--- app/store/chains.py read_picture: as for POST /v1/memories (a first fact)
--- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py _fetch_ids
+SELECT id FROM memories
+WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :session);
+-- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/erasures.py _fetch_ids: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py _fetch_ids: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py _forget_slots: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py _forget_slots: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _forget_slots: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py _fetch_ids: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _redact_log: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
