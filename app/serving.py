@@ -1,5 +1,8 @@
-"""The application as `palimpsest serve` runs it: it announces its end before it ends, sends traces where it is asked to, and keeps its
-gauges fresh. Whoever embeds `create_app()` decides about these things alone."""
+"""The application as `palimpsest serve` runs it.
+
+It announces its end before it ends, sends traces on request, and keeps its gauges fresh. An
+application that embeds `create_app()` decides about these things itself.
+"""
 
 import asyncio
 import signal
@@ -12,18 +15,21 @@ from app.main import create_app
 from app.services.metrics import update_pool_gauges
 from app.settings import load_settings, should_trace
 
-GAUGES_EVERY = 5.0  # seconds; /metrics is answered by one worker, which cannot look into the others
+# Seconds. One worker answers /metrics, and it cannot look into the other ones.
+GAUGES_EVERY = 5.0
 
 
 def served_app() -> FastAPI:
-    """The application over the settings of the environment, for one worker process."""
-    settings, traced = load_settings(), should_trace()
+    """Return the application over the settings of the environment, for one worker process."""
+    settings = load_settings()
+    traced = should_trace()
     app = create_app(settings, traced=traced)
-    inner = app.router.lifespan_context
+    open_app = app.router.lifespan_context
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with _run_tracing() if traced else nullcontext(), inner(app):
+        tracing = _run_tracing() if traced else nullcontext()
+        async with tracing, open_app(app):
             _drain_on_sigterm(app, settings.shutdown_delay)
             gauges = asyncio.create_task(_keep_gauges_fresh(app))
             yield
@@ -45,12 +51,17 @@ async def _run_tracing() -> AsyncIterator[None]:
 
 
 def _drain_on_sigterm(app: FastAPI, delay: float) -> None:
-    """Turns /readyz to 503 at SIGTERM and lets uvicorn, whose signal handler is in place by now, shut down after `delay` seconds."""
-    loop, shut_down = asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM)
+    """At SIGTERM, let /readyz answer 503, and let uvicorn shut down after `delay` seconds.
+
+    uvicorn has installed its signal handler by now.
+    """
+    loop = asyncio.get_running_loop()
+    shut_down = signal.getsignal(signal.SIGTERM)
     assert callable(shut_down)
 
     def start_draining(number: int, _frame: object) -> None:
-        wait = 0.0 if app.state.draining else delay  # whoever asks twice does not want to wait
+        # A second signal comes from somebody who does not want to wait.
+        wait = 0.0 if app.state.draining else delay
         app.state.draining = True
         loop.call_soon_threadsafe(loop.call_later, wait, shut_down, number, None)
 

@@ -1,4 +1,7 @@
-"""The only reader of the environment. Every setting is `PALIMPSEST_<NAME>`; `docs/settings.md` is generated from here."""
+"""The only reader of the environment. Every setting is a variable `PALIMPSEST_<NAME>`.
+
+`docs/settings.md` is generated from this module.
+"""
 
 import ipaddress
 import json
@@ -27,30 +30,35 @@ _CORE_DAYS = '{"fact": 365, "preference": 730, "decision": 730, "constraint": 36
 
 
 def _days_per_kind(defaults: str) -> BeforeValidator:
-    """Takes a JSON object; kinds left out keep their default."""
+    """Return a parser of a JSON object; kinds that the object leaves out keep their default."""
 
     def parse_days(value: Any) -> Any:
-        try:
-            said = json.loads(value) if isinstance(value, str) else value
-        except ValueError:
-            said = None
-        if not isinstance(said, dict) or (unknown := said.keys() - set(Kind)):
-            named = (
-                f"; {', '.join(sorted(map(str, unknown)))} is none of {', '.join(Kind)}"
-                if isinstance(said, dict)
-                else ""
-            )
-            raise ValueError(f"must be a JSON object of days per kind, such as {defaults}{named}")
-        return json.loads(defaults) | said
+        days = _parse_json(value) if isinstance(value, str) else value
+        advice = f"must be a JSON object of days per kind, such as {defaults}"
+        if not isinstance(days, dict):
+            raise ValueError(advice)  # noqa: TRY004 - pydantic turns only this one into a problem
+        unknown_kinds = days.keys() - set(Kind)
+        if unknown_kinds:
+            names = ", ".join(sorted(map(str, unknown_kinds)))
+            raise ValueError(f"{advice}; {names} is none of {', '.join(Kind)}")
+        return json.loads(defaults) | days
 
     return BeforeValidator(parse_days)
+
+
+def _parse_json(text: str) -> Any:
+    """Return the parsed value, or None if the text is not JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 _Days = Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)]
 
 
 class Settings(BaseSettings):
-    """What can be set. The environment wins over the default; nothing else is read."""
+    """The settings. The environment wins over the default, and nothing else is read."""
 
     model_config = SettingsConfigDict(
         env_prefix="PALIMPSEST_", extra="ignore", hide_input_in_errors=True
@@ -58,7 +66,10 @@ class Settings(BaseSettings):
 
     database_url: str | None = Field(
         None,
-        description="Postgres to use, as postgresql://user:password@host/name. Unset: an embedded one in the data folder.",
+        description=(
+            "Postgres to use, as postgresql://user:password@host/name. Unset: an embedded "
+            "one in the data folder."
+        ),
     )
     data_dir: Path = Field(
         Path(platformdirs.user_data_dir("palimpsest")),
@@ -86,7 +97,9 @@ class Settings(BaseSettings):
         60.0,
         ge=0,
         le=86_400,
-        description="Seconds after which Postgres ends a transaction in which nothing happens; 0: never.",
+        description=(
+            "Seconds after which Postgres ends a transaction in which nothing happens; 0: never."
+        ),
     )
     host: str = Field(
         "127.0.0.1", description="Address to listen on. Anything but loopback needs an API key."
@@ -98,18 +111,25 @@ class Settings(BaseSettings):
     api_key: str | None = Field(
         None,
         min_length=1,
-        description="Key that every request must carry, as `Authorization: Bearer KEY` or `X-API-Key`.",
+        description=(
+            "Key that every request must carry, as `Authorization: Bearer KEY` or `X-API-Key`."
+        ),
     )
     allow_unauthenticated: bool = Field(
         False,
-        description="Listen on any address without a key. Only behind something that authenticates.",
+        description=(
+            "Listen on any address without a key. Only behind something that authenticates."
+        ),
     )
     embedding_threads: int = Field(
         1, ge=1, le=64, description="Threads of the local encoder, per process."
     )
     embedding_base_url: str | None = Field(
         None,
-        description="OpenAI-compatible endpoint that makes the vectors, up to /v1. Unset: the local encoder.",
+        description=(
+            "OpenAI-compatible endpoint that makes the vectors, up to /v1. Unset: the local "
+            "encoder."
+        ),
     )
     embedding_model: str = Field(
         "text-embedding-3-small",
@@ -120,7 +140,10 @@ class Settings(BaseSettings):
         None,
         ge=1,
         le=16_000,
-        description="Numbers in each vector of that model; needed with the endpoint. Another size needs `palimpsest reembed`.",
+        description=(
+            "Numbers in each vector of that model; needed with the endpoint. Another size "
+            "needs `palimpsest reembed`."
+        ),
     )
     embedding_api_key: str | None = Field(
         None, min_length=1, description="Key of the embedding endpoint."
@@ -161,15 +184,23 @@ class Settings(BaseSettings):
     )
     core_inheritance: Literal["any", "contradiction"] = Field(
         "any",
-        description="When a successor of a core memory becomes core: on every update, or on contradictions only.",
+        description=(
+            "When a successor of a core memory becomes core: on every update, or on "
+            "contradictions only."
+        ),
     )
     classify: Classify = Field(
         Classify.CASCADE,
-        description="Which judges a store asks (reference 000: classifyBeforeWrite): off, rules, signals, cascade or model.",
+        description=(
+            "Which judges a store asks (reference 000: classifyBeforeWrite): off, rules, "
+            "signals, cascade or model."
+        ),
     )
     llm_base_url: str | None = Field(
         None,
-        description="OpenAI-compatible endpoint of the model judge, up to /v1. Unset: none is asked.",
+        description=(
+            "OpenAI-compatible endpoint of the model judge, up to /v1. Unset: none is asked."
+        ),
     )
     llm_model: str = Field(
         "gpt-4o-mini", min_length=1, description="Model to ask (reference 000: classifyModel)."
@@ -203,26 +234,40 @@ class Settings(BaseSettings):
         0.8,
         ge=0,
         le=1,
-        description="Below it a model's judgment is not acted on but reviewed (reference 003: confidence 0.8).",
+        description=(
+            "Below it a model's judgment is not acted on but reviewed (reference 003: "
+            "confidence 0.8)."
+        ),
     )
     supersession_min_confidence: float = Field(
         0.7,
         ge=0,
         le=1,
-        description="Below it a signal is not acted on but reviewed (reference 001: supersessionMinConfidence).",
+        description=(
+            "Below it a signal is not acted on but reviewed (reference 001: "
+            "supersessionMinConfidence)."
+        ),
     )
     fallback_action: Literal["add", "review"] = Field(
         "add",
-        description="What becomes of a fact whose judges failed (reference 003: fallback_action COEXIST): stored beside, or reviewed too.",
+        description=(
+            "What becomes of a fact whose judges failed (reference 003: fallback_action "
+            "COEXIST): stored beside, or reviewed too."
+        ),
     )
     mode: Mode = Field(
         Mode.LIVE,
-        description="What becomes of changes, where an agent has not chosen (reference 001). live: they are made. shadow: every fact is "
-        "added and every change to a stored one becomes a review. frozen: nothing is written, stores become reviews.",
+        description="What becomes of changes, where an agent has not chosen (reference 001). live: "
+        "they are made. shadow: every fact is "
+        "added and every change to a stored one becomes a review. frozen: nothing is "
+        "written, stores become reviews.",
     )
     require_human_review: bool = Field(
         False,
-        description="A person sees every change of a stored memory before it is made: live agents work as in shadow (reference 003).",
+        description=(
+            "A person sees every change of a stored memory before it is made: live agents "
+            "work as in shadow (reference 003)."
+        ),
     )
     review_days: int = Field(
         30, ge=1, le=3650, description="Days after which a review that nobody decided expires."
@@ -232,7 +277,8 @@ class Settings(BaseSettings):
         ge=0,
         le=36_500,
         allow_inf_nan=False,
-        description="Days after which a memory that ended is cold: plain reads and searches no longer pass it; history, as-of reads and "
+        description="Days after which a memory that ended is cold: plain reads and searches no "
+        "longer pass it; history, as-of reads and "
         "exports do. 0: never.",
     )
     audit_retention_days: float | None = Field(
@@ -240,12 +286,15 @@ class Settings(BaseSettings):
         gt=0,
         le=36_500,
         allow_inf_nan=False,
-        description="Days that operations stay in the log; then they move to archive files (reference 003: retention_days 90). "
+        description="Days that operations stay in the log; then they move to archive files "
+        "(reference 003: retention_days 90). "
         "Unset: for ever.",
     )
     archive_dir: Path | None = Field(
         None,
-        description="Folder of the archives of the log, which must be there; all processes need the same. Unset: `archive` in the data "
+        description="Folder of the archives of the log, which must be there; all processes need "
+        "the "
+        "same. Unset: `archive` in the data "
         "folder, made when needed.",
     )
     enable_merge: bool = Field(
@@ -263,20 +312,30 @@ class Settings(BaseSettings):
     )
     supersession_semantic_fallback: bool = Field(
         True,
-        description="The model is asked where signals are inconclusive (reference 001: supersessionSemanticFallback).",
+        description=(
+            "The model is asked where signals are inconclusive (reference 001: "
+            "supersessionSemanticFallback)."
+        ),
     )
     supersession_enabled: bool = Field(
         True,
-        description="Stored memories may be looked at again: at once where a store left something open, in sweeps, and by the clock "
+        description="Stored memories may be looked at again: at once where a store left something "
+        "open, in sweeps, and by the clock "
         "(reference 001: supersessionEnabled).",
     )
     supersession_sweep_enabled: bool = Field(
         True,
-        description="The clock starts sweeps (reference 001: supersessionSweepEnabled); calls may in any case.",
+        description=(
+            "The clock starts sweeps (reference 001: supersessionSweepEnabled); calls may in "
+            "any case."
+        ),
     )
     supersession_cron: str = Field(
         "17 3 * * *",
-        description="When sweeps are started, as a cron expression of five fields in UTC, or @hourly, @daily and the like.",
+        description=(
+            "When sweeps are started, as a cron expression of five fields in UTC, or "
+            "@hourly, @daily and the like."
+        ),
     )
     supersession_batch: int = Field(
         100,
@@ -288,28 +347,37 @@ class Settings(BaseSettings):
         0.0,
         ge=0,
         le=1,
-        description="Memories less important are not compared with; core always is (reference 002: 0.5).",
+        description=(
+            "Memories less important are not compared with; core always is (reference 002: 0.5)."
+        ),
     )
     similarity_floor: float = Field(
         0.0,
         ge=0,
         le=1,
-        description="Memories less similar are not compared with; 0: ranks decide. Reference 002's 0.6 loses 31 % of the targets, "
+        description="Memories less similar are not compared with; 0: ranks decide. Reference 002's "
+        "0.6 loses 31 % of the targets, "
         "003's 0.85 loses 78 %.",
     )
     max_candidates: int = Field(
         10,
         ge=0,
         le=50,
-        description="Near neighbours that an incoming fact is compared with and that answers list (reference 003: 5).",
+        description=(
+            "Near neighbours that an incoming fact is compared with and that answers list "
+            "(reference 003: 5)."
+        ),
     )
     half_life_days_semantic: Annotated[
         dict[Kind, _Days], NoDecode, _days_per_kind(_SEMANTIC_DAYS)
     ] = Field(
         _SEMANTIC_DAYS,
         validate_default=True,
-        description="Days in which an unrepeated memory loses half its strength, per kind, as JSON: what people say of themselves changes "
-        "within months, habits and decisions within years, a constraint binds until it is ended. Kinds left out keep their default.",
+        description="Days in which an unrepeated memory loses half its strength, per kind, as "
+        "JSON: "
+        "what people say of themselves changes "
+        "within months, habits and decisions within years, a constraint binds until it "
+        "is ended. Kinds left out keep their default.",
     )
     half_life_days_core: Annotated[dict[Kind, _Days], NoDecode, _days_per_kind(_CORE_DAYS)] = Field(
         _CORE_DAYS,
@@ -320,7 +388,10 @@ class Settings(BaseSettings):
         5.0,
         ge=0,
         le=3600,
-        description="Seconds until what searches, contexts and reads by id answered is counted as used (`use_count`); 0: it is not.",
+        description=(
+            "Seconds until what searches, contexts and reads by id answered is counted as "
+            "used (`use_count`); 0: it is not."
+        ),
     )
     max_body_bytes: int = Field(
         16 * 2**20,
@@ -337,20 +408,26 @@ class Settings(BaseSettings):
         None,
         ge=1,
         le=10_000,
-        description="Writes worked on at once, per process. Unset: half the database connections, and with a model four more for each of "
+        description="Writes worked on at once, per process. Unset: half the database connections, "
+        "and with a model four more for each of "
         "PALIMPSEST_LLM_CONCURRENCY, because those mostly wait.",
     )
     max_transfers: int | None = Field(
         None,
         ge=1,
         le=10_000,
-        description="Imports and exports at once, per process. Unset: a quarter of the database connections.",
+        description=(
+            "Imports and exports at once, per process. Unset: a quarter of the database "
+            "connections."
+        ),
     )
     max_queue: int = Field(
         100,
         ge=0,
         le=100_000,
-        description="Requests of each of these kinds that may wait for their turn; more get 503 at once.",
+        description=(
+            "Requests of each of these kinds that may wait for their turn; more get 503 at once."
+        ),
     )
     queue_timeout: float = Field(
         10.0,
@@ -362,7 +439,10 @@ class Settings(BaseSettings):
         0.0,
         ge=0,
         le=300,
-        description="Seconds between /readyz turning 503 and the port closing; behind a load balancer, longer than it takes to notice.",
+        description=(
+            "Seconds between /readyz turning 503 and the port closing; behind a load "
+            "balancer, longer than it takes to notice."
+        ),
     )
     shutdown_timeout: int = Field(
         35, ge=1, le=3600, description="Seconds that requests under way may take to end after that."
@@ -387,7 +467,8 @@ class Settings(BaseSettings):
     def _check_schedule(cls, cron: str) -> str:
         if not croniter.is_valid(cron):
             raise ValueError(
-                "must be a cron expression of five fields, such as '17 3 * * *' for every day at 3:17 UTC"
+                "must be a cron expression of five fields, such as '17 3 * * *' for "
+                "every day at 3:17 UTC"
             )
         return cron
 
@@ -411,8 +492,11 @@ class Settings(BaseSettings):
 
     @property
     def places(self) -> dict[str, int]:
-        """How many requests of each kind are worked on at once. A search needs its connection half of the time, while it does not encode;
-        writes leave connections for reads even while they all wait for each other."""
+        """Return how many requests of each kind are worked on at once.
+
+        A search encodes for half of its time and needs no connection then. Writes leave
+        connections to reads, even while all writes wait for each other.
+        """
         for_model = 4 * self.llm_concurrency if self.llm_base_url else 0
         return {
             "read": self.max_reads or 2 * self.pool_size,
@@ -431,9 +515,10 @@ class Settings(BaseSettings):
 
 
 def load_settings(**overrides: object) -> Settings:
-    """The settings of this process. Raises InvalidSettings."""
+    """Return the settings of this process. Raises InvalidSettings."""
     try:
-        settings = Settings(**overrides)  # type: ignore[arg-type]  # pydantic checks the values; None means "not overridden" nowhere
+        # pydantic checks the values.
+        settings = Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as problem:
         first = problem.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
@@ -444,17 +529,19 @@ def load_settings(**overrides: object) -> Settings:
         and not settings.allow_unauthenticated
     ):
         raise InvalidSettings(
-            f"PALIMPSEST_API_KEY: needed to listen on {settings.host}, beyond loopback. Set it, or PALIMPSEST_ALLOW_UNAUTHENTICATED=true."
+            f"PALIMPSEST_API_KEY: needed to listen on {settings.host}, beyond loopback. "
+            "Set it, or PALIMPSEST_ALLOW_UNAUTHENTICATED=true."
         )
     if settings.embedding_base_url and settings.embedding_dimensions is None:
         raise InvalidSettings(
-            "PALIMPSEST_EMBEDDING_DIMENSIONS: needed with PALIMPSEST_EMBEDDING_BASE_URL. Set it to the size of the model's vectors."
+            "PALIMPSEST_EMBEDDING_DIMENSIONS: needed with PALIMPSEST_EMBEDDING_BASE_URL. "
+            "Set it to the size of the model's vectors."
         )
     return settings
 
 
 def should_trace() -> bool:
-    """Whether OpenTelemetry's own variables ask for traces."""
+    """Return whether OpenTelemetry's own variables ask for traces."""
     if (
         os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
         or os.environ.get("OTEL_TRACES_EXPORTER") == "none"
@@ -469,15 +556,17 @@ def should_trace() -> bool:
 
 
 def settings_table() -> str:
-    """The settings as a Markdown table."""
+    """Return the settings as a Markdown table."""
     rows = ["| variable | default | meaning |", "| --- | --- | --- |"]
     for name, field in Settings.model_fields.items():
-        default = (
-            "(platform folder)"
-            if name == "data_dir"
-            else "(unset)"
-            if field.default is None
-            else str(field.default).lower()
-        )
+        default = _format_default(name, field.default)
         rows.append(f"| `PALIMPSEST_{name.upper()}` | `{default}` | {field.description} |")
     return "\n".join(rows)
+
+
+def _format_default(name: str, default: object) -> str:
+    if name == "data_dir":
+        return "(platform folder)"
+    if default is None:
+        return "(unset)"
+    return str(default).lower()

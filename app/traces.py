@@ -1,7 +1,8 @@
-"""Spans of requests, statements and calls to the model, sent by OTLP over HTTP; without a word of what they were about.
+"""Spans of requests, statements and calls to the model, sent by OTLP over HTTP.
 
-Imported only where OpenTelemetry's variables ask for it (`settings.traces_wanted`). Endpoint, headers, sampling and batches are as those
-variables say; the server's spans are FastAPI's own.
+No span holds a word of the texts. This module is imported only if OpenTelemetry's variables ask for
+traces (`settings.should_trace`). Endpoint, headers, sampling and batches are as those variables
+say. The spans of the server are FastAPI's own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,13 +21,13 @@ from opentelemetry.util.types import AttributeValue
 from app import __version__
 
 _WITH_QUERY: Final = frozenset({"http.url", "http.target", "url.full"})
-_UNTOLD: Final = frozenset({"url.query", "exception.message", "exception.stacktrace"})
+_REMOVED: Final = frozenset({"url.query", "exception.message", "exception.stacktrace"})
 
 
 def start_tracing() -> TracerProvider:
-    """Begins to trace this process; `shutdown()` of what it returns sends what is left."""
-    ours = Resource.create({"service.name": "palimpsest", "service.version": __version__})
-    provider = TracerProvider(resource=ours.merge(OTELResourceDetector().detect()))
+    """Start to trace this process. `shutdown()` of the returned provider sends the last spans."""
+    resource = Resource.create({"service.name": "palimpsest", "service.version": __version__})
+    provider = TracerProvider(resource=resource.merge(OTELResourceDetector().detect()))
     provider.add_span_processor(BatchSpanProcessor(RedactingExporter(OTLPSpanExporter())))
     trace.set_tracer_provider(provider)
     HTTPXClientInstrumentor().instrument()
@@ -35,7 +36,10 @@ def start_tracing() -> TracerProvider:
 
 
 class RedactingExporter(SpanExporter):
-    """Sends spans on without queries of addresses and without the messages of errors, which quote facts."""
+    """Passes spans on without the queries of addresses and the messages of errors.
+
+    Both quote facts.
+    """
 
     def __init__(self, inner: SpanExporter) -> None:
         self._inner = inner
@@ -51,16 +55,14 @@ class RedactingExporter(SpanExporter):
 
 
 def _redact_span(span: ReadableSpan) -> ReadableSpan:
+    events = [_redact_event(event) for event in span.events]
     return ReadableSpan(
         name=span.name,
         context=span.get_span_context(),
         parent=span.parent,
         resource=span.resource,
         attributes=_redact_attributes(span.attributes),
-        events=[
-            Event(event.name, _redact_attributes(event.attributes), event.timestamp)
-            for event in span.events
-        ],
+        events=events,
         links=span.links,
         kind=span.kind,
         status=Status(span.status.status_code),
@@ -70,11 +72,17 @@ def _redact_span(span: ReadableSpan) -> ReadableSpan:
     )
 
 
+def _redact_event(event: Event) -> Event:
+    return Event(event.name, _redact_attributes(event.attributes), event.timestamp)
+
+
 def _redact_attributes(
     attributes: Mapping[str, AttributeValue] | None,
 ) -> dict[str, AttributeValue]:
-    kept = {name: value for name, value in (attributes or {}).items() if name not in _UNTOLD}
-    return {
-        name: str(value).partition("?")[0] if name in _WITH_QUERY else value
-        for name, value in kept.items()
-    }
+    redacted: dict[str, AttributeValue] = {}
+    for name, value in (attributes or {}).items():
+        if name in _WITH_QUERY:
+            redacted[name] = str(value).partition("?")[0]
+        elif name not in _REMOVED:
+            redacted[name] = value
+    return redacted

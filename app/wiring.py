@@ -1,4 +1,4 @@
-"""The one composition root: the service, the worker and the commands open the same services here."""
+"""The one composition root: the service, a worker and the commands open their services here."""
 
 import asyncio
 from collections.abc import AsyncIterator
