@@ -1,4 +1,4 @@
-"""Vectors of sentences: what an embedder promises. `local` keeps the promise without a network."""
+"""Vectors of sentences. `local` makes them without a network, `remote` asks a server."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,7 +13,8 @@ Vector = NDArray[np.float32]
 class Embedder(Protocol):
     """Turns texts into vectors whose dot product is their cosine similarity, from -1 to 1.
 
-    Vectors of two embedders must never be compared, so `name` is recorded beside them: it changes whenever the vectors would.
+    Vectors of two embedders must never be compared, so `name` is stored with the vectors. The
+    name changes whenever the vectors would change.
     """
 
     @property
@@ -25,4 +26,4 @@ class Embedder(Protocol):
         """Numbers in each vector."""
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row of unit length per text, in the order given: (len(texts), dimensions)."""
+        """Return one row of unit length per text, in their order: (len(texts), dimensions)."""

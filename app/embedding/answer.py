@@ -1,7 +1,6 @@
-"""How the answer of an embeddings endpoint is read: vectors that can be compared, or what is wrong with them."""
+"""The answer of an embeddings endpoint: vectors that can be compared, or a trouble."""
 
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -34,48 +33,50 @@ class WrongSize(Trouble):
 
 
 def read_vectors(body: bytes, *, texts: int, dimensions: int) -> Vectors | Trouble:
-    """One vector of so many dimensions for each of so many texts. Whatever the bytes are, the result is a value."""
+    """Return one vector of that many dimensions for each text, or a trouble for any other body."""
     entries = field_of(parse_json(body), "data")
     if not isinstance(entries, list):
-        return _make_trouble(
-            f"did not answer with a list of embeddings{format_detail(find_error_message(body))}"
-        )
+        detail = format_detail(find_error_message(body))
+        return _make_trouble(f"did not answer with a list of embeddings{detail}")
     if len(entries) != texts:
         return _make_trouble(f"answered with {len(entries)} embeddings for {texts} texts")
-    lists = _in_order(entries)
-    if lists is None:
+    vectors = _order_by_index(entries)
+    if vectors is None:
         return _make_trouble("did not give each text one embedding by `index`")
-    if other := next((len(numbers) for numbers in lists if len(numbers) != dimensions), None):
-        return WrongSize(
-            Reason.MALFORMED,
-            f"The embedding server answered with {other} dimensions instead of {dimensions}.",
-            received=other,
-            expected=dimensions,
-        )
-    return _normalise_rows(lists)
+    for numbers in vectors:
+        if len(numbers) != dimensions:
+            return WrongSize(
+                Reason.MALFORMED,
+                f"The embedding server answered with {len(numbers)} dimensions "
+                f"instead of {dimensions}.",
+                received=len(numbers),
+                expected=dimensions,
+            )
+    return _normalise_rows(vectors)
 
 
-def _in_order(entries: list[Any]) -> list[list[Any]] | None:
-    """The lists of numbers by their `index`; servers that leave it out answer in the order asked."""
-    places: list[Any] = [
-        entry.get("index", place) if isinstance(entry, dict) else None
-        for place, entry in enumerate(entries)
-    ]
-    if any(type(place) is not int for place in places) or sorted(places) != list(
-        range(len(entries))
-    ):
-        return None
-    lists = [
-        entry.get("embedding")
-        for _, entry in sorted(zip(places, entries, strict=True), key=itemgetter(0))
-    ]
-    return lists if all(isinstance(numbers, list) and numbers for numbers in lists) else None
+def _order_by_index(entries: list[Any]) -> list[list[Any]] | None:
+    """Return the lists of numbers by their `index`, or None if not every text has one.
+
+    Servers that leave out `index` answer in the order of the texts.
+    """
+    by_index: dict[int, list[Any]] = {}
+    for place, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            return None
+        index = entry.get("index", place)
+        numbers = entry.get("embedding")
+        is_place = type(index) is int and 0 <= index < len(entries)  # True would count as 1
+        if not is_place or index in by_index or not isinstance(numbers, list) or not numbers:
+            return None
+        by_index[index] = numbers
+    return [by_index[index] for index in range(len(entries))]
 
 
 def _normalise_rows(lists: list[list[Any]]) -> Vectors | Trouble:
     try:
         rows = np.array(lists)
-    except ValueError:  # lists within lists
+    except ValueError:  # for lists within lists
         return _make_trouble("answered with embeddings that are not lists of numbers")
     if rows.dtype.kind not in "if" or rows.ndim != 2:
         return _make_trouble("answered with embeddings that are not lists of numbers")
@@ -86,8 +87,10 @@ def _normalise_rows(lists: list[list[Any]]) -> Vectors | Trouble:
         return _make_trouble(
             "answered with an embedding of nothing but zeros, which points nowhere"
         )
-    scaled = rows / largest  # else the squares of very large or small numbers would leave the range
-    return Vectors((scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32))
+    # Without this step the squares of very large or very small numbers would leave the range.
+    scaled = rows / largest
+    normalised = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+    return Vectors(normalised.astype(np.float32))
 
 
 def _make_trouble(what: str) -> Trouble:

@@ -12,19 +12,18 @@ from app.settings import Settings
 
 
 def encoder_of(settings: Settings) -> tuple[str, int]:
-    """Name and dimensions of the encoder, without loading it or asking it anything."""
+    """Return the encoder's name and dimensions, without loading or asking the encoder."""
     remote = _find_remote_options(settings)
-    return (
-        (remote.name, remote.dimensions)
-        if remote
-        else (LocalEmbedder.name, LocalEmbedder.dimensions)
-    )
+    if remote is not None:
+        return remote.name, remote.dimensions
+    return LocalEmbedder.name, LocalEmbedder.dimensions
 
 
 @asynccontextmanager
 async def open_embedder(settings: Settings) -> AsyncIterator[Embedder]:
-    """The encoder, closed afterwards."""
-    if options := _find_remote_options(settings):
+    """Open the encoder of the settings, and close it at the end."""
+    options = _find_remote_options(settings)
+    if options is not None:
         async with httpx.AsyncClient() as http:
             yield RemoteEmbedder(http, options)
         return

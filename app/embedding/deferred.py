@@ -1,4 +1,4 @@
-"""An encoder that is loaded when the first text comes: most of what a worker does needs none."""
+"""An encoder that is loaded with the first text: most of the work of a worker needs none."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from app.settings import Settings
 
 
 class DeferredEmbedder:
-    """An `Embedder` (see there) in the place of that of the settings. Closed with the stack that it is given."""
+    """An `Embedder` that opens the one of the settings on first use. `opened` closes it."""
 
     def __init__(self, settings: Settings, opened: AsyncExitStack) -> None:
         self.name, self.dimensions = encoder_of(settings)
@@ -23,10 +23,12 @@ class DeferredEmbedder:
         self._inner: Embedder | None = None
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return await (await self._load_embedder()).encode(texts)
+        embedder = await self._load_embedder()
+        return await embedder.encode(texts)
 
     async def _load_embedder(self) -> Embedder:
         async with self._opening:
             if self._inner is None:
-                self._inner = await self._opened.enter_async_context(open_embedder(self._settings))
-        return self._inner
+                opening = open_embedder(self._settings)
+                self._inner = await self._opened.enter_async_context(opening)
+            return self._inner

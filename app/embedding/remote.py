@@ -1,7 +1,7 @@
 """An encoder behind HTTP: any OpenAI-compatible `/v1/embeddings`."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from app.domain.errors import EmbedderKeyRefused, EmbedderUnavailable, WrongVectorSize
 from app.embedding.answer import Vectors, WrongSize, read_vectors
-from app.remote.endpoint import Endpoint, EndpointOptions, PendingQuestion
+from app.remote.endpoint import OK, Endpoint, EndpointOptions, HttpAnswer, PendingQuestion, Timing
 from app.remote.trouble import Reason, Trouble
 
-# A number is written with up to 25 characters, and with a line and an indent of its own by some servers.
+# A number has up to 25 characters, and some servers give each number an indented line of its own.
 BYTES_PER_NUMBER = 48
-BYTES_BESIDE = 2**16
+BYTES_AROUND_NUMBERS = 2**16
+# Statuses with which servers refuse a request that holds a word they do not know.
+UNKNOWN_WORD = (400, 422)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingOptions(EndpointOptions):
-    """An endpoint, the model to ask there, how many numbers its vectors have, and how many texts go into one request."""
+    """An endpoint, its model, the size of the model's vectors, and the texts per request."""
 
     model: str
     dimensions: int
@@ -29,33 +31,32 @@ class EmbeddingOptions(EndpointOptions):
 
     @property
     def name(self) -> str:
-        """The encoder's name: what decides its vectors. Where it runs does not."""
+        """The encoder's name. It holds what decides the vectors, and not where the model runs."""
         return f"{self.model}/{self.dimensions}"
 
 
 class RemoteEmbedder:
-    """An `Embedder` (see there) that asks an endpoint. The HTTP client is built and closed by the caller.
+    """An `Embedder` that asks an endpoint. The caller builds and closes the HTTP client.
 
-    `dimensions` is sent along; a server that does not take the word is asked without it from then on. There is no breaker: a text
-    cannot be stored without its vector, so every call tries, and the first one after an outage succeeds. What else is given scripts
-    the endpoint.
+    Requests hold the word `dimensions`, unless the server has refused that word once. There is no
+    breaker: no text can be stored without its vector, so every call tries, and the first one after
+    an outage succeeds. `scripted` goes to the endpoint, for tests.
     """
 
     def __init__(self, http: httpx.AsyncClient, options: EmbeddingOptions, **scripted: Any) -> None:
         self.name = options.name
         self.dimensions = options.dimensions
         self._options = options
-        self._endpoint = Endpoint(http, options, who="embedding server", **scripted)
-        self._says_dimensions = True
+        self._endpoint = Endpoint(http, options, who="embedding server", timing=Timing(**scripted))
+        self._sends_dimensions = True
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As every embedder; lone surrogates, which no request can carry, count as question marks. Raises EmbedderUnavailable."""
+        """Encode as every embedder does. Raises EmbedderUnavailable.
+
+        Lone surrogates, which no request can carry, count as question marks.
+        """
         sendable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        batches = [
-            sendable[start : start + self._options.batch]
-            for start in range(0, len(sendable), self._options.batch)
-        ]
-        outcomes = await asyncio.gather(*(self._encode_batch(batch) for batch in batches))
+        outcomes = await asyncio.gather(*map(self._encode_batch, self._split(sendable)))
         rows = [np.empty((0, self.dimensions), np.float32)]
         for outcome in outcomes:
             if isinstance(outcome, Trouble):
@@ -63,28 +64,43 @@ class RemoteEmbedder:
             rows.append(outcome.rows)
         return np.concatenate(rows)
 
+    def _split(self, texts: list[str]) -> Iterator[list[str]]:
+        """Yield the texts in batches of the size of one request."""
+        size = self._options.batch
+        for start in range(0, len(texts), size):
+            yield texts[start : start + size]
+
     async def _encode_batch(self, texts: list[str]) -> Vectors | Trouble:
         return await self._endpoint.ask(lambda question: self._request_vectors(question, texts))
 
     async def _request_vectors(
         self, question: PendingQuestion, texts: list[str]
     ) -> Vectors | Trouble:
-        """One request; a second one where the server may not know the word `dimensions`."""
-        body: dict[str, Any] = {"model": self._options.model, "input": texts}
-        most = BYTES_BESIDE + len(texts) * self.dimensions * BYTES_PER_NUMBER
-        said = body | ({"dimensions": self.dimensions} if self._says_dimensions else {})
-        answer = await question.post("/embeddings", said, most=most)
-        if not isinstance(answer, Trouble) and answer.status in (400, 422) and "dimensions" in said:
-            refusal = question.trouble_from_answer(answer)
-            answer = await question.post("/embeddings", body, most=most)
-            if isinstance(answer, Trouble) or answer.status != 200:
-                return refusal  # it was not about the word: the first complaint says more
-            self._says_dimensions = False
+        answer = await self._post_texts(question, texts)
         if isinstance(answer, Trouble):
             return answer
-        if answer.status != 200:
+        if answer.status != OK:
             return question.trouble_from_answer(answer)
         return read_vectors(answer.body, texts=len(texts), dimensions=self.dimensions)
+
+    async def _post_texts(
+        self, question: PendingQuestion, texts: list[str]
+    ) -> HttpAnswer | Trouble:
+        """Send one request, and a second one if the server may not know the word `dimensions`."""
+        plain = {"model": self._options.model, "input": texts}
+        most = BYTES_AROUND_NUMBERS + len(texts) * self.dimensions * BYTES_PER_NUMBER
+        if not self._sends_dimensions:
+            return await question.post("/embeddings", plain, most=most)
+        sized = {**plain, "dimensions": self.dimensions}
+        first = await question.post("/embeddings", sized, most=most)
+        if isinstance(first, Trouble) or first.status not in UNKNOWN_WORD:
+            return first
+        second = await question.post("/embeddings", plain, most=most)
+        if isinstance(second, Trouble) or second.status != OK:
+            # The word was not the reason, so the first complaint says more.
+            return first
+        self._sends_dimensions = False
+        return second
 
 
 def _build_error(trouble: Trouble) -> EmbedderUnavailable:

@@ -1,1 +1,1 @@
-"""Asking servers that speak the OpenAI API: one client with bounded tries. Whatever the server does, the result is a value."""
+"""A client of servers that speak the OpenAI API. Every outcome of a call is a value."""

@@ -1,4 +1,4 @@
-"""How long to wait before a failed call is tried again."""
+"""The wait before a failed call is tried again."""
 
 import re
 from datetime import UTC, datetime
@@ -8,23 +8,28 @@ _SECONDS = re.compile(r"\d{1,9}(\.\d{1,6})?", re.ASCII)
 
 
 def compute_jitter(failures: int, chance: float, *, base: float = 0.5, most: float = 8.0) -> float:
-    """Seconds before the next try after so many failures: full jitter, `chance` (0 to 1) of base · 2ⁿ, bounded by `most`.
+    """Return the seconds before the next try, after that many failures.
 
-    After Marc Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015).
+    This is full jitter: the share `chance` (0 to 1) of base · 2ⁿ, which `most` bounds. Source:
+    Marc Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015).
     """
-    return chance * min(most, base * 2.0 ** min(failures, 30))
+    exponent = min(failures, 30)
+    return chance * min(most, base * 2.0**exponent)
 
 
 def parse_retry_after(header: str | None, now: datetime) -> float | None:
-    """Seconds that a Retry-After header asks for, given as seconds or as an HTTP date (RFC 9110 §10.2.3); never negative.
+    """Return the seconds, never negative, that a Retry-After header asks for.
 
-    None where there is no such header, or nothing that can be read.
+    The header holds seconds or an HTTP date (RFC 9110 §10.2.3). The result is None if there is no
+    such header, or if the header cannot be read.
     """
     word = (header or "").strip()
     if _SECONDS.fullmatch(word):
         return float(word)
     moment = _parse_http_date(word)
-    return None if moment is None else max(0.0, (moment - now).total_seconds())
+    if moment is None:
+        return None
+    return max(0.0, (moment - now).total_seconds())
 
 
 def _parse_http_date(word: str) -> datetime | None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import httpx
 
@@ -24,10 +24,18 @@ from app.remote.trouble import (
 
 R = TypeVar("R", bound=CallOutcome)
 
+OK: Final = 200
+UNAUTHORIZED: Final = 401
+TOO_MANY: Final = 429
+SERVER_ERRORS: Final = 500  # and above
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointOptions:
-    """Where and how to ask. Times are in seconds; `total_timeout` bounds the whole of one question, waiting and retries included."""
+    """The address, and how to ask there. Times are in seconds.
+
+    `total_timeout` bounds the whole of one question, with waits and retries.
+    """
 
     base_url: str = "https://api.openai.com/v1"
     api_key: str | None = field(default=None, repr=False)
@@ -39,23 +47,24 @@ class EndpointOptions:
 
     def __post_init__(self) -> None:
         """Raises ValueError for an address or a key that no request could carry."""
-        if (
-            httpx.URL(self.base_url).scheme not in ("http", "https")
-            or not httpx.URL(self.base_url).host
-        ):
+        url = httpx.URL(self.base_url)
+        if url.scheme not in ("http", "https") or not url.host:
             raise ValueError("The base URL must start with http:// or https:// and name a host.")
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise ValueError("The API key must consist of printable ASCII characters.")
 
     @property
     def headers(self) -> dict[str, str]:
-        # Uncompressed: a few compressed kilobytes could otherwise unfold past the bound in one step.
+        # The answer must not be compressed: a few compressed kilobytes could unfold past the bound
+        # in one step.
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json",
             "Accept-Encoding": "identity",
         }
-        return headers | ({"Authorization": f"Bearer {self.api_key}"} if self.api_key else {})
+        if self.api_key:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        return headers
 
     @property
     def timeout(self) -> httpx.Timeout:
@@ -66,15 +75,28 @@ class EndpointOptions:
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """An HTTP answer, its body within the bound; `wait` is what Retry-After asks for, in seconds."""
+    """An HTTP answer with a body within the bound.
+
+    `wait` is the number of seconds that Retry-After asks for, or None.
+    """
 
     status: int
     body: bytes
     wait: float | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """The sources of time and chance, which tests script. `clock` is monotonic, in seconds."""
+
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Callable[[], float] = random.random
+    clock: Callable[[], float] = time.monotonic
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
 class PendingQuestion:
-    """One question under way: since when (seconds, monotonic), and the HTTP calls so far."""
+    """One question under way, with its start (seconds, monotonic) and the HTTP calls so far."""
 
     def __init__(self, endpoint: "Endpoint", started: float) -> None:
         self._endpoint = endpoint
@@ -82,20 +104,21 @@ class PendingQuestion:
         self.calls = 0
 
     async def post(self, path: str, body: dict[str, Any], *, most: int) -> HttpAnswer | Trouble:
-        """One request below the base URL; an answer longer than `most` bytes is a trouble."""
+        """Send one request below the base URL. An answer of more than `most` bytes is a trouble."""
         self.calls += 1
         return await self._endpoint.post(path, body, most=most)
 
     def trouble_from_answer(self, answer: HttpAnswer) -> Trouble:
-        """The trouble that an answer's status stands for."""
+        """Return the trouble that the status of an answer means."""
         return self._endpoint.trouble_from_answer(answer)
 
 
 class Endpoint:
-    """Asks one question at a time per caller, at most `concurrency` at once. The HTTP client is built and closed by the caller.
+    """Asks one question at a time per caller, and at most `concurrency` questions at once.
 
-    429, 5xx and failed connections are tried again with full jitter, after what Retry-After asks for; where that is past the total
-    timeout, not at all. `who` is the server's name in sentences. `sleep`, `random`, `clock` (seconds, monotonic) and `now` can be scripted.
+    429, 5xx and failed connections are tried again, after the wait that Retry-After asks for and
+    full jitter. There is no other try if it would begin after the total timeout. `who` is the name
+    of the server in sentences. The caller builds and closes the HTTP client.
     """
 
     def __init__(
@@ -104,53 +127,51 @@ class Endpoint:
         options: EndpointOptions,
         *,
         who: str,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        random: Callable[[], float] = random.random,
-        clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        timing: Timing,
     ) -> None:
         self._http = http
         self._options = options
         self._who = who
-        self._sleep = sleep
-        self._random = random
-        self._clock = clock
-        self._now = now
+        self._timing = timing
         self._places = asyncio.Semaphore(options.concurrency)
 
     async def ask(
         self, converse: Callable[[PendingQuestion], Awaitable[R | Trouble]]
     ) -> R | Trouble:
-        """What `converse` made of the server's answers, or why there is none. One try runs it once, in one of the places.
+        """Return what `converse` makes of the server's answers, or the trouble.
 
-        Raises nothing for what the server does; a cancelled caller stays cancelled.
+        Each try runs `converse` once. Nothing that the server does raises an error. A cancelled
+        caller stays cancelled.
         """
-        question = PendingQuestion(self, self._clock())
+        question = PendingQuestion(self, self._timing.clock())
         outcome: R | Trouble
         try:
             async with asyncio.timeout(self._options.total_timeout):
                 outcome = await self._ask_with_retries(question, converse)
         except TimeoutError:
             outcome = self._out_of_time(question)
-        return replace(outcome, calls=question.calls, ms=(self._clock() - question.started) * 1000)
+        elapsed = self._timing.clock() - question.started
+        return replace(outcome, calls=question.calls, ms=elapsed * 1000)
 
     async def _ask_with_retries(
         self,
         question: PendingQuestion,
         converse: Callable[[PendingQuestion], Awaitable[R | Trouble]],
     ) -> R | Trouble:
-        """Tries until there is a reply, a trouble that another try cannot help, or no try or time left."""
+        """Try until there is a reply, a lasting trouble, or no try or no time left."""
         outcome = await self._ask_once(question, converse)
         for failures in range(self._options.tries - 1):
             if not isinstance(outcome, Trouble) or outcome.reason not in PASSING:
                 break
-            wait = compute_jitter(failures, self._random()) + (outcome.wait or 0.0)
+            jitter = compute_jitter(failures, self._timing.random())
+            wait = jitter + (outcome.wait or 0.0)
             if wait >= self._compute_time_left(question):
                 break
-            await self._sleep(wait)
+            await self._timing.sleep(wait)
             latest = await self._ask_once(question, converse)
             if isinstance(latest, Trouble) and latest.reason in NEVER_SENT:
-                break  # kept back because of other questions: what went wrong with this one says more
+                # Other questions kept this one back, so the trouble of the last try says more.
+                break
             outcome = latest
         return outcome
 
@@ -163,7 +184,7 @@ class Endpoint:
             return await converse(question)
 
     async def post(self, path: str, body: dict[str, Any], *, most: int) -> HttpAnswer | Trouble:
-        """One request, once."""
+        """Send one request, without another try."""
         try:
             return await self._send_request(path, json.dumps(body).encode(), most)
         except httpx.TimeoutException as error:
@@ -203,11 +224,11 @@ class Endpoint:
             return HttpAnswer(
                 response.status_code,
                 bytes(received),
-                parse_retry_after(response.headers.get("Retry-After"), self._now()),
+                parse_retry_after(response.headers.get("Retry-After"), self._timing.now()),
             )
 
     def trouble_from_answer(self, answer: HttpAnswer) -> Trouble:
-        """The trouble that an answer's status stands for, in the server's words without the key."""
+        """Return the trouble that the status means, in the server's words without the key."""
         words = find_error_message(answer.body)
         if self._options.api_key:
             words = words.replace(self._options.api_key, "[key]")
@@ -222,17 +243,20 @@ class Endpoint:
         if question.calls == 0:
             return Trouble(
                 Reason.BUSY,
-                f"Too many questions at once: none of the places for them became free within {seconds}.",
+                "Too many questions at once: none of the places for them became free "
+                f"within {seconds}.",
             )
         return Trouble(Reason.TIMEOUT, f"The {self._who} gave no answer within {seconds}.")
 
     def _compute_time_left(self, question: PendingQuestion) -> float:
-        return self._options.total_timeout - (self._clock() - question.started)
+        return self._options.total_timeout - (self._timing.clock() - question.started)
 
 
 def _reason_from_status(status: int) -> Reason:
-    if status == 429:
+    if status == TOO_MANY:
         return Reason.RATE_LIMITED
-    if status >= 500:
+    if status >= SERVER_ERRORS:
         return Reason.SERVER_ERROR
-    return Reason.UNAUTHORIZED if status == 401 else Reason.REJECTED
+    if status == UNAUTHORIZED:
+        return Reason.UNAUTHORIZED
+    return Reason.REJECTED

@@ -1,4 +1,4 @@
-"""What came of asking a server, as a value: why there is no reply, what asking cost, and what an error's body says."""
+"""Outcomes of asking a server, as values: the trouble, the cost, and the message of an error."""
 
 import json
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ MAX_DETAIL = 300
 
 
 class Reason(StrEnum):
-    """Why there is no reply; one word each, for logs and metrics."""
+    """The reason why there is no reply: one word each, for logs and metrics."""
 
     BUSY = "busy"  # no free place among the concurrent calls in time
     CIRCUIT_OPEN = "circuit_open"
@@ -32,7 +32,10 @@ NEVER_SENT = {Reason.CIRCUIT_OPEN, Reason.BUSY}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOutcome:
-    """What asking cost: HTTP calls, tokens as counted by the server (0 where it does not say), milliseconds in all."""
+    """The cost of asking: HTTP calls, tokens as the server counts them, milliseconds in all.
+
+    Tokens are 0 if the server does not count them.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -42,7 +45,11 @@ class CallOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Trouble(CallOutcome):
-    """There is no reply: a word for machines, a sentence for people, and the seconds that the server asked to be left alone for."""
+    """There is no reply.
+
+    `reason` is a word for machines and `detail` a sentence for people. `wait` is the number of
+    seconds that the server asked for, if it did.
+    """
 
     reason: Reason
     detail: str
@@ -50,25 +57,28 @@ class Trouble(CallOutcome):
 
 
 def find_error_message(body: bytes) -> str:
-    """What an error's body says, if it says so in one of the usual ways; bounded, else empty."""
+    """Return the message in an error's body, bounded, or nothing if its form is unusual."""
     error = field_of(parse_json(body), "error")
     message = error if isinstance(error, str) else field_of(error, "message")
-    return put_on_one_line(message)[:MAX_DETAIL] if isinstance(message, str) else ""
+    if not isinstance(message, str):
+        return ""
+    return put_on_one_line(message)[:MAX_DETAIL]
 
 
 def put_on_one_line(text: str) -> str:
-    """The text on one line, without what cannot be shown or stored."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    """Return the text on one line, with spaces for characters that cannot be shown or stored."""
+    printable = "".join(char if char.isprintable() else " " for char in text)
+    return " ".join(printable.split())
 
 
 def format_detail(words: str) -> str:
-    """Foreign words as the end of a sentence: after a colon, bounded; nothing where there are none."""
+    """Return foreign words as the end of a sentence: bounded, after a colon, or nothing."""
     words = put_on_one_line(words)[:MAX_DETAIL].rstrip(". ")
     return f": {words}" if words else ""
 
 
 def parse_json(body: bytes) -> Any:
-    """The JSON of a body; None where it is none."""
+    """Return the parsed JSON of a body, or None if the body is not JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -76,5 +86,5 @@ def parse_json(body: bytes) -> Any:
 
 
 def field_of(value: Any, name: str) -> Any:
-    """A field of a parsed object; None where there is no such field, or no object."""
+    """Return a field of a parsed object, or None if there is no such field or no object."""
     return value.get(name) if isinstance(value, dict) else None

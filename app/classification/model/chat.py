@@ -8,7 +8,7 @@ import httpx
 from app.classification.model.breaker import Breaker
 from app.classification.model.completion import Reply, read_completion
 from app.classification.model.dialect import Dialect
-from app.remote.endpoint import Endpoint, EndpointOptions, PendingQuestion
+from app.remote.endpoint import Endpoint, EndpointOptions, PendingQuestion, Timing
 from app.remote.trouble import NEVER_SENT, Reason, Trouble, find_error_message
 
 MAX_RESPONSE_BYTES = 2**20
@@ -48,7 +48,7 @@ class ChatClient:
         breaker: Breaker | None = None,
         **scripted: Any,
     ) -> None:
-        self._endpoint = Endpoint(http, options, who="model server", **scripted)
+        self._endpoint = Endpoint(http, options, who="model server", timing=Timing(**scripted))
         self._options = options
         self._breaker = breaker or Breaker()
         self._dialect = Dialect()
