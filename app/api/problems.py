@@ -159,7 +159,7 @@ _PROBLEMS = [
         409,
         "ground-moved",
         "What it was done on was undone",
-        "{fact} Revert those reverts first.",
+        "{fact} Revert those reverts first, in this order.",
     ),
     _Row(
         errors.AlreadyReverted,

@@ -213,13 +213,24 @@ class BuiltOn(Conflict):
 
 
 class GroundMoved(Conflict):
-    """Reverts removed what the operation was done on; `log_ids` names them, newest first."""
+    """Reverts removed what the operation was done on; `log_ids` names them, newest first.
 
-    def __init__(self, log_id: UUID, reverts: Sequence[UUID] = ()) -> None:
-        super().__init__(
-            f"What {log_id} was done on has been undone since{_list_after_colon(reverts)}."
-        )
+    `undone` is the operation that undoing this one would undo a second time, if there is one.
+    """
+
+    def __init__(
+        self,
+        log_id: UUID,
+        reverts: Sequence[UUID] = (),
+        *,
+        undone: UUID | None = None,
+    ) -> None:
+        ground = f"What {log_id} was done on"
+        if undone:
+            ground = f"Operation {undone}, which undoing {log_id} would undo,"
+        super().__init__(f"{ground} has been undone since{_list_after_colon(reverts)}.")
         self.log_ids = tuple(reverts)
+        self.undone = undone
 
 
 class AlreadyReverted(Conflict):

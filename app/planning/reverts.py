@@ -4,8 +4,8 @@ What the operation inserted is withdrawn, and stored versions get the claims tha
 Known time keeps both.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -60,8 +60,8 @@ class LoggedOperation:
     """An operation as it stands in the log.
 
     `reinforced` is the memory that it confirmed, `unconfirmed` the memory whose confirmation it
-    took back. `links` were made and `unlinked` removed. `undone_again` is set for the revert of a
-    revert: the original operation, and another operation that has undone it since.
+    took back. `links` were made and `unlinked` removed. `line` maps the operation, the operation
+    that it undid, the one that this had undone, and so on, to True if it is undone now.
     """
 
     log_id: UUID
@@ -77,8 +77,8 @@ class LoggedOperation:
     incoming: Fact | None = None
     unconfirmed: UUID | None = None
     undone_by: UUID | None = None
-    undone_again: tuple[UUID, UUID] | None = None
     settled: ReviewDecision | None = None
+    line: Mapping[UUID, bool] = field(default_factory=dict)
 
     @property
     def ids(self) -> tuple[UUID, ...]:
@@ -92,6 +92,20 @@ class LoggedOperation:
         if self.unconfirmed:
             ids.append(self.unconfirmed)
         return tuple(dict.fromkeys(ids))
+
+    @property
+    def base(self) -> UUID:
+        """Return the operation at the end of the line, which is no revert."""
+        return list(self.line)[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class LaterOperation:
+    """An operation after another one: what it undid, and the operation at the end of its line."""
+
+    log_id: UUID
+    base: UUID
+    undid: UUID | None = None
 
 
 def plan_revert(
@@ -138,6 +152,52 @@ def plan_revert(
     if store_as is None or done.incoming is None:
         return plan
     return _add_stored_text(plan, done.incoming, chains, store_as)
+
+
+def refuse_second_undo(done: LoggedOperation, undone: Mapping[UUID, bool]) -> None:
+    """Raise GroundMoved if the revert would undo an operation that is undone already.
+
+    Every second operation of the line stands since this one was done, and is undone with it.
+    `undone` says which operations were undone, or stand again, since the log was read.
+    """
+    for log_id in list(done.line)[::2]:
+        if undone.get(log_id, done.line[log_id]):
+            raise GroundMoved(done.log_id, undone=log_id)
+
+
+def revert_line(done: LoggedOperation) -> dict[UUID, bool]:
+    """Return, for each operation of the line, True if it is undone once this one is."""
+    return {log_id: place % 2 == 0 for place, log_id in enumerate(done.line)}
+
+
+def find_uncancelled(
+    done: LoggedOperation,
+    later: Sequence[LaterOperation],
+    undone: Set[UUID],
+) -> list[UUID]:
+    """Return the operations to undo, newest first, so that all is as it was after `done`.
+
+    `later` lists the operations since, oldest first. `undone` names what the present call has
+    undone so far, of which the log does not know yet.
+    """
+    steps = list(later)
+    for step in reversed(later):
+        if step.log_id in undone:
+            steps.append(replace(step, undid=step.log_id))
+    left: dict[UUID, UUID] = {}
+    for step in steps:
+        # An operation that was undone and done again the same number of times is as it was,
+        # whichever reverts did that. On the line of `done` the same reverts must stand as well,
+        # so only an operation and the first revert of it cancel each other.
+        on_line = step.base == done.base
+        cancels = step.undid if on_line else step.base
+        place = step.log_id if on_line else step.base
+        if cancels in left:
+            del left[cancels]
+        else:
+            left[place] = step.log_id
+    uncancelled = set(left.values())
+    return [step.log_id for step in reversed(later) if step.log_id in uncancelled]
 
 
 def _has_other_claims(version: Version, change: ClaimChange) -> bool:

@@ -18,7 +18,13 @@ from app.domain.errors import (
 )
 from app.domain.relation import Operation
 from app.embedding import Embedder, Vector
-from app.planning.reverts import LoggedOperation, plan_revert
+from app.planning.reverts import (
+    LoggedOperation,
+    find_uncancelled,
+    plan_revert,
+    refuse_second_undo,
+    revert_line,
+)
 from app.services.agent_write import AgentWrite, Call, Outcome, WriteSetup, agent_write
 from app.store import memories as memory_store
 from app.store import relationships
@@ -153,14 +159,19 @@ async def _revert_operations(
     chosen = await _find_operations_to_revert(connection, agent, log_ids, cascade=cascade)
     chosen = await _skip_restored_relationships(connection, agent, chosen)
     chains = await write.read_chains(ids=[i for done in chosen for i in done.ids])
+    undone: dict[UUID, bool] = {}
     for done in chosen:
         store_as = text.memory_id if text and text.log_id == done.log_id else None
         try:
+            refuse_second_undo(done, undone)
             plan = plan_revert(done, chains, now=write.next_known_time(), store_as=store_as)
-        except GroundMoved:
-            later = await log_reverts.list_dependents(connection, agent, done, reverts=True)
-            raise GroundMoved(done.log_id, later) from None
+        except GroundMoved as moved:
+            later = await log_reverts.list_later_operations(connection, agent, done)
+            newer = {other.log_id for other in chosen[: chosen.index(done)]}
+            first = find_uncancelled(done, later, newer)
+            raise GroundMoved(done.log_id, first, undone=moved.undone) from None
         write.add_plan(plan)
+        undone |= revert_line(done)
     await write.apply({text.memory_id: text.vector} if text else {})
     outcomes = await write.read_outcomes(hinted=False)
     return [
@@ -246,5 +257,3 @@ def _require_standing(
         raise CannotRevert(log_id)
     if done.undone_by and done.undone_by not in unless_by:
         raise AlreadyReverted(log_id, done.undone_by)
-    if done.undone_again and done.undone_again[1] not in unless_by:
-        raise AlreadyReverted(*done.undone_again)

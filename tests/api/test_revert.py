@@ -1,5 +1,6 @@
 """Undo: any operation of the log, one or many, without touching what was known before."""
 
+from random import Random
 from typing import Any
 from uuid import uuid4
 
@@ -135,6 +136,102 @@ def test_what_was_undone_otherwise_meanwhile_is_not_undone_once_more(client: htt
     again = revert(client, known)["log_id"]
     refused = problem(client.post(f"/v1/log/{restored}/revert"), 409)
     assert (known in refused["detail"], refused["log_ids"]) == (True, [again])
+
+
+def undo_in_turn(client: httpx.Client, first: str, picks: str) -> list[str]:
+    """Undo an operation by its place in the line of all done so far, as often as there are picks."""
+    line = [first]
+    for pick in picks:
+        line.append(revert(client, line[int(pick)])["log_id"])
+    return line
+
+
+def test_a_refusal_names_the_later_revert_and_not_the_one_that_stands_again_by_it(
+    client: httpx.Client,
+) -> None:
+    """The first revert stands again by the last: it undid what undid the first."""
+    line = undo_in_turn(client, store(client, "Has a dog")["log_id"], "01032")
+    refused = problem(client.post(f"/v1/log/{line[4]}/revert"), 409)
+    assert refused["log_ids"] == [line[5]]
+    revert(client, line[5])
+    assert contents(client) == {"Has a dog"}
+    revert(client, line[4])
+    assert contents(client) == set()
+    assert client.get(f"/v1/log/{line[0]}").json()["reverted_by"] == line[3]
+
+
+def test_a_span_is_undone_in_which_an_earlier_revert_stands_again(client: httpx.Client) -> None:
+    line = undo_in_turn(client, store(client, "Has a dog")["log_id"], "01032")
+    since = client.get(f"/v1/log/{line[4]}").json()["created_at"]
+    undone = client.post("/v1/reverts", json={"since": since}).json()
+    assert undone["reverted"] == [line[5], line[4]]
+    assert contents(client) == set()
+
+
+def test_a_duplicate_is_not_taken_back_twice_down_a_long_line(client: httpx.Client) -> None:
+    memory = store(client, "Has a dog")["memory"]["id"]
+    line = undo_in_turn(client, store(client, "Has a dog")["log_id"], "01230")
+    refused = problem(client.post(f"/v1/log/{line[4]}/revert"), 409)
+    assert (line[0] in refused["detail"], refused["log_ids"]) == (True, [line[5]])
+    assert client.get(f"/v1/memories/{memory}").json()["access_count"] == 0
+    revert(client, line[5])
+    revert(client, line[4])
+    assert client.get(f"/v1/memories/{memory}").json()["access_count"] == 0
+
+
+def test_a_refusal_leaves_out_what_was_undone_and_done_again_meanwhile(
+    client: httpx.Client,
+) -> None:
+    """What the added fact went through since cancels out but for the last of it."""
+    stored = store(client, "Has a dog")
+    ended = client.post(f"/v1/memories/{stored['memory']['id']}/retract").json()
+    undone = revert(client, ended["log_id"])["log_id"]
+    line = undo_in_turn(client, stored["log_id"], "01032")
+    refused = problem(client.post(f"/v1/log/{undone}/revert"), 409)
+    assert refused["log_ids"] == [line[5]]
+    revert(client, line[5])
+    revert(client, undone)
+    assert contents(client) == set()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_refusal_lists_is_later_and_stands_and_once_undone_lets_the_call_through(
+    client: httpx.Client,
+    seed: int,
+) -> None:
+    draw = Random(seed)
+    memory = store(client, "Has a dog")["memory"]["id"]
+    path = f"/v1/memories/{memory}"
+    for step in range(16):
+        log = client.get("/v1/log", params={"limit": 1000}).json()["items"]
+        match draw.choice(["say", "end", "weigh", *["undo"] * 5]):
+            case "say":
+                store(client, "Has a dog")
+            case "end":
+                client.patch(path, json={"valid_until": f"2999-01-{step + 1:02}"})
+            case "weigh":
+                client.patch(path, json={"importance": step / 100})
+            case _:
+                chosen = draw.choice([entry for entry in log if not entry["reverted_by"]])
+                undo_first(client, chosen["id"])
+
+
+CIRCLE = 30
+
+
+def undo_first(client: httpx.Client, log_id: str) -> None:
+    """Undo a standing operation after whatever its refusals list."""
+    for _ in range(CIRCLE):
+        response = client.post(f"/v1/log/{log_id}/revert")
+        if response.status_code == 200:
+            return
+        log = {e["id"]: e for e in client.get("/v1/log", params={"limit": 1000}).json()["items"]}
+        listed = [log[other] for other in problem(response, 409)["log_ids"]]
+        assert listed
+        assert all(entry["created_at"] > log[log_id]["created_at"] for entry in listed)
+        assert not any(entry["reverted_by"] for entry in listed)
+        undo_first(client, listed[0]["id"])
+    pytest.fail("the refusals lead round in a circle")
 
 
 def test_a_retraction_is_undone_and_its_text_stored_where_asked(client: httpx.Client) -> None:

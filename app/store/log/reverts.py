@@ -11,7 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.relation import Operation, Relation
 from app.domain.version import Belief
-from app.planning.reverts import CLAIMS, ClaimChange, LoggedOperation, MetadataChange
+from app.planning.reverts import (
+    CLAIMS,
+    ClaimChange,
+    LaterOperation,
+    LoggedOperation,
+    MetadataChange,
+)
 from app.store.engine import fetch_rows
 from app.store.log.state import (
     decode_beliefs,
@@ -21,23 +27,37 @@ from app.store.log.state import (
     decode_settled,
 )
 
-# Each operation, and where it undid another, what that had undone in turn: a duplicate at the end of that line was confirmed by every
-# second of them and taken back by the others.
+# Read operations and follow each line of reverts down to the first operation. If that is a
+# DUPLICATE, odd reverts took the confirmation back and even ones restored it.
 _FIND = """
     WITH RECURSIVE undid AS (
-        SELECT id AS by, id, created_at, reverts, operation, relation, target_memory_id, reverted_by, 0 AS depth
-        FROM consolidation_log WHERE agent_id = :agent AND id = ANY(:ids)
+        SELECT id AS by, id, created_at, reverts, operation, relation, target_memory_id,
+               reverted_by, 0 AS depth
+        FROM consolidation_log
+        WHERE agent_id = :agent AND id = ANY(:ids)
         UNION ALL
-        SELECT u.by, l.id, l.created_at, l.reverts, l.operation, l.relation, l.target_memory_id, l.reverted_by, u.depth + 1
-        FROM undid u JOIN consolidation_log l ON l.agent_id = :agent AND l.id = u.reverts AND l.created_at < u.created_at
+        SELECT u.by, l.id, l.created_at, l.reverts, l.operation, l.relation, l.target_memory_id,
+               l.reverted_by, u.depth + 1
+        FROM undid u
+        JOIN consolidation_log l
+          ON l.agent_id = :agent AND l.id = u.reverts AND l.created_at < u.created_at
     )
-    SELECT l.id, l.operation, l.relation, l.created_at, l.incoming, l.before_state, l.after_state, l.reverted_by,
-           duplicate.target_memory_id AS confirmed, duplicate.depth % 2 = 1 AS taken_back,
-           again.id AS again_id, again.reverted_by AS again_by
+    SELECT l.id, l.operation, l.relation, l.created_at, l.incoming, l.before_state, l.after_state,
+           l.reverted_by, duplicate.target_memory_id AS confirmed,
+           duplicate.depth % 2 = 1 AS taken_back,
+           line.ids AS line, line.undone AS line_undone
     FROM consolidation_log l
-    LEFT JOIN undid duplicate ON duplicate.by = l.id AND duplicate.operation = 'NOOP' AND duplicate.relation = 'DUPLICATE'
-    LEFT JOIN undid again ON again.by = l.id AND again.depth = 2 AND again.reverted_by IS NOT NULL
-    WHERE l.agent_id = :agent AND l.id = ANY(:ids) ORDER BY l.created_at DESC, l.id DESC
+    JOIN (
+        SELECT by, array_agg(id ORDER BY depth) AS ids,
+               array_agg(reverted_by IS NOT NULL ORDER BY depth) AS undone
+        FROM undid
+        GROUP BY by
+    ) line ON line.by = l.id
+    LEFT JOIN undid duplicate
+      ON duplicate.by = l.id
+      AND duplicate.operation = 'NOOP' AND duplicate.relation = 'DUPLICATE'
+    WHERE l.agent_id = :agent AND l.id = ANY(:ids)
+    ORDER BY l.created_at DESC, l.id DESC
 """
 
 
@@ -121,27 +141,72 @@ def _where_selected(table: str, names: Iterable[str]) -> str:
     return " AND ".join(conditions)
 
 
-# Operations after one that touched what it wrote and still stand. A revert cancels what it undid, and itself. What does nothing but tie
-# or untie builds on nothing: a link stays when one of its ends is withdrawn, and says so to the other.
-_BUILT_ON = """
+# An operation that only adds or removes relationships has nothing built on it: a relationship
+# stays when one of its ends is withdrawn, and says so to the other end.
+_TOUCHED = """
+    (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+    AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links')
+         OR jsonb_path_exists(before_state || after_state, '$[*].id'))
+"""
+
+# List the operations after one that touched what it wrote and still stand. A revert cancels
+# itself and the operation that it undid.
+_BUILT_ON = f"""
     SELECT id FROM consolidation_log
-    WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL AND operation <> 'ERASE' AND (operation = 'REVERT') = :reverts
-      AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
-      AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links') OR jsonb_path_exists(before_state || after_state, '$[*].id'))
+    WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL
+      AND operation NOT IN ('ERASE', 'REVERT') AND {_TOUCHED}
     ORDER BY created_at DESC, id DESC
 """
 
 
 async def list_dependents(
-    connection: AsyncConnection, agent: AgentId, done: LoggedOperation, *, reverts: bool = False
+    connection: AsyncConnection, agent: AgentId, done: LoggedOperation
 ) -> list[UUID]:
-    """The later operations that touched what this one wrote and were not undone, newest first; or the later reverts that did."""
-    rows = await fetch_rows(
-        connection,
-        _BUILT_ON,
-        {"agent": agent, "after": done.at, "ids": list(done.ids), "reverts": reverts},
-    )
+    """Return the later operations that touched what this one wrote and stand, newest first."""
+    parameters = {"agent": agent, "after": done.at, "ids": list(done.ids)}
+    rows = await fetch_rows(connection, _BUILT_ON, parameters)
     return [row["id"] for row in rows]
+
+
+# List the operations after one that touched what it wrote, with all that undid these or undid the
+# same. The revert of an operation that changed no memory is found only by what it undid.
+_LATER = f"""
+    WITH RECURSIVE undid AS (
+        SELECT id, reverts, created_at
+        FROM consolidation_log
+        WHERE agent_id = :agent
+          AND (id = :id OR created_at > :after AND operation <> 'ERASE' AND {_TOUCHED})
+        UNION
+        SELECT l.id, l.reverts, l.created_at
+        FROM undid
+        JOIN consolidation_log l ON l.agent_id = :agent AND l.id = undid.reverts
+    ), tree AS (
+        SELECT id AS base, id, reverts, created_at
+        FROM undid
+        WHERE reverts IS NULL
+        UNION ALL
+        SELECT tree.base, l.id, l.reverts, l.created_at
+        FROM tree
+        JOIN consolidation_log l ON l.agent_id = :agent AND l.reverts = tree.id
+    )
+    SELECT id, base, reverts FROM tree
+    WHERE created_at > :after
+    ORDER BY created_at, id
+"""
+
+
+async def list_later_operations(
+    connection: AsyncConnection, agent: AgentId, done: LoggedOperation
+) -> list[LaterOperation]:
+    """Return the operations since on the memories and the line of this one, oldest first."""
+    parameters = {
+        "agent": agent,
+        "id": done.log_id,
+        "after": done.at,
+        "ids": list(done.ids),
+    }
+    rows = await fetch_rows(connection, _LATER, parameters)
+    return [LaterOperation(row["id"], row["base"], row["reverts"]) for row in rows]
 
 
 # --- a row of the log as a value ----------------------------------------------------------------------------------------
@@ -164,8 +229,8 @@ def _operation_from_row(row: Mapping[str, Any]) -> LoggedOperation:
         unlinked=decode_links(row["before_state"]),
         incoming=decode_fact(row["incoming"]) if row["incoming"] else None,
         undone_by=row["reverted_by"],
-        undone_again=(row["again_id"], row["again_by"]) if row["again_id"] else None,
         settled=decode_settled(row["after_state"]),
+        line=dict(zip(row["line"], row["line_undone"], strict=True)),
     )
 
 
