@@ -6,7 +6,7 @@ from contextlib import aclosing
 import httpx
 
 from app.domain.agent import AgentId
-from app.planning.audit.checks import Fault
+from app.planning.audit.faults import Fault
 from app.services.doctor import Doctor
 from app.store.doctor import reads as doctor_reads
 from app.store.engine import Patience, create_engine

@@ -8,14 +8,11 @@ from datetime import timedelta
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
-from app.planning.audit.checks import (
-    Fault,
-    Remedy,
-    check_answer,
-    check_chain,
-    check_memory,
-    check_reverts,
-)
+from app.planning.audit.answer_checks import check_answer
+from app.planning.audit.chain_checks import check_chain
+from app.planning.audit.checks import check_memory
+from app.planning.audit.faults import Fault, Remedy
+from app.planning.audit.revert_checks import check_reverts
 from app.services.agent_write import Call, agent_write
 from app.store import memories as memory_store
 from app.store.doctor import reads as doctor_reads

@@ -16,7 +16,7 @@ from judges.scripted import ScriptedModel, every
 from psycopg import sql
 
 from app.domain.agent import AgentId
-from app.planning.audit.checks import Fault
+from app.planning.audit.faults import Fault
 from app.services.doctor import Doctor
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine

@@ -28,7 +28,7 @@ from store.test_replay import random_writes
 from transfers import exported, other
 
 from app.domain.agent import AgentId
-from app.planning.audit.checks import Fault
+from app.planning.audit.faults import Fault
 from app.services.doctor import Doctor
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.api.answers.base import AnswerBase
 from app.domain.agent import AgentId
-from app.planning.audit.checks import Fault
+from app.planning.audit.faults import Fault
 from app.services.doctor import LostArchiveFault, StrayFileFault
 
 

@@ -1,7 +1,7 @@
-"""What is kept of a memory in place of the operations that told of it: enough to go on replaying the log, and no text.
+"""A checkpoint: a memory's state in place of the operations that left it, without any text.
 
-Words are sealed, that is known by their hash alone: whether the table still says what the log told can be seen, and what it was cannot
-be read. Erasing takes the seals too.
+Words are sealed: only their hash is kept. So replaying can go on, and the doctor can still compare
+the table with the log, but nobody can read what the words were. Erasing removes the seals too.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from typing import Any
 
 from app.planning.audit.replay import BELIEF, ReplayedMemory, ReplayStep, replay_memory
 
-# Replaying and repairing need these values as they are. Every other value may be words and is sealed.
+# The columns that replaying and repairing need as they are. All others may be words: sealed.
 UNSEALED = (
     *BELIEF,
     "chain_id",
@@ -28,7 +28,7 @@ UNSEALED = (
 
 
 class SealedValue:
-    """A value known by its hash: equal to whatever has the same one."""
+    """A value known by its hash. It equals every value with the same hash."""
 
     __slots__ = ("digest",)
 
@@ -43,35 +43,40 @@ class SealedValue:
 
 
 def seal_value(value: object) -> str:
-    """The SHA-256, in hexadecimal, of a value of the log as JSON."""
+    """Return the SHA-256, in hexadecimal, of a value of the log as JSON."""
     if isinstance(value, SealedValue):
         return value.digest
-    return hashlib.sha256(
-        json.dumps(value, ensure_ascii=False, sort_keys=True).encode()
-    ).hexdigest()
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
+# A relationship of a memory to a target; and the same with True if it was made, False if removed.
 RelationshipState = dict[str, str]
+RelationshipChange = tuple[RelationshipState, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A memory as the log told it up to some operation. `told` is JSON: its place in time, past beliefs by their hashes, who brought it
-    in, its counters, and the links from it that stand, each with its operation. `sealed`: the hash of each of its words."""
+    """The state that the operations on a memory left, up to a known time.
+
+    `state` is JSON: the memory's place in time, the hashes of its past beliefs, the operation that
+    inserted it, its counters, and its outgoing relationships, each with its operation. `sealed` has
+    the hash of each of its words.
+    """
 
     state: Mapping[str, Any]
     sealed: Mapping[str, str] = field(default_factory=dict)
 
     def resume_replay(self) -> ReplayedMemory:
-        """Where replaying goes on. Its past beliefs are sealed, like its words."""
-        row = self.state["row"] | {
-            name: SealedValue(digest) for name, digest in self.sealed.items()
-        }
-        told = ReplayedMemory(row, inserted_by=list(self.state["inserted_by"]))
-        told.folded = {since: SealedValue(digest) for since, digest in self.state["past"].items()}
-        told.access_count = int(self.state["access_count"])
-        told.last_reinforced_at = self.state["last_reinforced_at"]
-        return told
+        """Return the state from which replaying goes on, with words and past beliefs sealed."""
+        state = self.state
+        return ReplayedMemory(
+            row=state["row"] | _open_seals(self.sealed),
+            inserted_by=list(state["inserted_by"]),
+            access_count=int(state["access_count"]),
+            last_reinforced_at=state["last_reinforced_at"],
+            folded=_open_seals(state["past"]),
+        )
 
     @property
     def links(self) -> list[RelationshipState]:
@@ -79,39 +84,49 @@ class Checkpoint:
 
 
 class InconsistentOperations(ValueError):
-    """What the operations tell of a memory does not add up, so that a checkpoint in their place would hide damage."""
+    """The operations on a memory contradict each other: a checkpoint would hide the damage."""
 
 
 def advance_checkpoint(
     before: Checkpoint | None, steps: Iterable[ReplayStep], links: list[RelationshipState]
 ) -> Checkpoint:
-    """The checkpoint after these steps, with the links that stand then. Raises Unreadable, Unfit."""
-    told = replay_memory(steps, before.resume_replay() if before else None)
-    if told.surprised or len(told.inserted_by) != 1:
+    """Return the checkpoint after these steps, with these relationships.
+
+    Raise UnreadableOperation or InconsistentOperations if the steps cannot be folded.
+    """
+    replayed = replay_memory(steps, before.resume_replay() if before else None)
+    if replayed.surprised or len(replayed.inserted_by) != 1:
         raise InconsistentOperations
-    past = told.folded | {belief["known_from"]: belief for belief in told.past}
-    kept = {
-        "row": {name: told.row[name] for name in UNSEALED if name in told.row},
-        "past": {since: seal_value(belief) for since, belief in past.items()},
-        "inserted_by": [str(log_id) for log_id in told.inserted_by],
-        "access_count": told.access_count,
-        "last_reinforced_at": told.last_reinforced_at,
+    plain = {name: value for name, value in replayed.row.items() if name in UNSEALED}
+    words = {name: value for name, value in replayed.row.items() if name not in UNSEALED}
+    state = {
+        "row": plain,
+        "past": _seal_values(replayed.past_by_start),
+        "inserted_by": list(map(str, replayed.inserted_by)),
+        "access_count": replayed.access_count,
+        "last_reinforced_at": replayed.last_reinforced_at,
         "links": links,
     }
-    return Checkpoint(
-        kept, {name: seal_value(value) for name, value in told.row.items() if name not in UNSEALED}
-    )
+    return Checkpoint(state, sealed=_seal_values(words))
+
+
+def _open_seals(digests: Mapping[str, str]) -> dict[str, SealedValue]:
+    return {name: SealedValue(digest) for name, digest in digests.items()}
+
+
+def _seal_values(values: Mapping[str, object]) -> dict[str, str]:
+    return {name: seal_value(value) for name, value in values.items()}
 
 
 def apply_relationship_changes(
-    links: Iterable[RelationshipState], changes: Iterable[tuple[RelationshipState, bool]]
+    links: Iterable[RelationshipState], changes: Iterable[RelationshipChange]
 ) -> list[RelationshipState]:
-    """The links that stand after some were tied (True) and untied, in the order of the log."""
-    standing = {(link["target"], link["type"]): link for link in links}
-    for link, tied in changes:
+    """Return the relationships after some were made and removed, in the order of the log."""
+    current = {(link["target"], link["type"]): link for link in links}
+    for link, is_made in changes:
         place = (link["target"], link["type"])
-        if tied:
-            standing[place] = link
+        if is_made:
+            current[place] = link
         else:
-            standing.pop(place, None)
-    return list(standing.values())
+            current.pop(place, None)
+    return list(current.values())

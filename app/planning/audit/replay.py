@@ -1,4 +1,4 @@
-"""Replaying the log (DESIGN §4, invariant 3): what it says that a memory is, was believed to be, and how often it was confirmed."""
+"""Replaying the log (DESIGN §4, invariant 3): the rows that its operations must have left."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -11,7 +11,7 @@ from app.domain.version import Belief
 
 BELIEF = tuple(f.name for f in fields(Belief))
 
-# Columns that are empty rather than NULL; the log leaves both out.
+# Columns that are empty rather than NULL. The log leaves out both.
 EMPTY: dict[str, Any] = {
     "details": {},
     "tags": [],
@@ -22,7 +22,7 @@ EMPTY: dict[str, Any] = {
 
 
 class UnreadableOperation(ValueError):
-    """An operation says of a memory what no write leaves behind."""
+    """A state of an operation is not one that a write leaves."""
 
     def __init__(self, log_id: UUID) -> None:
         super().__init__(f"{log_id} cannot be replayed")
@@ -31,9 +31,10 @@ class UnreadableOperation(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """One memory before or after an operation, in the plain values of the log: times and ids are texts.
+    """One memory before or after an operation, in the plain values of the log.
 
-    `columns` are values of its row, those of the whole fact for an insertion; `metadata` are the values that were corrected.
+    Times and ids are texts. `columns` are values of its row; an insertion has those of the whole
+    fact. `metadata` are the values of a correction.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -46,7 +47,8 @@ class MemoryState:
 class ReplayStep:
     """One state of a memory, from one operation of the log.
 
-    `confirmed` is 1 if the operation was a duplicate of the memory, and -1 if it took such a confirmation back.
+    `confirmed` is 1 if the operation was a duplicate of the memory, and -1 if it took such a
+    confirmation back.
     """
 
     log_id: UUID
@@ -59,10 +61,12 @@ class ReplayStep:
 
 @dataclass(slots=True)
 class ReplayedMemory:
-    """A memory as the log tells it, in plain values: its row, the beliefs held before, the operations that inserted it, its counters.
+    """A memory as the log left it, in plain values.
 
-    `surprised`: operations that found the memory otherwise than the ones before had left it. `folded`: beliefs held before a checkpoint,
-    by when they began; they are only equal to what they were (domain/checkpoint.py).
+    `row` has the columns of the memory, `past` its earlier beliefs, `inserted_by` the operations
+    that inserted it. `surprised` are operations whose state before differs from the state that the
+    earlier operations left. `folded` has the beliefs of a checkpoint, by the time when each began;
+    they are known by their hashes only (planning/audit/checkpoint.py).
     """
 
     row: dict[str, Any] = field(default_factory=dict)
@@ -74,41 +78,48 @@ class ReplayedMemory:
     folded: dict[str, Any] = field(default_factory=dict)
 
     def add_step(self, step: ReplayStep) -> None:
-        """Takes in what the next operation says. Raises Unreadable."""
+        """Replay the next state. Raise UnreadableOperation if it is not one that a write leaves."""
         try:
             self._apply_step(step)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise UnreadableOperation(step.log_id) from None
 
+    @property
+    def past_by_start(self) -> dict[str, Any]:
+        """The earlier beliefs, by the known time from which each was believed."""
+        recent = {belief["known_from"]: belief for belief in self.past}
+        return self.folded | recent
+
     def _apply_step(self, step: ReplayStep) -> None:
-        state = step.state
         if step.confirmed:
             self._count_confirmation(step)
         elif step.before:
-            self._record_past_belief(step)
+            self._compare_with_state_before(step)
         elif step.operation == Operation.ERASE:
             self.row["revision"] += 1
-        elif state.metadata is not None:
-            self.row |= state.metadata
+        elif step.state.metadata is not None:
+            self.row |= step.state.metadata
             self.row["revision"] += 1
         else:
-            self._apply_state(step)
+            self._apply_version(step)
 
     def _count_confirmation(self, step: ReplayStep) -> None:
         self.access_count += step.confirmed
         if step.confirmed > 0:
             self.last_reinforced_at = to_log_value(step.at)
 
-    def _record_past_belief(self, step: ReplayStep) -> None:
-        met = step.state.metadata or {}
+    def _compare_with_state_before(self, step: ReplayStep) -> None:
+        expected = step.state.metadata or {}
         if step.state.belief is not None:
             belief = _select_belief(step.state.belief)
             self.past.append({**belief, "known_until": to_log_value(step.at)})
-            met = {**belief, "revision": step.state.columns["revision"]}
-        if any(self.row.get(name, EMPTY.get(name)) != value for name, value in met.items()):
-            self.surprised.append(step.log_id)
+            expected = {**belief, "revision": step.state.columns["revision"]}
+        for name, value in expected.items():
+            if self.row.get(name, EMPTY.get(name)) != value:
+                self.surprised.append(step.log_id)
+                return
 
-    def _apply_state(self, step: ReplayStep) -> None:
+    def _apply_version(self, step: ReplayStep) -> None:
         if step.state.belief is None:
             raise UnreadableOperation(step.log_id)
         if step.state.is_insertion:
@@ -125,21 +136,29 @@ def _select_belief(stored: Mapping[str, Any]) -> dict[str, Any]:
 def replay_memory(
     steps: Iterable[ReplayStep], since: ReplayedMemory | None = None
 ) -> ReplayedMemory:
-    """One memory, from everything that the log says of it, in order; `since`: what a checkpoint tells of it. Raises Unreadable."""
-    told = since or ReplayedMemory()
+    """Replay one memory from its steps, in order, on top of the state of a checkpoint, if any.
+
+    Raise UnreadableOperation for a state that no write leaves.
+    """
+    replayed = since or ReplayedMemory()
     for step in steps:
-        told.add_step(step)
-    return told
+        replayed.add_step(step)
+    return replayed
+
+
+def select_log_values(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return some columns of a row as the log writes them."""
+    return {name: to_log_value(row[name]) for name in names}
 
 
 def to_log_value(value: Any) -> Any:
-    """A value of the database as the log writes it."""
+    """Return a value of the database as the log writes it: times and ids become texts."""
     match value:
         case datetime():
             return value.astimezone(UTC).isoformat(timespec="microseconds")
         case UUID():
             return str(value)
         case list() | tuple():
-            return [to_log_value(one) for one in value]
+            return list(map(to_log_value, value))
         case _:
             return value

@@ -25,11 +25,11 @@ class MemoryNames:
         return "an erased memory" if text is None else quote_text(text)
 
     def name_memories(self, ids: Iterable[UUID]) -> str:
-        return join_names([self.name_memory(memory_id) for memory_id in ids])
+        return join_names(list(map(self.name_memory, ids)))
 
     def find_safe_note(self, note: str | None, about: Iterable[UUID]) -> str | None:
         """Return a person's note, or None if one of these memories is erased: it may be quoted."""
-        return None if any(self._is_erased(memory_id) for memory_id in about) else note
+        return None if any(map(self._is_erased, about)) else note
 
     def _is_erased(self, memory_id: UUID) -> bool:
         return memory_id in self.texts and self.texts[memory_id] is None

@@ -52,7 +52,7 @@ def _build_operation_event(
 ) -> Event:
     settled = entry.settled
     clauses = [_describe_operation(entry, names, entries), *_describe_effects(entry, names)]
-    sentences = [_finish_sentence("; ".join(clause for clause in clauses if clause))]
+    sentences = [_finish_sentence("; ".join(filter(None, clauses)))]
     if entry.operation is not Operation.ERASE:
         sentences.append(_finish_sentence(f"Decided {describe_decider(entry)}: {entry.reasoning}"))
     if settled:
@@ -61,7 +61,7 @@ def _build_operation_event(
         kind=EventKind(entry.operation.value),
         at=entry.at,
         valid=find_valid_moment(entry),
-        sentence=" ".join(sentence for sentence in sentences if sentence),
+        sentence=" ".join(filter(None, sentences)),
         log_id=entry.log_id,
         review_id=settled.review_id if settled else None,
         decided_by=entry.decided_by,
@@ -226,21 +226,23 @@ def _build_veto_event(
     entry: StoryEntry, vetoed: Sequence[VetoedMemory], names: MemoryNames
 ) -> Event:
     fact = _name_incoming_fact(entry, names)
-    others = join_names([f"{names.name_memory(v.memory_id)} ({v.veto})" for v in vetoed])
-    inserted = [entry.inserted_target] if entry.inserted_target else []
-    ids = dict.fromkeys([*inserted, *(v.memory_id for v in vetoed)])
+    ids = [entry.inserted_target] if entry.inserted_target else []
+    others = []
+    for pair in vetoed:
+        ids.append(pair.memory_id)
+        others.append(f"{names.name_memory(pair.memory_id)} ({pair.veto})")
     return Event(
         kind=EventKind.KEPT_APART,
         at=entry.at,
         valid=entry.incoming_from or entry.at,
-        sentence=_finish_sentence(f"{fact} was kept apart from {others}"),
+        sentence=_finish_sentence(f"{fact} was kept apart from {join_names(others)}"),
         log_id=entry.log_id,
         review_id=None,
         decided_by="signals",
         relation=Relation.NONE,
         confidence=1.0,
         signals=(),
-        memory_ids=tuple(ids),
+        memory_ids=tuple(dict.fromkeys(ids)),
     )
 
 

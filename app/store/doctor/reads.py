@@ -1,4 +1,7 @@
-"""What the doctor reads, in order and a few rows at a time, and what it puts right. The caller owns the transaction."""
+"""Reads of the doctor, in order and a few rows at a time, and the writes of its remedies.
+
+The caller owns the transaction.
+"""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing
@@ -10,7 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.version import Version
 from app.planning.audit.checkpoint import Checkpoint
-from app.planning.audit.checks import Remedy, RemedyTable, StoredMemory
+from app.planning.audit.checks import StoredMemory
+from app.planning.audit.faults import Remedy, RemedyTable
 from app.planning.audit.replay import ReplayStep
 from app.store.chains import VERSION_COLUMNS, version_from_row
 from app.store.columns import list_logged_columns
@@ -20,14 +24,24 @@ from app.store.tables import memories
 
 Row = dict[str, Any]
 
+_NEVER = datetime.min.replace(tzinfo=UTC)
+_FOREVER = datetime.max.replace(tzinfo=UTC)
+
+
+# List agents in order of their ids, from one on.
+_AGENT_IDS = """
+    SELECT agent_id
+    FROM agents
+    WHERE agent_id > :after
+    ORDER BY agent_id
+    LIMIT :limit
+"""
+
 
 async def list_agent_ids(connection: AsyncConnection, *, after: str, limit: int) -> list[AgentId]:
-    """Agents in order of their ids, those after `after`."""
-    statement = "SELECT agent_id FROM agents WHERE agent_id > :after ORDER BY agent_id LIMIT :limit"
-    return [
-        AgentId(row["agent_id"])
-        for row in await fetch_rows(connection, statement, {"after": after, "limit": limit})
-    ]
+    """Return agents in order of their ids, from the first after `after` on."""
+    rows = await fetch_rows(connection, _AGENT_IDS, {"after": after, "limit": limit})
+    return [AgentId(row["agent_id"]) for row in rows]
 
 
 async def count_agents(connection: AsyncConnection) -> int:
@@ -36,7 +50,7 @@ async def count_agents(connection: AsyncConnection) -> int:
     return agents
 
 
-# --- memory by memory --------------------------------------------------------------------------------------------------
+# --- memory by memory --------------------------------------------------------------------------
 
 _UNREAD = {
     "agent_id",
@@ -49,31 +63,50 @@ _UNREAD = {
     "derived_key",
     "derived_value",
 }
+_READ = ", ".join(column.name for column in memories.columns if column.name not in _UNREAD)
 
+# Read the rows of memories, with the derived slot as the log writes it.
 _ROWS = f"""
-    SELECT CAST(id AS text) AS memory_id, {", ".join(c.name for c in memories.columns if c.name not in _UNREAD)},
-           CASE WHEN derived_key IS NOT NULL
-                THEN jsonb_build_object('entity', derived_entity, 'key', derived_key, 'value', derived_value) END AS derived
-    FROM memories WHERE agent_id = :agent ORDER BY id
+    SELECT CAST(id AS text) AS memory_id, {_READ},
+           CASE WHEN derived_key IS NOT NULL THEN jsonb_build_object(
+               'entity', derived_entity, 'key', derived_key, 'value', derived_value
+           ) END AS derived
+    FROM memories
+    WHERE agent_id = :agent
+    ORDER BY id
 """
 
-_PAST = "SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_beliefs b WHERE agent_id = :agent ORDER BY b.memory_id, known_from"
+# Read the past beliefs of memories.
+_PAST = """
+    SELECT *, CAST(memory_id AS text) AS memory_id
+    FROM memory_beliefs b
+    WHERE agent_id = :agent
+    ORDER BY b.memory_id, known_from
+"""
 
-_USAGE = "SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_usage u WHERE agent_id = :agent ORDER BY u.memory_id"
+# Read the counters of memories.
+_USAGE = """
+    SELECT *, CAST(memory_id AS text) AS memory_id
+    FROM memory_usage u
+    WHERE agent_id = :agent
+    ORDER BY u.memory_id
+"""
 
-_CHECKPOINTS = "SELECT *, CAST(memory_id AS text) AS memory_id FROM log_checkpoints c WHERE agent_id = :agent ORDER BY c.memory_id"
-
-_EVER = datetime.max.replace(tzinfo=UTC)
+# Read the checkpoints of memories.
+_CHECKPOINTS = """
+    SELECT *, CAST(memory_id AS text) AS memory_id
+    FROM log_checkpoints c
+    WHERE agent_id = :agent
+    ORDER BY c.memory_id
+"""
 
 
 async def read_folded_until(connection: AsyncConnection, agent: AgentId) -> datetime:
-    """The known time up to which checkpoints tell what the log told; the beginning of time where there are none."""
-    statement = "SELECT max(coalesce(log_folded_until, :never)) AS until FROM agents WHERE agent_id = :agent"
-    [row] = await fetch_rows(
-        connection, statement, {"agent": agent, "never": datetime.min.replace(tzinfo=UTC)}
-    )
-    until: datetime | None = row["until"]
-    return until or datetime.min.replace(tzinfo=UTC)
+    """Return the known time up to which the log is folded into checkpoints, year 1 if it is not."""
+    statement = "SELECT log_folded_until FROM agents WHERE agent_id = :agent"
+    rows = await fetch_rows(connection, statement, {"agent": agent})
+    until: datetime | None = rows[0]["log_folded_until"] if rows else None
+    return until or _NEVER
 
 
 class _RowsByMemory:
@@ -97,50 +130,78 @@ class _RowsByMemory:
 async def stream_stored_memories(
     connection: AsyncConnection, agent: AgentId
 ) -> AsyncGenerator[tuple[str, StoredMemory, list[ReplayStep]]]:
-    """Every memory that any table or the log tells of, with all that they tell of it. No more than one is held at a time."""
-    async with AsyncExitStack() as opened:
-        groups = []
-        parts = (
-            ("rows", _ROWS),
-            ("past", _PAST),
-            ("usage", _USAGE),
-            ("steps", REPLAY_STEPS),
-            ("checkpoints", _CHECKPOINTS),
-        )
-        given = {
-            "agent": agent,
-            "after": await read_folded_until(connection, agent),
-            "until": _EVER,
-        }
-        for name, statement in parts:
-            rows = await opened.enter_async_context(
-                aclosing(stream_server_cursor(connection, name, statement, given))
-            )
-            groups.append(_RowsByMemory(rows))
-            await groups[-1].advance()
-        while heads := [group.head["memory_id"] for group in groups if group.head]:
+    """Yield every memory that any table or the log names, with its rows and its steps.
+
+    One memory is in the service's memory at a time.
+    """
+    values = {
+        "agent": agent,
+        "after": await read_folded_until(connection, agent),
+        "until": _FOREVER,
+    }
+    async with AsyncExitStack() as cursors:
+
+        async def open_rows(name: str, statement: str) -> _RowsByMemory:
+            cursor = stream_server_cursor(connection, name, statement, values)
+            rows = _RowsByMemory(await cursors.enter_async_context(aclosing(cursor)))
+            await rows.advance()
+            return rows
+
+        rows = await open_rows("rows", _ROWS)
+        past = await open_rows("past", _PAST)
+        usage = await open_rows("usage", _USAGE)
+        steps = await open_rows("steps", REPLAY_STEPS)
+        checkpoints = await open_rows("checkpoints", _CHECKPOINTS)
+        sources = (rows, past, usage, steps, checkpoints)
+        while heads := [source.head["memory_id"] for source in sources if source.head]:
             memory_id: str = min(heads)
-            row, past, usage, steps, kept = [await group.take_rows(memory_id) for group in groups]
-            checkpoint = Checkpoint(kept[0]["told"], kept[0]["sealed"]) if kept else None
-            stored = StoredMemory(
-                row=row[0] if row else None,
-                past=past,
-                usage=usage[0] if usage else None,
-                checkpoint=checkpoint,
-                logged=list_logged_columns(erased=bool(row and row[0]["erased_at"])),
+            stored = _stored_memory_from_rows(
+                row=await rows.take_rows(memory_id),
+                past=await past.take_rows(memory_id),
+                usage=await usage.take_rows(memory_id),
+                checkpoint=await checkpoints.take_rows(memory_id),
             )
-            yield memory_id, stored, [step_from_row(step) for step in steps]
+            logged = await steps.take_rows(memory_id)
+            yield memory_id, stored, list(map(step_from_row, logged))
 
 
-# --- chain by chain ----------------------------------------------------------------------------------------------------
+def _stored_memory_from_rows(
+    *,
+    row: Sequence[Row],
+    past: Sequence[Row],
+    usage: Sequence[Row],
+    checkpoint: Sequence[Row],
+) -> StoredMemory:
+    """Return the memory of these rows; all but `past` have one row at most."""
+    is_erased = bool(row and row[0]["erased_at"])
+    return StoredMemory(
+        row=row[0] if row else None,
+        past=past,
+        usage=usage[0] if usage else None,
+        checkpoint=_checkpoint_from_row(checkpoint[0]) if checkpoint else None,
+        logged=list_logged_columns(erased=is_erased),
+    )
 
-_CHAINS = f"SELECT {VERSION_COLUMNS} FROM memories WHERE agent_id = :agent ORDER BY chain_id, created_at, id"
+
+def _checkpoint_from_row(row: Row) -> Checkpoint:
+    return Checkpoint(row["told"], row["sealed"])
+
+
+# --- chain by chain ----------------------------------------------------------------------------
+
+# Read all versions of an agent, chain by chain.
+_CHAINS = f"""
+    SELECT {VERSION_COLUMNS}
+    FROM memories
+    WHERE agent_id = :agent
+    ORDER BY chain_id, created_at, id
+"""
 
 
 async def stream_chains(
     connection: AsyncConnection, agent: AgentId
 ) -> AsyncGenerator[list[Version]]:
-    """Every chain, one at a time."""
+    """Yield every chain, one at a time."""
     chain: list[Version] = []
     async with aclosing(stream_rows(connection, _CHAINS, {"agent": agent})) as rows:
         async for row in rows:
@@ -152,60 +213,90 @@ async def stream_chains(
         yield chain
 
 
-# --- the rest ----------------------------------------------------------------------------------------------------------
+# --- reverts and answers -----------------------------------------------------------------------
+
+# List the operations that undid another or were undone, newest first.
+_REVERTS = """
+    SELECT id, operation, reverts, reverted_by
+    FROM consolidation_log l
+    WHERE agent_id = :agent AND (
+        reverts IS NOT NULL OR reverted_by IS NOT NULL OR operation = 'REVERT'
+        OR EXISTS (
+            SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.reverts = l.id
+        )
+    )
+    ORDER BY created_at DESC, id DESC
+"""
 
 
 async def list_reverts(connection: AsyncConnection, agent: AgentId) -> list[Row]:
-    """The operations that undid another or were undone, newest first."""
-    statement = """
-        SELECT id, operation, reverts, reverted_by FROM consolidation_log l
-        WHERE agent_id = :agent AND (reverts IS NOT NULL OR reverted_by IS NOT NULL OR operation = 'REVERT' OR EXISTS (
-            SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.reverts = l.id
-        )) ORDER BY created_at DESC, id DESC
-    """
-    return await fetch_rows(connection, statement, {"agent": agent})
+    """Return the operations that undid another or were undone, newest first."""
+    return await fetch_rows(connection, _REVERTS, {"agent": agent})
+
+
+# Read the answers under idempotency keys, each with the erased memories among those it mentions.
+_ANSWERS = """
+    SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARRAY(
+        SELECT CAST(m.id AS text)
+        FROM memories m
+        WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
+    ) AS erased
+    FROM idempotency_keys k
+    WHERE k.agent_id = :agent
+    ORDER BY k.key
+"""
 
 
 def stream_idempotency_rows(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Row]:
-    """What is kept under idempotency keys, with the erased memories among those that each mentions."""
-    statement = """
-        SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARRAY(
-            SELECT CAST(m.id AS text) FROM memories m
-            WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
-        ) AS erased FROM idempotency_keys k WHERE k.agent_id = :agent ORDER BY k.key
-    """
-    return stream_rows(connection, statement, {"agent": agent})
+    """Yield the answers under idempotency keys, each with the erased memories it mentions."""
+    return stream_rows(connection, _ANSWERS, {"agent": agent})
 
 
-# --- putting right -----------------------------------------------------------------------------------------------------
+# --- remedies ----------------------------------------------------------------------------------
 
-_HERE = {
-    RemedyTable.AGENT: "agents WHERE agent_id = :agent",
-    RemedyTable.MEMORY: "memories WHERE agent_id = :agent AND id = CAST(:id AS uuid)",
-    RemedyTable.OPERATION: "consolidation_log WHERE agent_id = :agent AND id = CAST(:id AS uuid)",
+# Set the values of a remedy in a row of one of three tables.
+_SET_IN_TABLE = {
+    RemedyTable.AGENT: """
+        UPDATE agents SET {changes}
+        WHERE agent_id = :agent
+    """,
+    RemedyTable.MEMORY: """
+        UPDATE memories SET {changes}
+        WHERE agent_id = :agent AND id = CAST(:id AS uuid)
+    """,
+    RemedyTable.OPERATION: """
+        UPDATE consolidation_log SET {changes}
+        WHERE agent_id = :agent AND id = CAST(:id AS uuid)
+    """,
 }
 
-_COUNT = """
+# Set the counters of a memory, which may not have a row yet.
+_SET_USAGE = """
     INSERT INTO memory_usage (agent_id, memory_id, access_count, last_reinforced_at)
-    VALUES (:agent, CAST(:id AS uuid), :access_count, CAST(:last_reinforced_at AS timestamptz))
-    ON CONFLICT (agent_id, memory_id)
-    DO UPDATE SET access_count = excluded.access_count, last_reinforced_at = excluded.last_reinforced_at
+    VALUES (
+        :agent, CAST(:id AS uuid), :access_count, CAST(:last_reinforced_at AS timestamptz)
+    )
+    ON CONFLICT (agent_id, memory_id) DO UPDATE SET
+        access_count = excluded.access_count,
+        last_reinforced_at = excluded.last_reinforced_at
 """
 
 
 async def apply_remedies(
     connection: AsyncConnection, agent: AgentId, remedies: Sequence[Remedy]
 ) -> None:
-    """Gives each place its right values, under the agent's lock."""
+    """Write the right values of each remedy. The caller holds the agent's lock."""
     for remedy in remedies:
-        statement = _COUNT if remedy.place is RemedyTable.USAGE else _remedy_update_sql(remedy)
-        await fetch_rows(connection, statement, {"agent": agent, "id": remedy.id, **remedy.values})
+        values = dict(remedy.values)
+        if remedy.place is RemedyTable.MEMORY:
+            # A memory with another end may hold again, so it is no longer cold.
+            values["cold"] = False
+        statement = _remedy_sql(remedy.place, values)
+        await fetch_rows(connection, statement, {"agent": agent, "id": remedy.id, **values})
 
 
-def _remedy_update_sql(remedy: Remedy) -> str:
-    """A memory with another end may hold again, so it is no longer cold."""
-    table, where = _HERE[remedy.place].split(" ", 1)
-    changes = [f"{name} = :{name}" for name in remedy.values] + ["cold = false"] * (
-        remedy.place is RemedyTable.MEMORY
-    )
-    return f"UPDATE {table} SET {', '.join(changes)} {where}"
+def _remedy_sql(place: RemedyTable, values: dict[str, Any]) -> str:
+    if place is RemedyTable.USAGE:
+        return _SET_USAGE
+    changes = ", ".join(f"{name} = :{name}" for name in values)
+    return _SET_IN_TABLE[place].format(changes=changes)

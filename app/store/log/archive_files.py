@@ -1,5 +1,7 @@
-"""The files to which operations go when they leave the log: a folder per agent, a file per batch, each written once and then replaced or
-removed as a whole. Which files count, the database says; any other is the rest of a run that was cut off.
+"""The files of operations that left the log: a folder per agent, and a file per batch.
+
+A file is written once, then replaced or removed as a whole. The table `log_archives` says which
+files count. Any other file was left by a run that was cut off.
 """
 
 import asyncio
@@ -26,22 +28,22 @@ from app.domain.text import hash_text
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A written file: its name within the archive folder, and the SHA-256 of its bytes."""
+    """A written file, named relative to the archive folder, with the SHA-256 of its bytes."""
 
     name: str
     sha256: bytes
 
 
 class Archives:
-    """The archive folder. Whoever writes or sweeps an agent's files holds that agent's lock."""
+    """The archive folder. A caller that writes or removes files of an agent holds its lock."""
 
     def __init__(self, folder: Path, *, may_make: bool) -> None:
-        """`may_make`: the folder is the service's own and is made where it is missing."""
+        """Take a folder; with `may_make` it is the service's own and is created if missing."""
         self._folder = folder
         self._may_make = may_make
 
     def require_writable(self) -> None:
-        """Raises ArchivesUnavailable unless files can be written."""
+        """Raise ArchivesUnavailable unless files can be written."""
         if self._may_make:
             with contextlib.suppress(OSError):
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -53,8 +55,11 @@ class Archives:
     async def write_file(
         self, agent: AgentId, first_at: datetime, lines: AsyncIterator[bytes]
     ) -> File:
-        """A new file of these lines, on disk when this returns. Raises ArchivesUnavailable, having left nothing."""
-        name = f"{_folder_of(agent)}/{first_at:%Y%m%dT%H%M%SZ}-{uuid7()}.ndjson"
+        """Write these lines to a new file, which is on disk when this returns.
+
+        Raise ArchivesUnavailable and leave nothing behind if that fails.
+        """
+        name = f"{_name_folder(agent)}/{first_at:%Y%m%dT%H%M%SZ}-{uuid7()}.ndjson"
         path = self._folder / name
         try:
             sha256 = await _write_whole_file(path, lines)
@@ -66,7 +71,7 @@ class Archives:
         return File(name, sha256)
 
     async def read_file_lines(self, file: File) -> list[bytes]:
-        """The lines of a file. Raises ArchivesUnavailable where it is not there, or not as it was written."""
+        """Return the lines of a file. Raise ArchivesUnavailable if it is missing or was changed."""
         try:
             content = await asyncio.to_thread((self._folder / file.name).read_bytes)
         except OSError as problem:
@@ -78,7 +83,7 @@ class Archives:
         return content.splitlines(keepends=True)
 
     async def hash_file(self, name: str) -> bytes | None:
-        """The SHA-256 of a file; None where it cannot be read."""
+        """Return the SHA-256 of a file, None if it cannot be read."""
         try:
             return await asyncio.to_thread(_hash_file, self._folder / name)
         except OSError:
@@ -87,21 +92,18 @@ class Archives:
     def list_unknown_files(
         self, agent: AgentId, known: Collection[str], *, unchanged_for: timedelta = timedelta()
     ) -> list[str]:
-        """The agent's files that are none of these and were not written to for so long."""
-        folder = self._folder / _folder_of(agent)
+        """Return the agent's files that are not known and were not written to for so long."""
+        folder = self._folder / _name_folder(agent)
         latest = time.time() - unchanged_for.total_seconds()
         try:
-            found = [
-                f"{folder.name}/{path.name}"
-                for path in folder.iterdir()
-                if path.stat().st_mtime <= latest
-            ]
+            paths = [path for path in folder.iterdir() if path.stat().st_mtime <= latest]
         except OSError:
             return []
-        return sorted(set(found) - set(known))
+        names = {f"{folder.name}/{path.name}" for path in paths}
+        return sorted(names - set(known))
 
     def remove(self, names: Collection[str]) -> list[str]:
-        """Removes files, and says which it could not."""
+        """Remove files, and return the names of those that could not be removed."""
         left = []
         for name in names:
             try:
@@ -109,18 +111,18 @@ class Archives:
             except OSError:
                 left.append(name)
         for folder in {self._folder / name.split("/")[0] for name in names}:
-            with contextlib.suppress(OSError):  # others are in it
+            with contextlib.suppress(OSError):  # the folder still holds other files
                 folder.rmdir()
         return left
 
 
-def _folder_of(agent: AgentId) -> str:
-    """An agent's id may be any text, of any length; the header of each file says it."""
+def _name_folder(agent: AgentId) -> str:
+    """Return a hash, because an agent's id may be longer than a file name. Each file names it."""
     return f"agent-{hash_text(agent).hex()[:32]}"
 
 
 async def _write_whole_file(path: Path, lines: AsyncIterator[bytes]) -> bytes:
-    """Writes under another name and renames, so that under its own name a file is whole."""
+    """Write under another name and rename, so that a file is whole under its own name."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     part = path.with_suffix(".part")
     hashed = hashlib.sha256()
@@ -151,7 +153,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """A rename outlives a power cut only when its folder is on disk too."""
+    """Sync the folder: a rename survives a power cut only if its folder is on disk too."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""What the database knows of operations that left the log: their archives, and what each of them was, without a word of it."""
+"""The rows about operations that left the log: their archives, and their facts without any text."""
 
 import json
 from collections.abc import AsyncGenerator, Sequence
@@ -16,25 +16,31 @@ from app.planning.reverts import LoggedOperation
 from app.store.engine import fetch_rows, stream_server_cursor
 from app.store.log.archive_files import File
 from app.store.log.reverts import Selection
-from app.store.transfer.exports import wire_column_sql
-from app.store.transfer.format import SECTIONS
+from app.store.transfer.format import SECTIONS, wire_column_sql
 
-# --- reads -------------------------------------------------------------------------------------------------------------
+# --- reads -------------------------------------------------------------------------------------
 
+# Find the latest of these operations that was archived, and its file.
 _FIND = """
-    SELECT f.id, f.created_at, a.file FROM folded_operations f JOIN log_archives a ON a.agent_id = f.agent_id AND a.id = f.archive_id
-    WHERE f.agent_id = :agent AND f.id = ANY(:ids) ORDER BY f.created_at DESC LIMIT 1
+    SELECT f.id, f.created_at, a.file
+    FROM folded_operations f
+    JOIN log_archives a ON a.agent_id = f.agent_id AND a.id = f.archive_id
+    WHERE f.agent_id = :agent AND f.id = ANY(:ids)
+    ORDER BY f.created_at DESC
+    LIMIT 1
 """
 
 
 async def refuse_archived(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> None:
-    """Raises Archived where one of these operations was archived."""
-    for row in await fetch_rows(connection, _FIND, {"agent": agent, "ids": list(ids)}):
-        raise OperationArchived(row["id"], row["created_at"], row["file"])
+    """Raise OperationArchived if one of these operations was archived."""
+    rows = await fetch_rows(connection, _FIND, {"agent": agent, "ids": list(ids)})
+    if rows:
+        raise OperationArchived(rows[0]["id"], rows[0]["created_at"], rows[0]["file"])
 
 
-# A selection by session or source may mean any archived operation: such words are in its archive alone.
-_SELECTABLE = {
+# Sessions and sources are in the archive files alone, so a selection by them may mean any archived
+# operation.
+_CONDITIONS = {
     "operation": "operation = :operation",
     "request_id": "request_id = :request_id",
     "decided_by": "decided_by = :decided_by",
@@ -42,119 +48,143 @@ _SELECTABLE = {
     "until": "created_at < :until",
 }
 
+# Count the archived operations of a selection that stand.
+_COUNT_SELECTED = """
+    SELECT max(created_at) AS until, count(*) AS operations
+    FROM folded_operations
+    WHERE agent_id = :agent AND archive_id IS NOT NULL AND stands
+      AND operation NOT IN ('REVERT', 'ERASE') AND {selected}
+"""
+
 
 async def refuse_archived_selection(
     connection: AsyncConnection, agent: AgentId, selection: Selection
 ) -> None:
-    """Raises SelectionArchived where the selection may mean archived operations that stand."""
-    given = {
-        f.name: value
-        for f in fields(selection)
-        if (value := getattr(selection, f.name)) is not None and f.name in _SELECTABLE
-    }
-    conditions = [
-        "agent_id = :agent",
-        "archive_id IS NOT NULL",
-        "stands",
-        "operation NOT IN ('REVERT', 'ERASE')",
-    ]
-    where = " AND ".join([*conditions, *(_SELECTABLE[name] for name in given)])
-    statement = f"SELECT max(created_at) AS until, count(*) AS operations FROM folded_operations WHERE {where}"
-    [row] = await fetch_rows(connection, statement, {"agent": agent, **given})
+    """Raise SelectionArchived if the selection may mean archived operations that stand."""
+    conditions = ["true"]
+    values: dict[str, Any] = {"agent": agent}
+    for field in fields(selection):
+        value = getattr(selection, field.name)
+        if value is not None and field.name in _CONDITIONS:
+            conditions.append(_CONDITIONS[field.name])
+            values[field.name] = value
+    statement = _COUNT_SELECTED.format(selected=" AND ".join(conditions))
+    [row] = await fetch_rows(connection, statement, values)
     if row["operations"]:
         raise SelectionArchived(row["until"], row["operations"])
 
 
-# Only an operation that was kept back can be older than an archived one.
-_BUILT_ON = """
-    SELECT id FROM folded_operations
-    WHERE agent_id = :agent AND created_at > :after AND archive_id IS NOT NULL AND stands AND operation NOT IN ('ERASE', 'REVERT')
-      AND memory_ids && CAST(:ids AS uuid[])
-    ORDER BY created_at DESC LIMIT 1
+# Find the latest archived operation that stands and touched some memories after a known time. The
+# time is that of an operation that is still in the log; it is older only if it had to stay there.
+_DEPENDENT = """
+    SELECT id
+    FROM folded_operations
+    WHERE agent_id = :agent AND created_at > :after AND archive_id IS NOT NULL AND stands
+      AND operation NOT IN ('ERASE', 'REVERT') AND memory_ids && CAST(:ids AS uuid[])
+    ORDER BY created_at DESC
+    LIMIT 1
 """
 
 
 async def refuse_archived_dependents(
     connection: AsyncConnection, agent: AgentId, done: LoggedOperation
 ) -> None:
-    """Raises Archived where an archived operation built on this one, which could no longer be undone first."""
-    rows = await fetch_rows(
-        connection, _BUILT_ON, {"agent": agent, "after": done.at, "ids": list(done.ids)}
-    )
+    """Raise OperationArchived if an archived operation built on this one.
+
+    The archived operation would have to be undone first, and no longer can be.
+    """
+    values = {"agent": agent, "after": done.at, "ids": list(done.ids)}
+    rows = await fetch_rows(connection, _DEPENDENT, values)
     await refuse_archived(connection, agent, [row["id"] for row in rows])
 
 
-_UNTIL = """
-    SELECT max(created_at) AS until FROM folded_operations
-    WHERE agent_id = :agent AND archive_id IS NOT NULL AND created_at >= :since AND created_at <= :known_at
+# Find the known time of the last archived operation within a span.
+_ARCHIVED_UNTIL = """
+    SELECT max(created_at) AS until
+    FROM folded_operations
+    WHERE agent_id = :agent AND archive_id IS NOT NULL
+      AND created_at >= :since AND created_at <= :known_at
 """
 
 
 async def find_archived_until(
     connection: AsyncConnection, agent: AgentId, *, since: datetime, known_at: datetime
 ) -> datetime | None:
-    """The known time of the last archived operation from `since` to `known_at`, None where there is none: up to there, what the log tells
-    is not all that was done."""
-    [row] = await fetch_rows(
-        connection, _UNTIL, {"agent": agent, "since": since, "known_at": known_at}
-    )
+    """Return the known time of the last archived operation from `since` to `known_at`, if any.
+
+    Up to that time the log may lack operations.
+    """
+    span = {"agent": agent, "since": since, "known_at": known_at}
+    [row] = await fetch_rows(connection, _ARCHIVED_UNTIL, span)
     until: datetime | None = row["until"]
     return until
 
 
+# List the archives that have a file, oldest first.
+_FILES = """
+    SELECT id, file, sha256
+    FROM log_archives
+    WHERE agent_id = :agent AND file IS NOT NULL
+    ORDER BY first_at, id
+"""
+
+
 async def list_archive_files(connection: AsyncConnection, agent: AgentId) -> dict[UUID, File]:
-    """The agent's archives whose files should be there, oldest first."""
-    statement = "SELECT id, file, sha256 FROM log_archives WHERE agent_id = :agent AND file IS NOT NULL ORDER BY first_at, id"
-    return {
-        row["id"]: File(row["file"], row["sha256"])
-        for row in await fetch_rows(connection, statement, {"agent": agent})
-    }
+    """Return the files of the agent's archives, oldest first."""
+    rows = await fetch_rows(connection, _FILES, {"agent": agent})
+    return {row["id"]: File(row["file"], row["sha256"]) for row in rows}
 
 
-# --- writes ------------------------------------------------------------------------------------------------------------
+# --- writes ------------------------------------------------------------------------------------
 
-_REPLACE = (
-    "UPDATE log_archives SET file = :file, sha256 = :sha256 WHERE agent_id = :agent AND id = :id"
-)
+# Name another file of an archive, or none.
+_REPLACE_FILE = """
+    UPDATE log_archives SET file = :file, sha256 = :sha256
+    WHERE agent_id = :agent AND id = :id
+"""
 
 
 async def replace_file(
     connection: AsyncConnection, agent: AgentId, archive_id: UUID, file: File | None
 ) -> None:
-    """From now on the archive is in this file; None: it is not kept."""
-    given = {"file": file.name if file else None, "sha256": file.sha256 if file else None}
-    await fetch_rows(connection, _REPLACE, {"agent": agent, "id": archive_id, **given})
+    """Name the file of an archive from now on; None if the archive was given up."""
+    values = {
+        "agent": agent,
+        "id": archive_id,
+        "file": file.name if file else None,
+        "sha256": file.sha256 if file else None,
+    }
+    await fetch_rows(connection, _REPLACE_FILE, values)
 
 
-# --- lines as rows -----------------------------------------------------------------------------------------------------
+# --- lines as rows -----------------------------------------------------------------------------
 
 _OPERATION = next(section for section in SECTIONS if section.type == "operation")
 
 
 def _operation_lines_sql(table: str, condition: str) -> str:
-    """Operations as lines of the native format, in their order."""
-    columns = ", ".join(
-        f"{wire_column_sql(column)} AS {name}" for name, column in _OPERATION.columns.items()
-    )
+    """Return a statement for operations as lines of the native format, in their order."""
+    named = [f"{wire_column_sql(column)} AS {name}" for name, column in _OPERATION.columns.items()]
     return f"""
-        SELECT row_to_json(line)::text AS line FROM {table} t CROSS JOIN LATERAL (SELECT 'operation' AS type, {columns}) AS line
-        WHERE t.agent_id = :agent {condition} ORDER BY t.created_at, t.id
+        SELECT row_to_json(line)::text AS line
+        FROM {table} t
+        CROSS JOIN LATERAL (SELECT 'operation' AS type, {", ".join(named)}) AS line
+        WHERE t.agent_id = :agent AND {condition}
+        ORDER BY t.created_at, t.id
     """
 
 
-_LINES_OF_LOG = _operation_lines_sql("consolidation_log", "AND t.id = ANY(:ids)")
-_LINES_OF_COPY = _operation_lines_sql("archived_log", "")
+_LINES_OF_LOG = _operation_lines_sql("consolidation_log", "t.id = ANY(:ids)")
+_LINES_OF_COPY = _operation_lines_sql("archived_log", "true")
 
 
 async def stream_log_lines(
     connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
 ) -> AsyncGenerator[bytes]:
-    """These operations of the log, a line each."""
-    async with aclosing(
-        stream_server_cursor(
-            connection, "leaving", _LINES_OF_LOG, {"agent": agent, "ids": list(ids)}
-        )
-    ) as rows:
+    """Yield a line for each of these operations of the log."""
+    values = {"agent": agent, "ids": list(ids)}
+    cursor = stream_server_cursor(connection, "leaving", _LINES_OF_LOG, values)
+    async with aclosing(cursor) as rows:
         async for row in rows:
             yield _line_from_row(row)
 
@@ -164,27 +194,32 @@ def _line_from_row(row: dict[str, Any]) -> bytes:
     return line.encode() + b"\n"
 
 
-# Archived operations, for as long as a transaction works on them, as the log itself would hold them.
-_COPY = "CREATE TEMP TABLE IF NOT EXISTS archived_log (LIKE consolidation_log) ON COMMIT DROP"
-_EMPTY = "TRUNCATE archived_log"
-# All at once: row by row, Postgres would look the columns up for each.
-_LOAD = "INSERT INTO archived_log SELECT * FROM jsonb_populate_recordset(CAST(NULL AS consolidation_log), CAST(:rows AS jsonb))"
+# Make a table like the log for archived operations; it lasts as long as the transaction.
+_CREATE_COPY = """
+    CREATE TEMP TABLE IF NOT EXISTS archived_log (LIKE consolidation_log) ON COMMIT DROP
+"""
+_EMPTY_COPY = "TRUNCATE archived_log"
+
+# Load all rows at once: row by row, Postgres would look up the columns for each of them.
+_LOAD_COPY = """
+    INSERT INTO archived_log
+    SELECT *
+    FROM jsonb_populate_recordset(CAST(NULL AS consolidation_log), CAST(:rows AS jsonb))
+"""
 
 
 async def load_archived_log(
     connection: AsyncConnection, agent: AgentId, lines: Sequence[bytes]
 ) -> None:
-    """Makes these lines the rows of `archived_log`, which ends with the transaction."""
+    """Fill the table `archived_log` with these lines; it ends with the transaction."""
     owned = b'{"agent_id":' + json.dumps(agent).encode() + b","
     rows = b"[" + b",".join(owned + line[1:] for line in lines) + b"]"
-    await fetch_rows(connection, _COPY, {})
-    await fetch_rows(connection, _EMPTY, {})
-    await fetch_rows(connection, _LOAD, {"rows": rows.decode()})
+    await fetch_rows(connection, _CREATE_COPY, {})
+    await fetch_rows(connection, _EMPTY_COPY, {})
+    await fetch_rows(connection, _LOAD_COPY, {"rows": rows.decode()})
 
 
 async def read_archived_log(connection: AsyncConnection, agent: AgentId) -> list[bytes]:
-    """The rows of `archived_log`, a line each."""
-    return [
-        _line_from_row(row)
-        for row in await fetch_rows(connection, _LINES_OF_COPY, {"agent": agent})
-    ]
+    """Return a line for each row of `archived_log`."""
+    rows = await fetch_rows(connection, _LINES_OF_COPY, {"agent": agent})
+    return list(map(_line_from_row, rows))

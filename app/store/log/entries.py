@@ -1,8 +1,9 @@
-"""Reads of the log: what was done, newest first, and to which memories."""
+"""Reads of the log for its own page: operations, newest first, and the operations on a memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -15,7 +16,7 @@ from app.store.memories import After
 
 @dataclass(frozen=True, slots=True)
 class LogFilters:
-    """What the log is narrowed to."""
+    """Filters of a list of operations; None selects all."""
 
     operation: str | None = None
     memory_id: UUID | None = None
@@ -25,9 +26,12 @@ class LogFilters:
     until: datetime | None = None
 
 
-_LOG_CONDITIONS = {
+_CONDITIONS = {
     "operation": "operation = :operation",
-    "memory_id": "(target_memory_id = :memory_id OR source_memory_ids @> ARRAY[CAST(:memory_id AS uuid)])",
+    "memory_id": """
+        (target_memory_id = :memory_id
+         OR source_memory_ids @> ARRAY[CAST(:memory_id AS uuid)])
+    """,
     "decided_by": "decided_by = :decided_by",
     "session_id": "session_id = :session_id",
     "since": "created_at >= :since",
@@ -43,47 +47,57 @@ async def list_log(
     limit: int,
     after: After | None,
 ) -> list[RowMapping]:
-    """Operations, newest first."""
-    given = {
-        f.name: value for f in fields(filters) if (value := getattr(filters, f.name)) is not None
-    }
-    conditions = ["agent_id = :agent", *(_LOG_CONDITIONS[name] for name in given)]
+    """Return the rows of operations, newest first."""
+    where, values = _where_operations(filters)
     if after is not None:
-        conditions.append("(created_at, id) < (:after_created_at, :after_id)")
-        given |= {"after_created_at": after.created_at, "after_id": after.memory_id}
-    statement = f"SELECT * FROM consolidation_log WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, id DESC LIMIT :limit"
-    return list(
-        (
-            await connection.execute(sa.text(statement), {"agent": agent, "limit": limit, **given})
-        ).mappings()
-    )
+        where += " AND (created_at, id) < (:after_created_at, :after_id)"
+        values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
+    statement = f"""
+        SELECT *
+        FROM consolidation_log
+        WHERE {where}
+        ORDER BY created_at DESC, id DESC
+        LIMIT :limit
+    """
+    values |= {"agent": agent, "limit": limit}
+    rows = await connection.execute(sa.text(statement), values)
+    return list(rows.mappings())
+
+
+def _where_operations(filters: LogFilters) -> tuple[str, dict[str, Any]]:
+    conditions = ["agent_id = :agent"]
+    values = {}
+    for field in fields(filters):
+        value = getattr(filters, field.name)
+        if value is not None:
+            conditions.append(_CONDITIONS[field.name])
+            values[field.name] = value
+    return " AND ".join(conditions), values
 
 
 async def find_log_entry(
     connection: AsyncConnection, agent: AgentId, log_id: UUID
 ) -> RowMapping | None:
     statement = sa.text("SELECT * FROM consolidation_log WHERE agent_id = :agent AND id = :id")
-    return (
-        (await connection.execute(statement, {"agent": agent, "id": log_id}))
-        .mappings()
-        .one_or_none()
-    )
+    rows = await connection.execute(statement, {"agent": agent, "id": log_id})
+    return rows.mappings().one_or_none()
+
+
+# List the operations that wrote, changed or confirmed some memories, oldest first.
+_OPERATIONS_ON = """
+    SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
+           decided_by, created_at
+    FROM consolidation_log
+    WHERE agent_id = :agent AND created_at <= :known_at
+      AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+    ORDER BY created_at, id
+"""
 
 
 async def list_operations_on(
     connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], known_at: datetime
 ) -> list[RowMapping]:
-    """The operations that wrote or changed any of these memories, oldest first, as far as known at `known_at`."""
-    statement = sa.text("""
-        SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, decided_by, created_at
-        FROM consolidation_log
-        WHERE agent_id = :agent AND created_at <= :known_at AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
-        ORDER BY created_at, id
-    """)
-    return list(
-        (
-            await connection.execute(
-                statement, {"agent": agent, "ids": list(ids), "known_at": known_at}
-            )
-        ).mappings()
-    )
+    """Return the operations on any of these memories up to a known time, oldest first."""
+    values = {"agent": agent, "ids": list(ids), "known_at": known_at}
+    rows = await connection.execute(sa.text(_OPERATIONS_ON), values)
+    return list(rows.mappings())

@@ -1,4 +1,4 @@
-"""Reads for undoing: operations of the log as values, and what was built on them."""
+"""Reads for reverts: operations of the log as values, and the operations that depend on them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -64,16 +64,20 @@ _FIND = """
 async def find_done_operations(
     connection: AsyncConnection, agent: AgentId, ids: Iterable[UUID]
 ) -> list[LoggedOperation]:
-    """These operations, newest first; those that are not there are left out."""
-    return [
-        _operation_from_row(row)
-        for row in await fetch_rows(connection, _FIND, {"agent": agent, "ids": list(ids)})
-    ]
+    """Return those of these operations that are in the log, newest first."""
+    rows = await fetch_rows(connection, _FIND, {"agent": agent, "ids": list(ids)})
+    return list(map(_operation_from_row, rows))
+
+
+# --- operations of a selection -----------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which operations to undo; None = whichever. `request_id` is that of the call: a batch, an import."""
+    """The operations to undo; None selects all.
+
+    `request_id` is that of a call, such as a batch or an import.
+    """
 
     operation: Operation | None = None
     request_id: str | None = None
@@ -94,55 +98,66 @@ _CONDITIONS = {
     "until": "{0}.created_at < :until",
 }
 
-# A revert that falls into the selection is undone too, which brings back what it undid; but where that falls into the selection itself,
-# both stay as they are. A revert that stored a text goes in any case, and so does, after it, what it undid.
-_SELECT = """
-    SELECT l.id FROM consolidation_log l
+# List the operations of a selection to undo, newest first. Undoing a selected revert restores the
+# operation that it undid. If both are selected, both stay as they are. A revert that stored a text
+# is undone in any case, and so is the operation that it undid, after it.
+_STANDING = """
+    SELECT l.id
+    FROM consolidation_log l
     WHERE {selected} AND l.operation <> 'ERASE'
-      AND (l.reverted_by IS NULL OR EXISTS (
-          SELECT FROM consolidation_log r WHERE {by_selected} AND r.id = l.reverted_by AND r.reverted_by IS NULL AND r.incoming IS NOT NULL
-      ))
-      AND (l.operation <> 'REVERT' OR l.incoming IS NOT NULL OR NOT EXISTS (
-          SELECT FROM consolidation_log u WHERE {undone_selected} AND u.id = l.reverts
-      ))
-    ORDER BY l.created_at DESC, l.id DESC LIMIT :limit
+      AND (
+          l.reverted_by IS NULL
+          OR EXISTS (
+              SELECT FROM consolidation_log r
+              WHERE {by_selected} AND r.id = l.reverted_by AND r.reverted_by IS NULL
+                AND r.incoming IS NOT NULL
+          )
+      )
+      AND (
+          l.operation <> 'REVERT'
+          OR l.incoming IS NOT NULL
+          OR NOT EXISTS (
+              SELECT FROM consolidation_log u
+              WHERE {undone_selected} AND u.id = l.reverts
+          )
+      )
+    ORDER BY l.created_at DESC, l.id DESC
+    LIMIT :limit
 """
 
 
 async def list_standing_operations(
     connection: AsyncConnection, agent: AgentId, selection: Selection, *, limit: int
 ) -> list[UUID]:
-    """The operations of the selection to undo, newest first, `limit` at most: those that still stand."""
-    given = {
-        f.name: value
-        for f in fields(selection)
-        if (value := getattr(selection, f.name)) is not None
-    }
-    places = {"selected": "l", "by_selected": "r", "undone_selected": "u"}
-    statement = _SELECT.format(
-        **{name: _where_selected(table, given) for name, table in places.items()}
+    """Return the operations of the selection that still stand, newest first."""
+    stated = {field.name: getattr(selection, field.name) for field in fields(selection)}
+    values = {name: value for name, value in stated.items() if value is not None}
+    statement = _STANDING.format(
+        selected=_where_selected("l", values),
+        by_selected=_where_selected("r", values),
+        undone_selected=_where_selected("u", values),
     )
-    return [
-        row["id"]
-        for row in await fetch_rows(
-            connection, statement, {"agent": agent, "limit": limit, **given}
-        )
-    ]
+    rows = await fetch_rows(connection, statement, {"agent": agent, "limit": limit, **values})
+    return [row["id"] for row in rows]
 
 
-def _where_selected(table: str, names: Iterable[str]) -> str:
-    """Whether a row of the log falls into the selection. What a judge decided is no revert: all of those are a caller's."""
-    conditions = [
-        f"{table}.agent_id = :agent",
-        *(_CONDITIONS[name].format(table) for name in names),
-    ]
-    if "decided_by" in names:
-        conditions.append(f"{table}.operation <> 'REVERT'")
+def _where_selected(alias: str, names: Iterable[str]) -> str:
+    """Return the condition that a row of the log is in a selection by these fields.
+
+    Callers decide reverts, so a selection of what a judge decided has no reverts.
+    """
+    conditions = [f"{alias}.agent_id = :agent"]
+    for name in names:
+        conditions.append(_CONDITIONS[name].format(alias))
+        if name == "decided_by":
+            conditions.append(f"{alias}.operation <> 'REVERT'")
     return " AND ".join(conditions)
 
 
-# An operation that only adds or removes relationships has nothing built on it: a relationship
-# stays when one of its ends is withdrawn, and says so to the other end.
+# --- operations that depend on another ---------------------------------------------------------
+
+# The condition that an operation is on some memories. An operation that only makes or removes
+# relationships is not: a relationship stays when one of its ends is withdrawn.
 _TOUCHED = """
     (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
     AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links')
@@ -151,8 +166,9 @@ _TOUCHED = """
 
 # List the operations after one that touched what it wrote and still stand. A revert cancels
 # itself and the operation that it undid.
-_BUILT_ON = f"""
-    SELECT id FROM consolidation_log
+_DEPENDENTS = f"""
+    SELECT id
+    FROM consolidation_log
     WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL
       AND operation NOT IN ('ERASE', 'REVERT') AND {_TOUCHED}
     ORDER BY created_at DESC, id DESC
@@ -164,7 +180,7 @@ async def list_dependents(
 ) -> list[UUID]:
     """Return the later operations that touched what this one wrote and stand, newest first."""
     parameters = {"agent": agent, "after": done.at, "ids": list(done.ids)}
-    rows = await fetch_rows(connection, _BUILT_ON, parameters)
+    rows = await fetch_rows(connection, _DEPENDENTS, parameters)
     return [row["id"] for row in rows]
 
 
@@ -189,7 +205,8 @@ _LATER = f"""
         FROM tree
         JOIN consolidation_log l ON l.agent_id = :agent AND l.reverts = tree.id
     )
-    SELECT id, base, reverts FROM tree
+    SELECT id, base, reverts
+    FROM tree
     WHERE created_at > :after
     ORDER BY created_at, id
 """
@@ -209,7 +226,7 @@ async def list_later_operations(
     return [LaterOperation(row["id"], row["base"], row["reverts"]) for row in rows]
 
 
-# --- a row of the log as a value ----------------------------------------------------------------------------------------
+# --- a row of the log as a value ---------------------------------------------------------------
 
 
 def _operation_from_row(row: Mapping[str, Any]) -> LoggedOperation:

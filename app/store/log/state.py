@@ -13,7 +13,7 @@ A review keeps `judgments`, `relied_on`, `said` (corrections of claims) and `inc
 that waits).
 
 Some SQL looks into this JSON by the same keys. A key that changes here changes there too: the
-redactions of store/erasures.py, the rules of store/doctor, the steps of store/log/replay.py,
+redactions of store/redactions.py, the rules of store/doctor, the steps of store/log/replay.py,
 `links` and `review` in store/log/retention.py and store/log/reverts.py, `judgments` in
 store/insights and store/reviews, and the indexes and checks of store/tables.py.
 """
@@ -179,7 +179,7 @@ def encode_finding(finding: Finding) -> Json:
 
 
 def encode_findings(findings: Iterable[Finding]) -> Sequence[Json]:
-    return [encode_finding(finding) for finding in findings]
+    return list(map(encode_finding, findings))
 
 
 def _decode_finding(stored: Json) -> Finding:
@@ -192,7 +192,7 @@ def _decode_finding(stored: Json) -> Finding:
 
 
 def decode_findings(stored: Iterable[Json]) -> tuple[Finding, ...]:
-    return tuple(_decode_finding(finding) for finding in stored)
+    return tuple(map(_decode_finding, stored))
 
 
 def encode_judgment(judgment: Judgment) -> Json:
@@ -210,7 +210,7 @@ def encode_judgment(judgment: Judgment) -> Json:
 
 
 def encode_judgments(judgments: Iterable[Judgment]) -> Sequence[Json]:
-    return [encode_judgment(judgment) for judgment in judgments]
+    return list(map(encode_judgment, judgments))
 
 
 def _decode_judgment(stored: Json) -> Judgment:
@@ -228,7 +228,7 @@ def _decode_judgment(stored: Json) -> Judgment:
 
 
 def decode_judgments(stored: Iterable[Json]) -> tuple[Judgment, ...]:
-    return tuple(_decode_judgment(judgment) for judgment in stored)
+    return tuple(map(_decode_judgment, stored))
 
 
 # Candidates come nearest first, so the vetoes left out are those of the least alike.
@@ -237,12 +237,24 @@ _MAX_VETOED = 10
 
 def encode_vetoes(judgments: Iterable[Judgment]) -> Sequence[Json]:
     """Return the memories that are alike but vetoed, each with its first veto, ten at most."""
-    vetoed = [judgment for judgment in judgments if judgment.vetoes and judgment.akin]
-    return [{"memory_id": j.memory_id, "veto": j.vetoes[0]} for j in vetoed[:_MAX_VETOED]]
+    vetoes = []
+    for judgment in judgments:
+        if judgment.vetoes and judgment.akin:
+            vetoes.append({"memory_id": judgment.memory_id, "veto": judgment.vetoes[0]})
+    return vetoes[:_MAX_VETOED]
+
+
+def encode_veto_search(memory_id: UUID) -> Jsonb:
+    """Return what the vetoes of a log row contain if one of them is against this memory."""
+    return to_jsonb([{"memory_id": memory_id}])
 
 
 def decode_vetoes(stored: Iterable[Json]) -> tuple[VetoedMemory, ...]:
-    return tuple(VetoedMemory(UUID(pair["memory_id"]), pair["veto"]) for pair in stored)
+    return tuple(map(_decode_veto, stored))
+
+
+def _decode_veto(stored: Json) -> VetoedMemory:
+    return VetoedMemory(UUID(stored["memory_id"]), stored["veto"])
 
 
 def encode_model_cost(cost: ModelCost) -> Json:
@@ -274,6 +286,11 @@ def encode_review(review: Review) -> Json:
 
 def encode_relied_on(revisions: Iterable[tuple[UUID, int]]) -> Json:
     return {str(memory_id): revision for memory_id, revision in revisions}
+
+
+def decode_relied_ids(stored: Mapping[str, int]) -> list[UUID]:
+    """Return the memories that a proposal relies on, without their revisions."""
+    return list(map(UUID, stored))
 
 
 def decode_relied_on(stored: Mapping[str, int]) -> tuple[tuple[UUID, int], ...]:
@@ -336,7 +353,7 @@ def decode_incoming(stored: Json) -> Incoming:
     classify = stored["classify"]
     return Incoming(
         fact=decode_fact(stored["fact"]),
-        supersedes=tuple(UUID(memory_id) for memory_id in stored["supersedes"]),
+        supersedes=tuple(map(UUID, stored["supersedes"])),
         classify=Classify(classify) if classify else None,
     )
 
@@ -383,7 +400,7 @@ def _encode_metadata(plan: Plan, metadata: Json) -> Json:
 
 
 def _encode_links(links: Iterable[Relationship]) -> Json:
-    return {"links": [_encode_relationship(link) for link in links]}
+    return {"links": list(map(_encode_relationship, links))}
 
 
 def _encode_relationship(link: Relationship) -> Json:
@@ -398,8 +415,11 @@ def _decode_relationship(stored: Json) -> Relationship:
 
 def decode_beliefs(states: Iterable[Json]) -> dict[UUID, Belief]:
     """Return the belief of every version among these states, in their order."""
-    versions = [state for state in states if "belief" in state]
-    return {UUID(state["id"]): decode_belief(state["belief"]) for state in versions}
+    beliefs = {}
+    for state in states:
+        if "belief" in state:
+            beliefs[UUID(state["id"])] = decode_belief(state["belief"])
+    return beliefs
 
 
 def decode_metadata(states: Iterable[Json]) -> tuple[UUID, Json] | None:
@@ -411,8 +431,10 @@ def decode_metadata(states: Iterable[Json]) -> tuple[UUID, Json] | None:
 
 
 def decode_links(states: Iterable[Json]) -> tuple[Relationship, ...]:
-    links = [link for state in states for link in state.get("links", ())]
-    return tuple(_decode_relationship(link) for link in links)
+    links: list[Relationship] = []
+    for state in states:
+        links += map(_decode_relationship, state.get("links", ()))
+    return tuple(links)
 
 
 def decode_settled(states: Iterable[Json]) -> ReviewDecision | None:
@@ -428,13 +450,10 @@ def decode_memory_state(state: Json, incoming_content: str | None) -> MemoryStat
 
     Only an insertion carries a whole fact; its text may stand in `incoming` alone.
     """
-    columns = {name: state[name] for name in state.keys() - {"id", "belief", "metadata"}}
+    columns = dict(state)
+    columns.pop("id", None)
+    belief, metadata = columns.pop("belief", None), columns.pop("metadata", None)
     is_insertion = "kind" in columns
     if is_insertion:
         columns.setdefault("content", incoming_content)
-    return MemoryState(
-        columns=columns,
-        belief=state.get("belief"),
-        metadata=state.get("metadata"),
-        is_insertion=is_insertion,
-    )
+    return MemoryState(columns=columns, belief=belief, metadata=metadata, is_insertion=is_insertion)

@@ -1,11 +1,10 @@
-"""What the story of a memory is told from: the operations on its chain, vetoes and reviews, as far as known at a moment."""
+"""Reads for the story of a memory: operations on its chain, vetoes, reviews and texts."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
@@ -22,21 +21,25 @@ from app.store.log.state import (
     decode_judgments,
     decode_links,
     decode_metadata,
-    decode_relied_on,
+    decode_relied_ids,
     decode_settled,
     decode_vetoes,
+    encode_veto_search,
 )
 
-MAX_APART = 50
+MAX_VETOED_ENTRIES = 50
 
-_ENTRY = """
-    id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals, decided_by, incoming, before_state,
-    after_state, vetoed, created_at, reverts
+_ENTRY_COLUMNS = """
+    id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
+    decided_by, incoming, before_state, after_state, vetoed, created_at, reverts
 """
 
+# List the operations on some memories up to a known time, oldest first.
 _ENTRIES = f"""
-    SELECT {_ENTRY} FROM consolidation_log
-    WHERE agent_id = :agent AND created_at <= :known_at AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+    SELECT {_ENTRY_COLUMNS}
+    FROM consolidation_log
+    WHERE agent_id = :agent AND created_at <= :known_at
+      AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
     ORDER BY created_at, id
 """
 
@@ -44,20 +47,20 @@ _ENTRIES = f"""
 async def list_entries_on(
     connection: AsyncConnection, agent: AgentId, ids: Collection[UUID], known_at: datetime
 ) -> list[StoryEntry]:
-    """The operations that wrote, changed or confirmed any of these memories, oldest first."""
-    return [
-        _entry_from_row(row)
-        for row in await fetch_rows(
-            connection, _ENTRIES, {"agent": agent, "ids": list(ids), "known_at": known_at}
-        )
-    ]
+    """Return the operations that wrote, changed or confirmed these memories, oldest first."""
+    values = {"agent": agent, "ids": list(ids), "known_at": known_at}
+    return list(map(_entry_from_row, await fetch_rows(connection, _ENTRIES, values)))
 
 
-# A fact can be kept apart from a memory only while that is stored, so the log is read from then on.
-_APART = f"""
-    SELECT {_ENTRY} FROM consolidation_log
-    WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at AND vetoed <> '[]' AND vetoed @> ANY(:vetoed)
-    ORDER BY created_at DESC, id DESC LIMIT :limit
+# List the latest operations with a veto against some memories. Only a stored memory can be vetoed,
+# so the log is read from the time when the first of them was stored.
+_VETOED_ENTRIES = f"""
+    SELECT {_ENTRY_COLUMNS}
+    FROM consolidation_log
+    WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at
+      AND vetoed <> '[]' AND vetoed @> ANY(:vetoed)
+    ORDER BY created_at DESC, id DESC
+    LIMIT :limit
 """
 
 
@@ -69,22 +72,27 @@ async def list_vetoed_entries(
     since: datetime,
     known_at: datetime,
 ) -> list[StoryEntry]:
-    """The latest operations that kept their fact apart from one of these, MAX_APART at most."""
-    named = [Jsonb([{"memory_id": str(i)}]) for i in ids]
-    given = {
+    """Return the latest operations with vetoes against these memories, newest first.
+
+    There are MAX_VETOED_ENTRIES at most.
+    """
+    values = {
         "agent": agent,
-        "vetoed": named,
+        "vetoed": list(map(encode_veto_search, ids)),
         "since": since,
         "known_at": known_at,
-        "limit": MAX_APART,
+        "limit": MAX_VETOED_ENTRIES,
     }
-    return [_entry_from_row(row) for row in await fetch_rows(connection, _APART, given)]
+    return list(map(_entry_from_row, await fetch_rows(connection, _VETOED_ENTRIES, values)))
 
 
+# List the reviews in favour of some memories or about them, oldest first, with who decided each.
 _PROPOSALS = """
-    SELECT r.id, r.log_id, r.created_at, r.source, r.relation, r.memory_id, r.judgments, r.relied_on, r.incoming, r.status, r.note,
-           r.decided_at, r.decision_log_id, d.decided_by AS settled_by
-    FROM reviews r LEFT JOIN consolidation_log d ON d.agent_id = :agent AND d.id = r.decision_log_id
+    SELECT r.id, r.log_id, r.created_at, r.source, r.relation, r.memory_id, r.judgments,
+           r.relied_on, r.incoming, r.status, r.note, r.decided_at, r.decision_log_id,
+           d.decided_by AS settled_by
+    FROM reviews r
+    LEFT JOIN consolidation_log d ON d.agent_id = :agent AND d.id = r.decision_log_id
     WHERE r.agent_id = :agent AND r.created_at <= :known_at
       AND (r.memory_id = ANY(:ids) OR r.relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]))
     ORDER BY r.created_at, r.id
@@ -94,17 +102,15 @@ _PROPOSALS = """
 async def list_proposals_about(
     connection: AsyncConnection, agent: AgentId, ids: Collection[UUID], known_at: datetime
 ) -> list[StoryReview]:
-    """Reviews of any of these memories, oldest first, as they stand now."""
-    return [
-        _proposal_from_row(row)
-        for row in await fetch_rows(
-            connection, _PROPOSALS, {"agent": agent, "ids": list(ids), "known_at": known_at}
-        )
-    ]
+    """Return the reviews of these memories, oldest first, in their present state."""
+    values = {"agent": agent, "ids": list(ids), "known_at": known_at}
+    return list(map(_proposal_from_row, await fetch_rows(connection, _PROPOSALS, values)))
 
 
+# Read the texts of the memories that were known at a time, without erased texts.
 _TEXTS = """
-    SELECT id, CASE WHEN erased_at IS NULL THEN content END AS content FROM memories
+    SELECT id, CASE WHEN erased_at IS NULL THEN content END AS content
+    FROM memories
     WHERE agent_id = :agent AND id = ANY(:ids) AND created_at <= :known_at
 """
 
@@ -112,14 +118,13 @@ _TEXTS = """
 async def find_known_texts(
     connection: AsyncConnection, agent: AgentId, ids: Iterable[UUID], known_at: datetime
 ) -> dict[UUID, str | None]:
-    """The text of each of these that was known then; None where it was erased since."""
-    rows = await fetch_rows(
-        connection, _TEXTS, {"agent": agent, "ids": list(ids), "known_at": known_at}
-    )
+    """Return the text of each of these memories that was known then; None if it is erased."""
+    values = {"agent": agent, "ids": list(ids), "known_at": known_at}
+    rows = await fetch_rows(connection, _TEXTS, values)
     return {row["id"]: row["content"] for row in rows}
 
 
-# --- rows as values ----------------------------------------------------------------------------------------------------
+# --- rows as values ----------------------------------------------------------------------------
 
 
 def _entry_from_row(row: Mapping[str, Any]) -> StoryEntry:
@@ -161,7 +166,7 @@ def _corrections_from_states(
 def _proposal_from_row(row: Mapping[str, Any]) -> StoryReview:
     judgments = decode_judgments(row["judgments"])
     judgment = judgments[0] if judgments else None
-    relied_on = [memory_id for memory_id, _ in decode_relied_on(row["relied_on"])]
+    relied_on = decode_relied_ids(row["relied_on"])
     incoming = decode_incoming(row["incoming"]) if row["incoming"] else None
     return StoryReview(
         review_id=row["id"],

@@ -10,7 +10,7 @@ from app.domain.agent import AgentId
 from app.domain.relation import Relation
 from app.planning.hints import Rejection
 from app.store.engine import fetch_rows
-from app.store.log.state import decode_relied_on
+from app.store.log.state import decode_relied_ids
 
 # Find the latest rejected reviews about these memories, or of a fact with one of these texts or
 # slots.
@@ -49,15 +49,14 @@ async def find_rejected(
         "slots": list(slots),
         "limit": limit,
     }
-    return [_rejection_from_row(row) for row in await fetch_rows(connection, _REJECTED, values)]
+    return list(map(_rejection_from_row, await fetch_rows(connection, _REJECTED, values)))
 
 
 def _rejection_from_row(row: Mapping[str, Any]) -> Rejection:
-    relied_on = [memory_id for memory_id, _ in decode_relied_on(row["relied_on"])]
     return Rejection(
         relation=Relation(row["relation"]),
         decided_at=row["decided_at"],
-        about=frozenset(relied_on) - {row["memory_id"]},
+        about=frozenset(decode_relied_ids(row["relied_on"])) - {row["memory_id"]},
         memory_id=row["memory_id"],
         fuzzy_hash=row["fuzzy_hash"],
         slot_hash=row["slot_hash"],

@@ -131,7 +131,7 @@ async def list_overdue_reviews(
 ) -> list[StoredReview]:
     """Return reviews that have been waiting since before that time, a thousand at most."""
     rows = await fetch_rows(connection, _OVERDUE, {"agent": agent, "before": before})
-    return [stored_review_from_row(row) for row in rows]
+    return list(map(stored_review_from_row, rows))
 
 
 # Set the revisions that a proposal relies on.

@@ -1,4 +1,7 @@
-"""An agent as lines of the native format, in one snapshot, streamed: Postgres makes the lines, and no more than a block is held here."""
+"""Exports: an agent as lines of the native format, streamed from one snapshot.
+
+Postgres makes the lines, and the service holds no more than a block of them.
+"""
 
 import asyncio
 import base64
@@ -11,7 +14,6 @@ import numpy as np
 import psycopg
 import sqlalchemy as sa
 from psycopg.rows import dict_row
-from sqlalchemy.dialects.postgresql import BYTEA, TIMESTAMP
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
@@ -22,29 +24,31 @@ from app.store.transfer.format import (
     FORMAT,
     SECTIONS,
     TableSection,
-    is_language,
     is_vector,
+    wire_column_sql,
 )
 
-BLOCK = 2**16  # bytes; a line is never cut, so a block is as long as its last line makes it
+# Bytes. A line is never cut, so a block may be longer by the rest of its last line.
+BLOCK = 2**16
 
 
 class Exports:
-    """Exports agents. Each holds a pooled connection until its reader is done, so only some may run at once."""
+    """Exports agents. Each export holds a pooled connection, so only some run at once."""
 
     def __init__(self, engine: AsyncEngine, *, at_once: int) -> None:
         self._engine = engine
-        self._turns = asyncio.Semaphore(at_once)
+        self._places = asyncio.Semaphore(at_once)
 
     async def stream_blocks(self, agent: AgentId, *, vectors: bool) -> AsyncGenerator[bytes]:
-        """Whole lines in blocks: the header, every section, and the line that says it is complete. Raises TooManyExports.
+        """Yield whole lines in blocks: the header, every section, and the line of the end.
 
-        Close it (`aclose`) when reading stops early: that gives the connection back.
+        Raise TooManyExports if no place is free. Close the generator (`aclose`) if reading stops
+        early: that gives the connection back.
         """
-        if self._turns.locked():
+        if self._places.locked():
             raise TooManyExports
         async with (
-            self._turns,
+            self._places,
             self._open_snapshot() as driver,
             aclosing(_stream_lines(driver, agent, vectors=vectors)) as lines,
         ):
@@ -62,26 +66,26 @@ class Exports:
             connection = await plain.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
-            # Every section's order is that of an index. A sort of whole rows would be cheaper by the planner's count, but would
-            # write them all to disk before the first one comes.
+            # Every section has the order of an index. The planner counts a sort of whole rows as
+            # cheaper, but a sort writes all of them to disk before the first row comes.
             await connection.execute(sa.text("SET LOCAL enable_sort = off"))
-            await connection.execute(
-                sa.text("SET LOCAL statement_timeout = 0")
-            )  # a COPY goes on at its reader's pace
+            # A COPY goes on as slowly as its reader takes the rows.
+            await connection.execute(sa.text("SET LOCAL statement_timeout = 0"))
             yield await driver_connection(connection)
 
 
 async def _stream_lines(
     driver: psycopg.AsyncConnection[Any], agent: AgentId, *, vectors: bool
 ) -> AsyncGenerator[bytes]:
-    """COPY rather than a cursor: it hands over row by row, and rows may be large; a fetch of many would hold them all."""
+    """Yield each line.
+
+    Rows may be large. COPY hands them over one by one; a cursor would hold as many as it fetches.
+    """
     yield _encode_line(await _read_header(driver, agent, vectors=vectors))
     counts = {section.type: 0 for section in SECTIONS}
     for section in SECTIONS:
-        async with (
-            driver.cursor() as cursor,
-            cursor.copy(_copy_section_sql(section, vectors=vectors).encode(), [agent]) as copy,
-        ):
+        statement = _copy_section_sql(section, vectors=vectors).encode()
+        async with driver.cursor() as cursor, cursor.copy(statement, [agent]) as copy:
             copy.set_types(["text", "bytea"])
             async for text, vector in copy.rows():
                 yield _add_vector(text, vector).encode() + b"\n"
@@ -96,23 +100,20 @@ def _encode_line(value: dict[str, Any]) -> bytes:
 async def _read_header(
     driver: psycopg.AsyncConnection[Any], agent: AgentId, *, vectors: bool
 ) -> dict[str, Any]:
-    """What the lines were made from. Nothing in it changes unless the agent does."""
+    """Return the header, which stays the same until the agent changes."""
     cursor = driver.cursor(row_factory=dict_row)
-    columns = ", ".join(
-        f"{wire_column_sql(column)} AS {name}" for name, column in AGENT_COLUMNS.items()
-    )
+    columns = _wire_columns_sql(AGENT_COLUMNS)
     await cursor.execute(f"SELECT {columns} FROM agents WHERE agent_id = %s".encode(), [agent])
-    known = await cursor.fetchone()
+    agent_row = await cursor.fetchone()
     await cursor.execute("SELECT name AS encoder, dimensions FROM encoder")
-    made_by = (await cursor.fetchone() if vectors else None) or {
-        "encoder": None,
-        "dimensions": None,
-    }
-    return {"type": "palimpsest", "format": FORMAT, **made_by, "agent": known}
+    encoder = await cursor.fetchone()
+    if not vectors or encoder is None:
+        encoder = {"encoder": None, "dimensions": None}
+    return {"type": "palimpsest", "format": FORMAT, **encoder, "agent": agent_row}
 
 
 def _add_vector(text: str, vector: bytes | None) -> str:
-    """The line with its vector as base64 of little-endian floats; Postgres sends them big-endian."""
+    """Add the vector to the line, as base64 of little-endian floats. Postgres sends big-endian."""
     if vector is None:
         return text
     floats = np.frombuffer(vector, ">f4").astype("<f4").tobytes()
@@ -120,27 +121,24 @@ def _add_vector(text: str, vector: bytes | None) -> str:
 
 
 def _copy_section_sql(section: TableSection, *, vectors: bool) -> str:
-    columns = ", ".join(
-        f"{wire_column_sql(column)} AS {name}"
-        for name, column in section.columns.items()
-        if not is_vector(column)
-    )
-    vector = next(
-        (name for name, column in section.columns.items() if is_vector(column) and vectors), None
-    )
+    plain = {name: column for name, column in section.columns.items() if not is_vector(column)}
+    vector = "NULL::bytea"
+    for name in section.columns.keys() - plain.keys():
+        if vectors:
+            vector = f"substring(vector_send(t.{name}) FROM 5)"
+    order = ", ".join(f"t.{name}" for name in section.order)
     return f"""
         COPY (
-            SELECT row_to_json(line)::text, {f"substring(vector_send(t.{vector}) FROM 5)" if vector else "NULL::bytea"}
-            FROM {section.table.name} t CROSS JOIN LATERAL (SELECT '{section.type}' AS type, {columns}) AS line
-            WHERE t.agent_id = %s ORDER BY {", ".join(f"t.{name}" for name in section.order)}
+            SELECT row_to_json(line)::text, {vector}
+            FROM {section.table.name} t
+            CROSS JOIN LATERAL (
+                SELECT '{section.type}' AS type, {_wire_columns_sql(plain)}
+            ) AS line
+            WHERE t.agent_id = %s
+            ORDER BY {order}
         ) TO STDOUT (FORMAT BINARY)
     """
 
 
-def wire_column_sql(column: sa.Column[object]) -> str:
-    """The SQL of a column as its line carries it: times in UTC to the microsecond, hashes as hex, languages by name."""
-    if isinstance(column.type, TIMESTAMP):
-        return f"""to_char({column.name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
-    if isinstance(column.type, BYTEA):
-        return f"encode({column.name}, 'hex')"
-    return f"{column.name}::text" if is_language(column) else column.name
+def _wire_columns_sql(columns: dict[str, sa.Column[object]]) -> str:
+    return ", ".join(f"{wire_column_sql(column)} AS {name}" for name, column in columns.items())

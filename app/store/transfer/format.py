@@ -1,10 +1,13 @@
-"""The native format: the tables as sections of lines. Export and import both go by this, so that a column added to a table travels."""
+"""The native format: the tables as sections of lines.
+
+Export and import both derive their columns from the tables, so that a new column travels too.
+"""
 
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from pgvector.sqlalchemy import Vector
-from sqlalchemy.dialects.postgresql import REGCONFIG
+from sqlalchemy.dialects.postgresql import BYTEA, REGCONFIG, TIMESTAMP
 
 from app.store.other_columns import NOT_EXPORTED
 from app.store.tables import (
@@ -22,13 +25,13 @@ from app.store.tables import (
 
 FORMAT = 1
 
-# The line's own `type` says which section it belongs to; a column of that name travels under another.
+# The `type` of a line names its section, so a column of that name travels under another.
 _WIRE_NAMES = {"type": "relationship_type"}
 
 
 @dataclass(frozen=True, slots=True)
 class TableSection:
-    """The lines of one table: the `type` each carries, and their order, which an index of the table gives."""
+    """The lines of one table: the `type` of each, and their order, which is that of an index."""
 
     type: str
     table: sa.Table
@@ -36,17 +39,14 @@ class TableSection:
 
     @property
     def columns(self) -> dict[str, sa.Column[object]]:
-        """What travels, by its name on the line: every column but the agent and what is computed."""
+        """The columns that travel, by their names on the line."""
         return list_exported_columns(self.table)
 
 
 def list_exported_columns(table: sa.Table) -> dict[str, sa.Column[object]]:
-    """The columns of a table that travel, by their names on the line."""
-    return {
-        _WIRE_NAMES.get(c.name, c.name): c
-        for c in table.columns
-        if c.name not in NOT_EXPORTED[table.name]
-    }
+    """Return the columns of a table that travel, by their names on the line."""
+    exported = [column for column in table.columns if column.name not in NOT_EXPORTED[table.name]]
+    return {_WIRE_NAMES.get(column.name, column.name): column for column in exported}
 
 
 def is_vector(column: sa.Column[object]) -> bool:
@@ -57,7 +57,19 @@ def is_language(column: sa.Column[object]) -> bool:
     return isinstance(column.type, REGCONFIG)
 
 
-# In the order of the foreign keys: what a line points to stands before it, or in its own section.
+def wire_column_sql(column: sa.Column[object]) -> str:
+    """Return the SQL of a column as its line carries it.
+
+    Times are in UTC to the microsecond, hashes are in hexadecimal, languages are named.
+    """
+    if isinstance(column.type, TIMESTAMP):
+        return f"""to_char({column.name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+    if isinstance(column.type, BYTEA):
+        return f"encode({column.name}, 'hex')"
+    return f"{column.name}::text" if is_language(column) else column.name
+
+
+# The order is that of the foreign keys: a line points to earlier sections, or to its own.
 SECTIONS = (
     TableSection("memory", memories, ("created_at", "id")),
     TableSection("belief", memory_beliefs, ("memory_id", "known_from")),

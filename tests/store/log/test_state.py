@@ -21,6 +21,7 @@ from app.domain.relation import (
 )
 from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Belief, Version
+from app.planning.audit.replay import MemoryState
 from app.planning.plan import (
     Insertion,
     Plan,
@@ -340,7 +341,7 @@ def test_everything_else_that_an_operation_did_is_stored_in_states_of_its_own() 
         sentence="It replaces the other.",
         judgments=(JUDGMENT,),
         relied_on=((TWO, 3),),
-        said={"said_until": KNOWN},
+        corrections={"said_until": KNOWN},
         successor=ONE,
     )
     link = Relationship(ONE, TWO, LinkType.RELATED_TO)
@@ -415,6 +416,10 @@ def test_an_inserted_memory_is_replayed_with_the_text_of_incoming() -> None:
         "content": "Uses vim",
     }
     assert known.belief == BELIEF_STORED
+
+
+def test_a_confirmation_is_replayed_without_a_state() -> None:
+    assert state.decode_memory_state({}, None) == MemoryState()
 
 
 def test_a_corrected_memory_is_replayed_by_its_metadata() -> None:

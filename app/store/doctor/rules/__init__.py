@@ -1,4 +1,4 @@
-"""The rules that one statement can check (DESIGN §4), each finding what breaks it; the rest is in `domain/checks`."""
+"""The rules of DESIGN §4 that one statement can check; planning/audit checks the others."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -6,7 +6,7 @@ from contextlib import aclosing
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
-from app.planning.audit.checks import Fault
+from app.planning.audit.faults import Fault
 from app.planning.audit.replay import to_log_value
 from app.store.columns import ERASED_LOG_KEYS, ERASED_LOG_KEYS_OF_CHAIN
 from app.store.doctor.rules.content import ERASED, VECTORS
@@ -25,17 +25,20 @@ RULES = (*IN_TIME, *REFERENCES, *VECTORS, *ERASED, *RETENTION)
 async def stream_faults(
     connection: AsyncConnection, agent: AgentId, rules: tuple[Rule, ...]
 ) -> AsyncGenerator[Fault]:
-    """What breaks the rules, in their order."""
-    given = {
+    """Yield the faults that the rules find, in the order of the rules."""
+    values = {
         "agent": agent,
         "nowhere": NOWHERE.digest,
         "texts": ERASED_LOG_KEYS,
         "slot_words": ERASED_LOG_KEYS_OF_CHAIN,
     }
     for rule in rules:
-        async with aclosing(stream_rows(connection, rule.statement, given)) as rows:
+        async with aclosing(stream_rows(connection, rule.statement, values)) as rows:
             async for row in rows:
                 shown = {name: to_log_value(value) for name, value in row.items()}
                 yield Fault(
-                    rule.check, tuple(row["ids"]), rule.sentence.format(**shown), rule.remedy(shown)
+                    check=rule.check,
+                    ids=tuple(row["ids"]),
+                    sentence=rule.sentence.format(**shown),
+                    remedy=rule.remedy(shown),
                 )

@@ -1,15 +1,18 @@
-"""A rule of stored data, as a statement that finds what breaks it."""
+"""A rule of stored data, as a statement that finds the rows that break it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.planning.audit.checks import Remedy
+from app.planning.audit.faults import Remedy
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A statement whose rows break the rule. `ids` of a row are those of the fault; the sentence is filled from all its columns."""
+    """A statement that returns a row for each fault.
+
+    The column `ids` has the ids of the fault. The sentence is filled from all columns of the row.
+    """
 
     check: str
     sentence: str
