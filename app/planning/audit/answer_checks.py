@@ -21,7 +21,11 @@ def check_answer(row: Mapping[str, Any]) -> Iterator[Fault]:
             f"What is kept under the idempotency key {key!r} is not an answer "
             "that a call could have had."
         )
-        yield Fault("idempotency", (key,), sentence)
+        yield Fault(
+            check="idempotency",
+            ids=(key,),
+            sentence=sentence,
+        )
     if answer is None:
         return
     unnamed = sorted(_find_ids(answer) - set(map(str, row["mentioned_ids"])))
@@ -30,14 +34,22 @@ def check_answer(row: Mapping[str, Any]) -> Iterator[Fault]:
             f"The answer under the idempotency key {key!r} mentions {', '.join(unnamed)} unsaid; "
             "erasing would miss it."
         )
-        yield Fault("idempotency", (key, *unnamed), sentence)
+        yield Fault(
+            check="idempotency",
+            ids=(key, *unnamed),
+            sentence=sentence,
+        )
     quoted = sorted(set(row["erased"]) & _find_quoted_memories(answer))
     if quoted:
         sentence = (
             f"The answer under the idempotency key {key!r} still quotes {', '.join(quoted)}, "
             "erased since."
         )
-        yield Fault("erased", (key, *quoted), sentence)
+        yield Fault(
+            check="erased",
+            ids=(key, *quoted),
+            sentence=sentence,
+        )
 
 
 def _has_shape_of_answer(row: Mapping[str, Any]) -> bool:

@@ -24,7 +24,11 @@ def check_chain(chain: Sequence[Version], logged_ends: Mapping[str, Ends]) -> It
     if all(version.id != version.chain_id for version in chain):
         first = chain[0]
         sentence = f"Memory {first.id} is in the chain of {first.chain_id}, which is not."
-        yield Fault("chains", (str(first.id), str(first.chain_id)), sentence)
+        yield Fault(
+            check="chains",
+            ids=(str(first.id), str(first.chain_id)),
+            sentence=sentence,
+        )
     for version, settled in zip(chain, settle_chain(chain, _ANY_TIME), strict=True):
         yield from _check_end(version, _get_ends(settled), logged_ends.get(str(version.id)))
 
@@ -50,13 +54,22 @@ def _check_end(version: Version, right: Ends, logged: Ends | None) -> Iterator[F
             f"Memory {memory_id} was superseded at {stored['superseded_at']}; "
             f"the log says at {logged['superseded_at']}."
         )
-        yield Fault("chains", (memory_id,), sentence, remedy)
+        yield Fault(
+            check="chains",
+            ids=(memory_id,),
+            sentence=sentence,
+            remedy=remedy,
+        )
     elif logged:
         sentence = (
             f"Memory {memory_id} {_describe_end(stored)}, as its chain says; "
             f"by the log it {_describe_end(logged)}."
         )
-        yield Fault("log", (memory_id,), sentence)
+        yield Fault(
+            check="log",
+            ids=(memory_id,),
+            sentence=sentence,
+        )
 
 
 def _report_wrong_end(memory_id: str, stored: Ends, right: Ends, remedy: Remedy | None) -> Fault:
@@ -67,7 +80,12 @@ def _report_wrong_end(memory_id: str, stored: Ends, right: Ends, remedy: Remedy 
     for ends in (stored, right):
         if ends["superseded_by"] and ends["superseded_by"] not in ids:
             ids.append(ends["superseded_by"])
-    return Fault("chains", tuple(ids), sentence, remedy)
+    return Fault(
+        check="chains",
+        ids=tuple(ids),
+        sentence=sentence,
+        remedy=remedy,
+    )
 
 
 def _is_same_end(one: Ends, other: Ends) -> bool:

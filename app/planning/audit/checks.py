@@ -100,21 +100,37 @@ def _report_orphan(memory_id: str, stored: StoredMemory, steps: Sequence[ReplayS
     if stored.checkpoint:
         sources.append("a checkpoint")
     sentence = f"Memory {memory_id} is not stored, but told of by {', '.join(sources)}."
-    return Fault("log", (memory_id, *operations), sentence)
+    return Fault(
+        check="log",
+        ids=(memory_id, *operations),
+        sentence=sentence,
+    )
 
 
 def _report_uninserted(memory_id: str) -> Fault:
-    return Fault("log", (memory_id,), f"No operation of the log brought memory {memory_id} in.")
+    return Fault(
+        check="log",
+        ids=(memory_id,),
+        sentence=f"No operation of the log brought memory {memory_id} in.",
+    )
 
 
 def _report_unreadable_checkpoint(memory_id: str) -> Fault:
     sentence = f"The checkpoint of memory {memory_id} cannot be read."
-    return Fault("checkpoints", (memory_id,), sentence)
+    return Fault(
+        check="checkpoints",
+        ids=(memory_id,),
+        sentence=sentence,
+    )
 
 
 def _report_unreadable_operation(memory_id: str, log_id: str) -> Fault:
     sentence = f"What operation {log_id} tells of memory {memory_id} is incomplete."
-    return Fault("log", (memory_id, log_id), sentence)
+    return Fault(
+        check="log",
+        ids=(memory_id, log_id),
+        sentence=sentence,
+    )
 
 
 # --- the log against the tables ----------------------------------------------------------------
@@ -139,7 +155,11 @@ def _check_insertion(memory_id: str, replayed: ReplayedMemory) -> Iterator[Fault
     elif len(operations) > 1:
         by = ", ".join(operations)
         sentence = f"Memory {memory_id} was brought in by more than one operation: {by}."
-        yield Fault("log", (memory_id, *operations), sentence)
+        yield Fault(
+            check="log",
+            ids=(memory_id, *operations),
+            sentence=sentence,
+        )
 
 
 def _check_order(memory_id: str, replayed: ReplayedMemory) -> Iterator[Fault]:
@@ -147,14 +167,22 @@ def _check_order(memory_id: str, replayed: ReplayedMemory) -> Iterator[Fault]:
         sentence = (
             f"Operation {log_id} found memory {memory_id} otherwise than the one before left it."
         )
-        yield Fault("log", (memory_id, log_id), sentence)
+        yield Fault(
+            check="log",
+            ids=(memory_id, log_id),
+            sentence=sentence,
+        )
 
 
 def _check_row(memory_id: str, differing: Sequence[str]) -> Iterator[Fault]:
     if differing:
         names = ", ".join(differing)
         sentence = f"The log and the table do not say the same of memory {memory_id}: {names}."
-        yield Fault("log", (memory_id,), sentence)
+        yield Fault(
+            check="log",
+            ids=(memory_id,),
+            sentence=sentence,
+        )
 
 
 def _check_past(
@@ -172,7 +200,11 @@ def _check_past(
         else:
             difference = "is another in the log"
         sentence = f"What was believed of memory {memory_id} from {since} on {difference}."
-        yield Fault("beliefs", (memory_id,), sentence)
+        yield Fault(
+            check="beliefs",
+            ids=(memory_id,),
+            sentence=sentence,
+        )
 
 
 def _to_logged_belief(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,7 +230,12 @@ def _check_usage(
         f"the log tells of {right['access_count']}, the last at {right['last_reinforced_at']}."
     )
     remedy = Remedy(RemedyTable.USAGE, memory_id, right)
-    yield Fault("usage", (memory_id,), sentence, remedy if replayed.access_count >= 0 else None)
+    yield Fault(
+        check="usage",
+        ids=(memory_id,),
+        sentence=sentence,
+        remedy=remedy if replayed.access_count >= 0 else None,
+    )
 
 
 # --- words and hashes --------------------------------------------------------------------------
@@ -214,7 +251,12 @@ def _check_hashes(memory_id: str, row: Mapping[str, Any], *, trusted: bool) -> I
         names = ", ".join(wrong)
         sentence = f"Memory {memory_id} is found by words that it does not hold: {names}."
         remedy = Remedy(RemedyTable.MEMORY, memory_id, wrong) if trusted else None
-        yield Fault("hashes", (memory_id,), sentence, remedy)
+        yield Fault(
+            check="hashes",
+            ids=(memory_id,),
+            sentence=sentence,
+            remedy=remedy,
+        )
 
 
 def compute_from_words(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,10 +35,18 @@ def _check_revert(operation: LogRow, earlier: Container[Any]) -> Iterator[Fault]
         ids = (log_id, *([str(undone)] if undone else []))
         kind = operation["operation"]
         sentence = f"Operation {log_id} is of the kind {kind} and undid {undone or 'nothing'}."
-        yield Fault("reverts", ids, sentence)
+        yield Fault(
+            check="reverts",
+            ids=ids,
+            sentence=sentence,
+        )
     elif undone is not None and undone not in earlier:
         sentence = f"Operation {log_id} undid {undone}, which this agent had not done before."
-        yield Fault("reverts", (log_id, str(undone)), sentence)
+        yield Fault(
+            check="reverts",
+            ids=(log_id, str(undone)),
+            sentence=sentence,
+        )
 
 
 def _check_reverted_by(
@@ -52,7 +60,11 @@ def _check_reverted_by(
     if len(standing) > 1:
         reverts = list(map(str, standing))
         sentence = f"Operation {log_id} was undone more than once: by {', '.join(reverts)}."
-        yield Fault("reverts", (log_id, *reverts), sentence)
+        yield Fault(
+            check="reverts",
+            ids=(log_id, *reverts),
+            sentence=sentence,
+        )
         return
     right = standing[0] if standing else None
     if stated == right:
@@ -64,4 +76,9 @@ def _check_reverted_by(
     ids = [str(i) for i in (log_id, stated, right) if i is not None]
     values = {"reverted_by": None if right is None else str(right)}
     remedy = Remedy(RemedyTable.OPERATION, log_id, values) if trusted else None
-    yield Fault("reverts", tuple(ids), sentence, remedy)
+    yield Fault(
+        check="reverts",
+        ids=tuple(ids),
+        sentence=sentence,
+        remedy=remedy,
+    )
