@@ -30,16 +30,16 @@ def belief(**claims: Any) -> Belief:
 
 def entry(operation: Operation, *, at: datetime = KNOWN, log: int = 9, **more: Any) -> StoryEntry:
     """An operation decided by rule, because."""
-    given = {"target": ONE, "touched": (TWO,), **more}
+    parts = {"target": ONE, "touched": (TWO,), **more}
     return StoryEntry(
         UUID(int=log),
         operation,
         at,
         Relation.NONE,
         1.0,
-        given.pop("decided_by", "rule"),
-        given.pop("reasoning", "Because"),
-        **given,
+        parts.pop("decided_by", "rule"),
+        parts.pop("reasoning", "Because"),
+        **parts,
     )
 
 
@@ -66,7 +66,7 @@ ENDED: dict[str, dict[UUID, Belief]] = {
 
 
 @pytest.mark.parametrize(
-    ("told", "sentence"),
+    ("logged", "sentence"),
     [
         (entry(Operation.ADD, after={ONE: belief()}), "“One” was stored, true from 2020-01-01, known since 2026-05-04 10:30 UTC."),
         (entry(Operation.ADD, after={ONE: belief(valid_from=KNOWN)}), "“One” was stored, true from then on."),
@@ -106,8 +106,8 @@ ENDED: dict[str, dict[UUID, Belief]] = {
         ),
     ],
 )  # fmt: skip
-def test_operations(told: StoryEntry, sentence: str) -> None:
-    [event] = story(told).events
+def test_operations_are_described(logged: StoryEntry, sentence: str) -> None:
+    [event] = story(logged).events
     assert event.sentence == f"{sentence} Decided by rule: Because."
 
 
@@ -128,7 +128,7 @@ FINDINGS = (Finding("weak", Relation.UPDATE, 0.2, ""), Finding("strong", Relatio
         ({"reasoning": "Because of this.."}, "Decided by rule: Because of this."),
     ],
 )
-def test_who_decided(more: dict[str, Any], words: str) -> None:
+def test_the_decider_is_named(more: dict[str, Any], words: str) -> None:
     assert story(entry(Operation.NOOP, **more)).events[0].sentence.endswith(words)
 
 
@@ -142,7 +142,7 @@ ERASURES: list[tuple[Sequence[UUID], str]] = [
 
 
 @pytest.mark.parametrize(("ids", "sentence"), ERASURES)
-def test_erasures(ids: Sequence[UUID], sentence: str) -> None:
+def test_erasures_name_no_text(ids: Sequence[UUID], sentence: str) -> None:
     assert (
         story(entry(Operation.ERASE, target=None, touched=tuple(ids))).events[0].sentence
         == sentence
@@ -150,8 +150,8 @@ def test_erasures(ids: Sequence[UUID], sentence: str) -> None:
 
 
 def test_what_is_erased_or_not_known_is_not_quoted() -> None:
-    told = story(entry(Operation.UPDATE, **ENDED), texts={ONE: None}).events[0].sentence
-    assert told.startswith(f"An erased memory replaced memory {TWO}, ")
+    sentence = story(entry(Operation.UPDATE, **ENDED), texts={ONE: None}).events[0].sentence
+    assert sentence.startswith(f"An erased memory replaced memory {TWO}, ")
     note = ReviewDecision(REVIEW, ReviewStatus.PENDING, ReviewStatus.ACCEPTED, "As Two said")
     decided = entry(Operation.UPDATE, settled=note, **ENDED)
     assert (
@@ -166,7 +166,7 @@ def test_what_is_erased_or_not_known_is_not_quoted() -> None:
     )
 
 
-def test_vetoes_are_told_as_far_as_they_concern_the_chain() -> None:
+def test_vetoes_are_described_if_they_concern_the_chain() -> None:
     vetoed = tuple(VetoedMemory(i, "other key") for i in (TWO, THREE))
     stored = entry(Operation.ADD, after={ONE: belief()}, vetoed=vetoed)
     assert (
@@ -218,10 +218,10 @@ PROPOSAL = StoryReview(
         ),
     ],
 )
-def test_reviews(proposal: StoryReview, sentence: str) -> None:
-    told = story(proposals=[proposal])
-    assert [event.sentence for event in told.events] == [sentence]
-    assert told.summary.endswith(" A review about it waits for a person.")
+def test_reviews_are_described(proposal: StoryReview, sentence: str) -> None:
+    answer = story(proposals=[proposal])
+    assert [event.sentence for event in answer.events] == [sentence]
+    assert answer.summary.endswith(" A review about it waits for a person.")
 
 
 def test_a_review_decided_later_still_waits() -> None:
@@ -254,7 +254,7 @@ SINCE = "known since 2026-05-04 10:30 UTC"
         (belief(void=True, valid_until=TRUE), "Was withdrawn, and counts as never true; it was known since 2026-05-04 10:30 UTC."),
     ],
 )  # fmt: skip
-def test_how_it_stands(now: Belief, summary: str) -> None:
+def test_the_summary_describes_the_state(now: Belief, summary: str) -> None:
     assert story(now=now).summary == summary
 
 
