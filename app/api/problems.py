@@ -1,4 +1,4 @@
-"""Errors as `application/problem+json` (RFC 9457): one table gives each domain error its status and type."""
+"""Errors as `application/problem+json` (RFC 9457): one table gives each error its problem."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -22,6 +22,8 @@ from app.services.remember import BatchRefused
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
+MOST_PLACES = 50  # of an invalid payload, in one problem
+MOST_SENTENCES = 5  # of them in the detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,47 +316,52 @@ def _collect_members(error: errors.PalimpsestError) -> dict[str, Any]:
         case errors.BadImportLine():
             return {"line": error.line}
         case BatchRefused():
-            return {
-                "items": {
-                    str(i): problem_of(inner).model_dump() for i, inner in error.problems.items()
-                }
-            }
+            problems = error.problems.items()
+            return {"items": {str(i): problem_of(inner).model_dump() for i, inner in problems}}
         case _:
             return {}
 
 
 def invalid_input(details: Sequence[Mapping[str, Any]]) -> Problem:
-    """What is wrong with a payload: every place with what to do about it."""
-    places = [
-        {"at": _name_place(error["loc"]), "reason": _explain_error(error)} for error in details
-    ]
-    detail = "; ".join(f"{p['at']}: {p['reason']}" if p["at"] else p["reason"] for p in places[:5])
-    return build_problem(422, "invalid", "The request is not valid", detail, errors=places[:50])
+    """Return the problem for an invalid payload: its places, each with what to do about it."""
+    places = [_describe_place(error) for error in details[:MOST_PLACES]]
+    sentences = [_format_place(place) for place in places[:MOST_SENTENCES]]
+    return build_problem(
+        422, "invalid", "The request is not valid", "; ".join(sentences), errors=places
+    )
+
+
+def _describe_place(error: Mapping[str, Any]) -> dict[str, str]:
+    return {"at": _name_place(error["loc"]), "reason": _explain_error(error)}
+
+
+def _format_place(place: Mapping[str, str]) -> str:
+    if place["at"]:
+        return f"{place['at']}: {place['reason']}"
+    return place["reason"]
 
 
 def _name_place(location: Sequence[int | str]) -> str:
-    inner = (
-        location[1:]
-        if location and location[0] in ("body", "query", "path", "header")
-        else location
-    )
-    named = [str(part) for part in inner]
-    return ".".join(named).encode("utf-8", "replace").decode()
+    if location and location[0] in ("body", "query", "path", "header"):
+        location = location[1:]
+    name = ".".join(map(str, location))
+    return name.encode("utf-8", "replace").decode()
 
 
 def _explain_error(error: Mapping[str, Any]) -> str:
+    is_whole_body = tuple(error["loc"]) == ("body",)
     if error["type"] == "extra_forbidden":
         return "unknown field; leave it out or check its spelling"
-    if tuple(error["loc"]) == ("body",) and error["type"] in ("missing", "model_attributes_type"):
-        return "send a JSON object as the body, with `Content-Type: application/json`"  # curl -d says that it is a form
+    # `curl -d` says that its body is a form.
+    if is_whole_body and error["type"] in ("missing", "model_attributes_type"):
+        return "send a JSON object as the body, with `Content-Type: application/json`"
     return str(error["msg"]).removeprefix("Value error, ")
 
 
 def build_problem(status: int, slug: str, title: str, detail: str, **members: Any) -> Problem:
-    """A problem of our own types; further members carry ids."""
-    return Problem(
-        type=f"urn:palimpsest:problem:{slug}", title=title, status=status, detail=detail, **members
-    )
+    """Return a problem of one of our own types. `members` are further fields, such as ids."""
+    kind = f"urn:palimpsest:problem:{slug}"
+    return Problem(type=kind, title=title, status=status, detail=detail, **members)
 
 
 def respond_with_problem(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
@@ -367,7 +374,7 @@ def respond_with_problem(problem: Problem, headers: Mapping[str, str] | None = N
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Every error leaves as a problem; what is not listed here, `request_monitor.RequestMonitor` answers."""
+    """Answer errors as problems. `RequestMonitor` answers the errors that have no handler here."""
     app.add_exception_handler(errors.PalimpsestError, _answer_domain_error)
     app.add_exception_handler(RequestValidationError, _answer_validation_error)
     app.add_exception_handler(ValidationError, _answer_validation_error)
@@ -379,9 +386,9 @@ def install_error_handlers(app: FastAPI) -> None:
 
 async def _answer_domain_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, errors.PalimpsestError)
-    headers = (
-        {"Retry-After": str(error.retry_after)} if isinstance(error, errors.Unavailable) else None
-    )
+    headers = {}
+    if isinstance(error, errors.Unavailable):
+        headers["Retry-After"] = str(error.retry_after)
     return respond_with_problem(problem_of(error), headers)
 
 
@@ -394,22 +401,28 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     match error.status_code:
         case 404:
-            detail = f"There is nothing at {_printable_path(request)}. /docs shows every route."
-            return respond_with_problem(
-                build_problem(404, "not-found", "No such path", detail), error.headers
-            )
+            return _answer_unknown_path(request, error)
         case 405:
-            allowed = _list_allowed_methods(request) or (error.headers or {}).get("Allow", "")
-            detail = f"At {_printable_path(request)}, {allowed} is taken, not {request.method}. /docs shows every route."
-            return respond_with_problem(
-                build_problem(405, "method-not-allowed", "Another method is needed", detail),
-                {"Allow": allowed},
-            )
+            return _answer_wrong_method(request, error)
         case status:
-            return respond_with_problem(
-                build_problem(status, "refused", "The request was refused", str(error.detail)),
-                error.headers,
-            )
+            problem = build_problem(status, "refused", "The request was refused", str(error.detail))
+            return respond_with_problem(problem, error.headers)
+
+
+def _answer_unknown_path(request: Request, error: HTTPException) -> Response:
+    detail = f"There is nothing at {_printable_path(request)}. /docs shows every route."
+    problem = build_problem(404, "not-found", "No such path", detail)
+    return respond_with_problem(problem, error.headers)
+
+
+def _answer_wrong_method(request: Request, error: HTTPException) -> Response:
+    allowed = _list_allowed_methods(request) or (error.headers or {}).get("Allow", "")
+    detail = (
+        f"At {_printable_path(request)}, {allowed} is taken, not {request.method}. "
+        "/docs shows every route."
+    )
+    problem = build_problem(405, "method-not-allowed", "Another method is needed", detail)
+    return respond_with_problem(problem, {"Allow": allowed})
 
 
 def _printable_path(request: Request) -> str:
@@ -417,114 +430,124 @@ def _printable_path(request: Request) -> str:
 
 
 def _list_allowed_methods(request: Request) -> str:
-    """Every method that the document has for the path of the route found. The framework names those of one route only."""
+    """Return every method that the OpenAPI document has for the path of the route.
+
+    The framework's own list names the methods of one route only.
+    """
     path = getattr(request.scope.get("route"), "path_format", None)
-    return ", ".join(
-        sorted(method.upper() for method in request.app.openapi()["paths"].get(path, ()))
-    )
+    methods = request.app.openapi()["paths"].get(path, ())
+    return ", ".join(sorted(method.upper() for method in methods))
 
 
 async def _answer_pool_timeout(_request: Request, _error: Exception) -> Response:
+    detail = "No database connection came free in time. Try again."
     return respond_with_problem(
-        build_problem(
-            503, "busy", "Too busy", "No database connection came free in time. Try again."
-        ),
-        {"Retry-After": "1"},
+        build_problem(503, "busy", "Too busy", detail), {"Retry-After": "1"}
     )
 
 
 async def _answer_database_error(_request: Request, error: Exception) -> Response:
-    """A broken rule of the schema is a conflict by its name; trouble that passes is told with when to try again."""
+    """Answer a broken rule of the schema, or trouble that passes. Raises any other error."""
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
-    rule = cause.diag.constraint_name if isinstance(cause, psycopg.IntegrityError) else None
-    if rule:
-        return respond_with_problem(
-            build_problem(
-                409,
-                "rule-broken",
-                "The write breaks a rule",
-                f"The write breaks the rule {rule}; nothing was stored.",
-            )
-        )
-    for kind, slug, title, detail, wait in _PASSING:
-        if isinstance(cause, kind):
-            logger.error(
-                "database trouble",
-                extra={
-                    "trouble": slug,
-                    "error": type(cause).__name__,
-                    "sqlstate": getattr(cause, "sqlstate", None),
-                },
-            )
-            return respond_with_problem(
-                build_problem(503, slug, title, detail), {"Retry-After": str(wait)}
-            )
+    if isinstance(cause, psycopg.IntegrityError) and cause.diag.constraint_name:
+        return _answer_broken_rule(cause.diag.constraint_name)
+    for trouble in _PASSING_TROUBLES:
+        if isinstance(cause, trouble.kind):
+            _log_trouble(trouble, cause)
+            problem = build_problem(503, trouble.slug, trouble.title, trouble.detail)
+            return respond_with_problem(problem, {"Retry-After": str(trouble.retry_after)})
     raise error
 
 
-# What passes by itself, with the seconds after which trying again makes sense. The first that fits counts.
-_PASSING: list[tuple[type[psycopg.Error], str, str, str, int]] = [
-    (
+def _answer_broken_rule(rule: str) -> Response:
+    detail = f"The write breaks the rule {rule}; nothing was stored."
+    return respond_with_problem(
+        build_problem(409, "rule-broken", "The write breaks a rule", detail)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _PassingTrouble:
+    """Trouble with the database that passes. `retry_after` is in seconds."""
+
+    kind: type[psycopg.Error]
+    slug: str
+    title: str
+    detail: str
+    retry_after: int
+
+
+# The first row whose kind fits counts.
+_PASSING_TROUBLES = [
+    _PassingTrouble(
         psycopg.errors.QueryCanceled,
         "statement-timeout",
         "The database took too long",
-        "A statement took longer than PALIMPSEST_STATEMENT_TIMEOUT allows; nothing was stored. Ask for less at a time, or try again later.",
-        5,
+        "A statement took longer than PALIMPSEST_STATEMENT_TIMEOUT allows; nothing was stored. "
+        "Ask for less at a time, or try again later.",
+        retry_after=5,
     ),
-    (
+    _PassingTrouble(
         psycopg.errors.LockNotAvailable,
         "agent-busy",
         "Another write of this agent goes on",
-        "Another write of this agent took longer than PALIMPSEST_LOCK_TIMEOUT; nothing was stored. Try again when it has ended.",
-        5,
+        "Another write of this agent took longer than PALIMPSEST_LOCK_TIMEOUT; nothing was "
+        "stored. Try again when it has ended.",
+        retry_after=5,
     ),
-    (
+    _PassingTrouble(
         psycopg.errors.TransactionRollback,
         "collision",
         "Two writes collided",
         "The database chose to undo this one. Try again.",
-        1,
+        retry_after=1,
     ),
-    (
+    _PassingTrouble(
         psycopg.OperationalError,
         "database-unavailable",
         "The database cannot be reached",
         "Try again.",
-        2,
+        retry_after=2,
     ),
-    (
+    _PassingTrouble(
         psycopg.InterfaceError,
         "database-unavailable",
         "The database cannot be reached",
         "Try again.",
-        2,
+        retry_after=2,
     ),
 ]
 
 
+def _log_trouble(trouble: _PassingTrouble, cause: BaseException) -> None:
+    values = {
+        "trouble": trouble.slug,
+        "error": type(cause).__name__,
+        "sqlstate": getattr(cause, "sqlstate", None),
+    }
+    logger.error("database trouble", extra=values)
+
+
 def respond_unexpected() -> Response:
-    """The answer to an error nobody foresaw."""
+    """Return the answer to an error that nobody foresaw."""
+    detail = "The fault is the service's; its log says more. Nothing was stored."
     return respond_with_problem(
-        build_problem(
-            500,
-            "unexpected",
-            "Something went wrong here",
-            "The fault is the service's; its log says more. Nothing was stored.",
-        )
+        build_problem(500, "unexpected", "Something went wrong here", detail)
     )
 
 
 def respond_overloaded() -> Response:
-    """The answer at the door when all places and the queue before them are taken."""
-    detail = "More requests arrive than can be worked on; this one was not begun. Try again after Retry-After seconds, and then more slowly."
-    return respond_with_problem(
-        build_problem(503, "overloaded", "Overloaded", detail), {"Retry-After": "1"}
+    """Return the answer to a request that finds all places and the queue full."""
+    detail = (
+        "More requests arrive than can be worked on; this one was not begun. "
+        "Try again after Retry-After seconds, and then more slowly."
     )
+    problem = build_problem(503, "overloaded", "Overloaded", detail)
+    return respond_with_problem(problem, {"Retry-After": "1"})
 
 
 def respond_draining() -> Response:
-    """The answer of /readyz while the process ends."""
+    """Return the answer of /readyz while the process ends."""
     detail = "Send requests to another process; this one is about to end."
-    return respond_with_problem(
-        build_problem(503, "draining", "Shutting down", detail), {"Retry-After": "1"}
-    )
+    problem = build_problem(503, "draining", "Shutting down", detail)
+    return respond_with_problem(problem, {"Retry-After": "1"})
