@@ -1,4 +1,4 @@
-"""The command line: run the service, migrate its database, and talk to a running one."""
+"""The command line: run the service, maintain its database, and talk to a running service."""
 
 import asyncio
 import logging.config
@@ -9,18 +9,17 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Annotated, NoReturn
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Annotated, Any, NoReturn
 
 import typer
-from typer._click.exceptions import (
-    NoArgsIsHelpError,
-    UsageError,
-)  # typer has no public name for them
+
+# typer has no public name for these two.
+from typer._click.exceptions import NoArgsIsHelpError, UsageError
 
 from app import __version__
 from app.commands.client import changing, control, lifespans, reading, relationships, transfer
-from app.commands.client.calling import AsJson, Failure
+from app.commands.client.calling import AsJson, Failure, drop_unset
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
 from app.commands.client.why import why
@@ -34,24 +33,31 @@ cli = typer.Typer(
 
 logger = logging.getLogger(__name__)
 
-WORKER_PAUSE = 2.0  # seconds before a worker that died is followed by another
-WORKER_PATIENCE = 15.0  # seconds for a worker to end; what it leaves undone, another goes on with
+WORKER_PAUSE = 2.0  # seconds before another worker takes the place of one that died
+WORKER_PATIENCE = 15.0  # seconds for a worker to end; another one continues its work
 
 
 def main() -> None:
-    """Runs the command line; a failure is one line on standard error and exit status 1, or 2 where the call itself is wrong."""
+    """Run the command line.
+
+    A failure is one line on standard error. The exit status is then 1, or 2 for a wrong call.
+    """
     try:
         sys.exit(cli(standalone_mode=False))
-    except NoArgsIsHelpError as asked:
-        asked.show()
-        sys.exit(asked.exit_code)
-    except UsageError as wrong:
-        where = f" See `{wrong.ctx.command_path} --help`." if wrong.ctx else ""
-        _exit_with_error(wrong.format_message().rstrip(".") + "." + where, wrong.exit_code)
+    except NoArgsIsHelpError as request:
+        request.show()
+        sys.exit(request.exit_code)
+    except UsageError as problem:
+        _exit_with_error(_describe_usage_error(problem), problem.exit_code)
     except typer.Abort:
         _exit_with_error("stopped.")
     except (Failure, InvalidSettings) as problem:
         _exit_with_error(str(problem))
+
+
+def _describe_usage_error(problem: UsageError) -> str:
+    advice = f" See `{problem.ctx.command_path} --help`." if problem.ctx else ""
+    return f"{problem.format_message().rstrip('.')}.{advice}"
 
 
 def _exit_with_error(message: str, status: int = 1) -> NoReturn:
@@ -59,7 +65,7 @@ def _exit_with_error(message: str, status: int = 1) -> NoReturn:
     sys.exit(status)
 
 
-# --- running the service -----------------------------------------------------------------------------------------------
+# --- running the service -------------------------------------------------------------------------
 
 
 @cli.command()
@@ -77,44 +83,68 @@ def serve(
         bool, typer.Option("--migrate", help="Migrate an external database first.")
     ] = False,
 ) -> None:
-    """Serve. Without PALIMPSEST_DATABASE_URL, over an embedded Postgres in the data folder, migrated by itself."""
-    import uvicorn
+    """Serve.
 
+    Without PALIMPSEST_DATABASE_URL the service runs over an embedded Postgres in the data folder,
+    and migrates that by itself.
+    """
+    settings = load_settings(**drop_unset(host=host, port=port, workers=workers))
+    log_config = _configure_logging(settings)
+    # uvicorn raises a caught SIGTERM again after it has shut down. As an exit, the signal lets the
+    # embedded Postgres be stopped too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    is_embedded = settings.database_url is None
+    with _explain_errors(), _open_database(settings) as opened:
+        _prepare_database(opened, migrate=migrate or is_embedded)
+        _export_settings(opened)
+        logger.info("Swagger UI: http://%s:%d/docs", settings.host, settings.port)
+        with _share_metrics_if_needed(settings), _run_worker_alongside(settings):
+            _run_uvicorn(settings, log_config)
+
+
+def _configure_logging(settings: Settings) -> dict[str, Any]:
     from app import logs
+
+    log_config = logs.build_log_config(settings)
+    logging.config.dictConfig(log_config)
+    return log_config
+
+
+def _prepare_database(settings: Settings, *, migrate: bool) -> None:
+    """Migrate on request, and check that the database can be served.
+
+    A problem is one line here. In a process of uvicorn the same problem would be a traceback.
+    """
     from app.embedding.choice import encoder_of
     from app.store import schema
 
-    given = {"host": host, "port": port, "workers": workers}
-    settings = load_settings(**{name: value for name, value in given.items() if value is not None})
-    log_config = logs.build_log_config(settings)
-    logging.config.dictConfig(log_config)
-    # uvicorn raises a caught SIGTERM again when it has shut down; as an exit, it lets the embedded Postgres be stopped too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with _explain_errors(), _open_database(settings) as url:
-        if migrate or settings.database_url is None:
-            schema.migrate_database(url)
-        schema.check_schema(url)
-        schema.claim_encoder(
-            url, *encoder_of(settings)
-        )  # told here in a line; a worker would tell it in a trace
-        schema.get_language_oid(url, settings.text_language)
-        os.environ["PALIMPSEST_DATABASE_URL"] = (
-            url  # the workers' settings are read from the environment
-        )
-        os.environ["PALIMPSEST_HOST"] = settings.host
-        logger.info("Swagger UI: http://%s:%d/docs", settings.host, settings.port)
-        alone = settings.workers == 1 and settings.database_url is not None
-        with nullcontext() if alone else _shared_metrics(), _run_worker_alongside(settings):
-            uvicorn.run(
-                "app.serving:served_app",
-                factory=True,
-                host=settings.host,
-                port=settings.port,
-                workers=settings.workers,
-                log_config=log_config,
-                access_log=False,
-                timeout_graceful_shutdown=settings.shutdown_timeout,
-            )
+    url = _get_url(settings)
+    if migrate:
+        schema.migrate_database(url)
+    schema.check_schema(url)
+    schema.claim_encoder(url, *encoder_of(settings))
+    schema.get_language_oid(url, settings.text_language)
+
+
+def _export_settings(settings: Settings) -> None:
+    """Put into the environment what the processes of uvicorn cannot find there yet."""
+    os.environ["PALIMPSEST_DATABASE_URL"] = _get_url(settings)
+    os.environ["PALIMPSEST_HOST"] = settings.host
+
+
+def _run_uvicorn(settings: Settings, log_config: dict[str, Any]) -> None:
+    import uvicorn
+
+    uvicorn.run(
+        "app.serving:served_app",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        log_config=log_config,
+        access_log=False,
+        timeout_graceful_shutdown=settings.shutdown_timeout,
+    )
 
 
 @cli.command()
@@ -123,44 +153,49 @@ def worker(
         int | None, typer.Option(hidden=True, help="End with this process, which started this one.")
     ] = None,
 ) -> None:
-    """Work in the background: sweeps, on call and by the clock, and retention. `serve` with the embedded Postgres runs a worker itself."""
-    from app import logs
+    """Work in the background: sweeps, on call and by the clock, and retention.
+
+    `serve` with the embedded Postgres runs a worker itself.
+    """
     from app.embedding.choice import encoder_of
     from app.jobs.worker import run_worker
     from app.store import schema
     from app.wiring import NICENESS
 
-    settings = _settings_without_listening()
-    logging.config.dictConfig(logs.build_log_config(settings))
+    settings = _load_settings_of_command()
+    _configure_logging(settings)
     with _explain_errors():
         if settings.database_url is not None:
             schema.check_schema(settings.database_url)
             schema.claim_encoder(settings.database_url, *encoder_of(settings))
-        os.nice(NICENESS)  # whoever waits for an answer goes first
+        os.nice(NICENESS)
         asyncio.run(run_worker(settings, parent_pid=beside))
 
 
 @contextmanager
 def _run_worker_alongside(settings: Settings) -> Iterator[None]:
-    """A worker process for as long as the service runs, where nobody else runs one: over the embedded Postgres."""
+    """Run a worker process as long as the service runs, if the Postgres is embedded.
+
+    Nobody else runs a worker over an embedded Postgres.
+    """
     if settings.database_url is not None:
         yield
         return
     ended = threading.Event()
-    keeper = threading.Thread(target=_keep_worker, args=(ended,))
-    keeper.start()
+    thread = threading.Thread(target=_keep_worker_running, args=(ended,))
+    thread.start()
     try:
         yield
     finally:
         ended.set()
-        keeper.join()
+        thread.join()
 
 
-def _keep_worker(ended: threading.Event) -> None:
-    """Runs a worker process until the end; one that died is followed by another."""
+def _keep_worker_running(ended: threading.Event) -> None:
+    """Run a worker process until the end, and start another one after each that died."""
     command = [sys.executable, "-m", "app.cli", "worker", "--beside", str(os.getpid())]
     while True:
-        process = subprocess.Popen(command)  # noqa: S603 - our own
+        process = subprocess.Popen(command)  # noqa: S603 - the command is our own
         while not ended.wait(0.5) and process.poll() is None:
             pass
         if ended.is_set():
@@ -176,9 +211,15 @@ def _keep_worker(ended: threading.Event) -> None:
         process.kill()
 
 
+def _share_metrics_if_needed(settings: Settings) -> AbstractContextManager[None]:
+    """Share metrics between processes, unless the only process is the one that answers /metrics."""
+    is_alone = settings.workers == 1 and settings.database_url is not None
+    return nullcontext() if is_alone else _share_metrics()
+
+
 @contextmanager
-def _shared_metrics() -> Iterator[None]:
-    """A folder through which processes tell each other what they counted, unless there is one already."""
+def _share_metrics() -> Iterator[None]:
+    """Open a folder in which processes write what they counted, unless there is one already."""
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         yield
         return
@@ -187,27 +228,29 @@ def _shared_metrics() -> Iterator[None]:
         yield
 
 
+# --- maintaining the database --------------------------------------------------------------------
+
+
 @cli.command()
 def migrate() -> None:
     """Bring the database to the schema of this version."""
     from app.store import schema
 
-    settings = _settings_without_listening()
-    with _explain_errors(), _open_database(settings) as url:
-        schema.migrate_database(url)
+    with _explain_errors(), _open_database(_load_settings_of_command()) as settings:
+        schema.migrate_database(_get_url(settings))
     print("The database is at the schema of this version.")
 
 
 @cli.command()
 def reembed() -> None:
-    """Make every vector anew with the embedding model of the settings. Running services keep the old one until the end."""
-    from app.commands.maintenance.reembed import reembed_database
-    from app.store import schema
+    """Make every vector anew with the embedding model of the settings.
 
-    settings = _settings_without_listening()
-    with _explain_errors(), _open_database(settings) as url:
-        schema.check_schema(url)
-        reembed_database(_with_database(settings, url))
+    Running services keep the old one until the end.
+    """
+    from app.commands.maintenance.reembed import reembed_database
+
+    with _explain_errors(), _open_checked_database() as settings:
+        reembed_database(settings)
 
 
 @cli.command()
@@ -221,16 +264,14 @@ def doctor(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Examine the database: whether everything that must hold of it holds. Exit status 1 where something does not."""
-    from app.commands.maintenance.doctor import doctor_database
-    from app.store import schema
+    """Examine the database: whether everything that must hold of it holds.
 
-    settings = _settings_without_listening()
-    with _explain_errors(), _open_database(settings) as url:
-        schema.check_schema(url)
-        healthy = doctor_database(
-            _with_database(settings, url), agent=agent, repair=repair, as_json=as_json
-        )
+    The exit status is 1 if something does not hold.
+    """
+    from app.commands.maintenance.doctor import doctor_database
+
+    with _explain_errors(), _open_checked_database() as settings:
+        healthy = doctor_database(settings, agent=agent, repair=repair, as_json=as_json)
     if not healthy:
         raise typer.Exit(1)
 
@@ -248,46 +289,58 @@ def retain(
         ),
     ] = None,
 ) -> None:
-    """Cool what ended long ago, and move old operations from the log to archives, as the settings say. Services may run meanwhile."""
+    """Cool what ended long ago, and move old operations from the log to archives.
+
+    The settings say how long ago. Services may run meanwhile.
+    """
     from app.commands.maintenance.retention import retain_database
-    from app.store import schema
 
     if forget and agent is None:
         raise Failure("--forget needs --agent.")
-    settings = _settings_without_listening()
-    with _explain_errors(), _open_database(settings) as url:
-        schema.check_schema(url)
-        sound = retain_database(
-            _with_database(settings, url), agent=agent, dry_run=dry_run, forget=forget
-        )
+    with _explain_errors(), _open_checked_database() as settings:
+        sound = retain_database(settings, agent=agent, dry_run=dry_run, forget=forget or None)
     if not sound:
         raise typer.Exit(1)
 
 
-def _settings_without_listening() -> Settings:
-    """The settings of a command that listens nowhere, so that it needs no key, wherever a service beside it would listen."""
+def _load_settings_of_command() -> Settings:
+    """Return the settings of a command that listens nowhere, so that it needs no key."""
     return load_settings(host="127.0.0.1")
 
 
 @contextmanager
-def _open_database(settings: Settings) -> Iterator[str]:
-    """The configured database, or the embedded one for as long as it is needed."""
+def _open_checked_database() -> Iterator[Settings]:
+    """Open the database of the settings, and check that it has the schema of this version."""
+    from app.store import schema
+
+    with _open_database(_load_settings_of_command()) as settings:
+        schema.check_schema(_get_url(settings))
+        yield settings
+
+
+@contextmanager
+def _open_database(settings: Settings) -> Iterator[Settings]:
+    """Run the embedded Postgres if the settings name no database.
+
+    Yield the settings with the address of the database.
+    """
+    if settings.database_url is not None:
+        yield settings
+        return
     from app.store.embedded import embedded_postgres
 
-    with (
-        nullcontext(settings.database_url)
-        if settings.database_url
-        else embedded_postgres(settings.data_dir) as url
-    ):
-        yield url
+    with embedded_postgres(settings.data_dir) as url:
+        yield settings.model_copy(update={"database_url": url})
 
 
-def _with_database(settings: Settings, url: str) -> Settings:
-    return settings.model_copy(update={"database_url": url})
+def _get_url(settings: Settings) -> str:
+    assert settings.database_url is not None, "_open_database gives these settings an address"
+    return settings.database_url
 
 
 @contextmanager
 def _explain_errors() -> Iterator[None]:
+    """Turn errors into a failure that says what the person at the terminal can do."""
     from app.advice import advise_operator
     from app.domain.errors import PalimpsestError
     from app.store.unfit import UnfitDatabase
@@ -304,7 +357,7 @@ def version() -> None:
     print(__version__)
 
 
-# --- talking to it -----------------------------------------------------------------------------------------------------
+# --- talking to a running service ----------------------------------------------------------------
 
 cli.add_typer(control.reviews, name="reviews")
 for command in (

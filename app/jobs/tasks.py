@@ -84,7 +84,7 @@ class Jobs:
         await self.services.queue.defer_sweep(agent, sweep_id)
 
     async def pick_up(self, timestamp: int) -> None:
-        """Enqueue every unfinished sweep that no worker has, because its worker died or it failed."""
+        """Enqueue every unfinished sweep that no living worker has."""
         await self._remove_jobs_of_dead_workers()
         await self._enqueue_waiting_sweeps(None)
 

@@ -1,4 +1,4 @@
-"""Asking a running service: the options that every such command takes, and its answer or what went wrong."""
+"""Asking a running service: the options of every such command, and its answer or a failure."""
 
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -18,16 +18,20 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 
 
 class Failure(Exception):
-    """What went wrong, in one line for the person at the terminal."""
+    """A command failed; the message is one line for the person at the terminal."""
 
 
 def client_of(url: str, agent: str, api_key: str | None) -> httpx.Client:
-    """A client that speaks for the agent. Raises Failure for a name or key that no header can carry."""
-    headers = {"X-Agent-Id": agent} | ({"X-API-Key": api_key} if api_key else {})
-    if not all(value.isascii() and value.isprintable() for value in headers.values()):
-        raise Failure(
-            "--agent and --api-key (PALIMPSEST_AGENT, PALIMPSEST_API_KEY) take printable ASCII characters only."
-        )
+    """Return a client for the agent. Raises Failure for a name or key that no header can carry."""
+    headers = {"X-Agent-Id": agent}
+    if api_key:
+        headers["X-API-Key"] = api_key
+    for value in headers.values():
+        if not (value.isascii() and value.isprintable()):
+            raise Failure(
+                "--agent and --api-key (PALIMPSEST_AGENT, PALIMPSEST_API_KEY) "
+                "take printable ASCII characters only."
+            )
     return httpx.Client(base_url=url, headers=headers, timeout=60)
 
 
@@ -38,12 +42,13 @@ def build_no_answer_failure(client: httpx.Client, problem: Exception) -> Failure
 
 
 def build_route(*parts: str) -> str:
-    """The address of a route from its parts, each one part whatever it is made of."""
-    return "/".join(("/v1", *(quote(part, safe="") for part in parts)))
+    """Return the address of a route. Each part stays one part, even if it holds slashes."""
+    quoted = [quote(part, safe="") for part in parts]
+    return "/".join(["/v1", *quoted])
 
 
 def answer_of(client: httpx.Client, method: str, route: str, **sent: Any) -> dict[str, Any]:
-    """The body of a good answer. Raises Failure with what a problem says."""
+    """Return the body of a successful answer. Raises Failure with the detail of a problem."""
     try:
         response = client.request(method, route, **sent)
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
@@ -60,5 +65,5 @@ def answer_of(client: httpx.Client, method: str, route: str, **sent: Any) -> dic
 
 
 def drop_unset(**options: Any) -> dict[str, Any]:
-    """The options that were given."""
+    """Return the options that have a value."""
     return {name: value for name, value in options.items() if value is not None}

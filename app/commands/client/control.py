@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+import httpx
 import typer
 
 from app.commands.client.calling import (
@@ -41,7 +42,8 @@ def list_reviews(
     source: Annotated[
         str | None,
         typer.Option(
-            help="Why they wait: low_confidence, shadow, frozen, constraint, cap, trust, sweep, fallback."
+            help="Why they wait: low_confidence, shadow, frozen, constraint, cap, trust, "
+            "sweep, fallback."
         ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
@@ -51,15 +53,17 @@ def list_reviews(
     as_json: AsJson = False,
 ) -> None:
     """List reviews, newest first."""
-    asked = drop_unset(status=None if status == "all" else status, source=source, limit=limit)
+    chosen = None if status == "all" else status
+    params = drop_unset(status=chosen, source=source, limit=limit)
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "GET", "/v1/reviews", params=asked)
-    print_json(answer) if as_json else print_page(
-        answer, ["status", "since", "source", "relation", "accepting", "id"], _review_row
-    )
+        answer = answer_of(client, "GET", "/v1/reviews", params=params)
+    if as_json:
+        return print_json(answer)
+    headings = ["status", "since", "source", "relation", "accepting", "id"]
+    print_page(answer, headings, _format_review)
 
 
-def _review_row(review: dict[str, Any]) -> list[str]:
+def _format_review(review: dict[str, Any]) -> list[str]:
     return [
         review["status"],
         format_minute(review["created_at"]),
@@ -80,20 +84,23 @@ def show(
 ) -> None:
     """Show a review with the memories before and after."""
     with client_of(url, agent, api_key) as client:
-        found = answer_of(client, "GET", build_route("reviews", review_id))
+        review = answer_of(client, "GET", build_route("reviews", review_id))
     if as_json:
-        return print_json(found)
-    make_console().print(f"[bold]{found['status']}[/bold] {found['sentence']}")
-    for judgment in found["judgments"]:
-        make_console().print(
-            f"{judgment['relation']} {judgment['confidence']:.2f} ({judgment['decided_by']}): {judgment['reasoning']}",
-            markup=False,
-        )
+        return print_json(review)
+    console = make_console()
+    console.print(f"[bold]{review['status']}[/bold] {review['sentence']}")
+    for judgment in review["judgments"]:
+        console.print(_format_judgment(judgment), markup=False)
     for side in ("before", "after"):
-        make_console().print(f"[bold]{side}[/bold]")
-        print_memories(found[side])
-    if found["obstacle"]:
-        make_console().print(found["obstacle"])
+        console.print(f"[bold]{side}[/bold]")
+        print_memories(review[side])
+    if review["obstacle"]:
+        console.print(review["obstacle"])
+
+
+def _format_judgment(judgment: dict[str, Any]) -> str:
+    decision = f"{judgment['relation']} {judgment['confidence']:.2f} ({judgment['decided_by']})"
+    return f"{decision}: {judgment['reasoning']}"
 
 
 @reviews.command()
@@ -106,7 +113,8 @@ def accept(
     as_json: AsJson = False,
 ) -> None:
     """Do what a review proposes."""
-    _decide_review(review_id, "accept", note, url, agent, api_key, as_json=as_json)
+    with client_of(url, agent, api_key) as client:
+        _decide_review(client, build_route("reviews", review_id, "accept"), note, as_json=as_json)
 
 
 @reviews.command()
@@ -119,23 +127,12 @@ def reject(
     as_json: AsJson = False,
 ) -> None:
     """Leave everything as it is."""
-    _decide_review(review_id, "reject", note, url, agent, api_key, as_json=as_json)
-
-
-def _decide_review(
-    review_id: str,
-    decision: str,
-    note: str | None,
-    url: str,
-    agent: str,
-    api_key: str | None,
-    *,
-    as_json: bool,
-) -> None:
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(
-            client, "POST", build_route("reviews", review_id, decision), json=drop_unset(note=note)
-        )
+        _decide_review(client, build_route("reviews", review_id, "reject"), note, as_json=as_json)
+
+
+def _decide_review(client: httpx.Client, route: str, note: str | None, *, as_json: bool) -> None:
+    answer = answer_of(client, "POST", route, json=drop_unset(note=note))
     print_json(answer) if as_json else print_change(answer)
 
 
@@ -168,21 +165,18 @@ def revert(
         raise Failure("name either an operation's LOG_ID, with --store if you like, or --sweep ID.")
     with client_of(url, agent, api_key) as client:
         if sweep:
-            answer = answer_of(
-                client, "POST", "/v1/reverts", json={"sweep_id": sweep, "cascade": cascade}
-            )
+            route, body = "/v1/reverts", {"sweep_id": sweep, "cascade": cascade}
         else:
-            answer = answer_of(
-                client,
-                "POST",
-                build_route("log", str(log_id), "revert"),
-                json={"cascade": cascade, "store": store},
-            )
+            route = build_route("log", str(log_id), "revert")
+            body = {"cascade": cascade, "store": store}
+        answer = answer_of(client, "POST", route, json=body)
     if as_json:
         return print_json(answer)
-    for undone in answer["results"] if sweep else [answer]:
-        print_change(undone)
-    if sweep and not answer["results"]:
+    if not sweep:
+        return print_change(answer)
+    for result in answer["results"]:
+        print_change(result)
+    if not answer["results"]:
         make_console().print("That sweep did nothing that still stands.")
 
 
@@ -210,7 +204,8 @@ def forget(
     as_json: AsJson = False,
 ) -> None:
     """Erase for good: texts, vectors and hashes go, and cannot be brought back."""
-    if sum((memory_id is not None, chain is not None, session is not None, everything)) != 1:
+    scopes = (memory_id is not None, chain is not None, session is not None, everything)
+    if sum(scopes) != 1:
         raise Failure("name exactly one of a memory's ID, --chain, --session and --everything.")
     if not yes and not typer.confirm("Erased texts cannot be brought back. Go on?"):
         raise Failure("nothing was erased.")
@@ -231,11 +226,12 @@ def forget(
 
 
 def _print_receipt(answer: dict[str, Any]) -> None:
-    make_console().print(
-        f"[bold]ERASE[/bold] {len(answer['erased'])} memories: {', '.join(answer['erased'])}"
-    )
-    make_console().print(
-        f"receipt {answer['log_id']}, key {answer['receipt']['key']} (told once: keep it to prove what was erased)"
+    erased_ids = answer["erased"]
+    console = make_console()
+    console.print(f"[bold]ERASE[/bold] {len(erased_ids)} memories: {', '.join(erased_ids)}")
+    console.print(
+        f"receipt {answer['log_id']}, key {answer['receipt']['key']} "
+        "(told once: keep it to prove what was erased)"
     )
 
 
@@ -251,17 +247,17 @@ def mode(
     api_key: ApiKey = None,
     as_json: AsJson = False,
 ) -> None:
-    """Choose what becomes of changes to the agent's memories: made, proposed as reviews, or held back."""
+    """Choose what becomes of changes to the agent's memories.
+
+    They are made, proposed as reviews, or held back.
+    """
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(
-            client,
-            "PATCH",
-            build_route("agents", agent),
-            json={"mode": None if chosen == "default" else chosen},
-        )
-    print_json(answer) if as_json else make_console().print(
-        f"{answer['agent_id']}: {answer['mode'] or 'as the settings say'}"
-    )
+        body = {"mode": None if chosen == "default" else chosen}
+        answer = answer_of(client, "PATCH", build_route("agents", agent), json=body)
+    if as_json:
+        return print_json(answer)
+    mode_in_words = answer["mode"] or "as the settings say"
+    make_console().print(f"{answer['agent_id']}: {mode_in_words}")
 
 
 COMMANDS = (revert, forget, mode)

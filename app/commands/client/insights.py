@@ -1,6 +1,6 @@
 """`palimpsest insights`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import typer
@@ -43,16 +43,19 @@ def insights(
     api_key: ApiKey = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what keeps changing, how long values hold, and which judges and signals err. It changes nothing."""
-    asked = drop_unset(
-        section=[s.value for s in section or []],
+    """Show what keeps changing, how long values hold, and which judges and signals err.
+
+    It changes nothing.
+    """
+    params = drop_unset(
+        section=[chosen.value for chosen in section or []],
         since=since,
         until=until,
         limit=limit,
         stale_days=stale_days,
     )
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "GET", "/v1/insights", params=asked)
+        answer = answer_of(client, "GET", "/v1/insights", params=params)
     if as_json:
         return print_json(answer)
     for name in section or Section:
@@ -60,122 +63,138 @@ def insights(
 
 
 def _describe_subject(entry: Entry) -> str:
-    """The words of the slot, else the text, else that it is gone."""
+    """Return the words of the slot; without a slot, the text or a word for erased text."""
     if entry["slot"]:
-        return " / ".join(word for word in entry["slot"].values() if word)
+        return " / ".join(filter(None, entry["slot"].values()))
     return entry["content"] or "(erased)"
 
 
-def _print_section(title: str, headings: list[str], rows: list[list[str]]) -> None:
-    """A table with its title; where there is nothing to tell, that."""
-    make_console().print(f"[bold]{title}[/bold]")
-    print_table(headings, rows) if rows else make_console().print("nothing")
-    make_console().print()
+def _print_section(title: str, headings: list[str], rows: Iterable[list[str]]) -> None:
+    """Print a title and a table, or the word "nothing" if there are no rows."""
+    console = make_console()
+    console.print(f"[bold]{title}[/bold]")
+    rows = list(rows)
+    if rows:
+        print_table(headings, rows)
+    else:
+        console.print("nothing")
+    console.print()
 
 
 def _format_number(value: float | None) -> str:
     return "" if value is None else f"{value:,.2f}"
 
 
-def _first_id(ids: list[str]) -> str:
+def _get_first(ids: list[str]) -> str:
     return ids[0] if ids else ""
 
 
+def _format_counts(entry: Entry, names: Iterable[str]) -> list[str]:
+    return [str(entry[name]) for name in names]
+
+
 def _print_churn(entries: list[Entry]) -> None:
-    rows = [
-        [
-            str(e["changes"]),
-            e["kind"],
-            _describe_subject(e),
-            format_minute(e["last_changed_at"]),
-            _first_id(e["memory_ids"]),
-        ]
-        for e in entries
+    headings = ["changes", "kind", "about", "last", "id"]
+    _print_section("What keeps changing", headings, map(_format_churn, entries))
+
+
+def _format_churn(entry: Entry) -> list[str]:
+    return [
+        str(entry["changes"]),
+        entry["kind"],
+        _describe_subject(entry),
+        format_minute(entry["last_changed_at"]),
+        _get_first(entry["memory_ids"]),
     ]
-    _print_section("What keeps changing", ["changes", "kind", "about", "last", "id"], rows)
 
 
 def _print_flip_flops(entries: list[Entry]) -> None:
-    rows = [
-        [
-            str(e["returns"]),
-            _describe_subject(e),
-            *(format_minute(v["valid_from"]) for v in e["latest"]),
-            e["latest"][2]["memory_id"],
-        ]
-        for e in entries
+    headings = ["times", "about", "A", "B", "A again", "id"]
+    _print_section("What went back (A, B, A)", headings, map(_format_flip_flop, entries))
+
+
+def _format_flip_flop(entry: Entry) -> list[str]:
+    first, second, again = entry["latest"]
+    return [
+        str(entry["returns"]),
+        _describe_subject(entry),
+        format_minute(first["valid_from"]),
+        format_minute(second["valid_from"]),
+        format_minute(again["valid_from"]),
+        again["memory_id"],
     ]
-    _print_section("What went back (A, B, A)", ["times", "about", "A", "B", "A again", "id"], rows)
 
 
 def _print_lifetimes(lifetimes: dict[str, list[Entry]]) -> None:
-    named = [(e["kind"], e) for e in lifetimes["by_kind"]] + [
-        (_describe_subject(e), e) for e in lifetimes["by_slot"]
-    ]
-    rows = [
-        [
-            name,
-            *map(_format_number, (e["mean_days"], e["median_days"])),
-            str(e["ended"]),
-            str(e["open"]),
-        ]
-        for name, e in named
-    ]
-    _print_section("How long values hold, in days", ["of", "mean", "median", "ended", "open"], rows)
+    rows = []
+    for entry in lifetimes["by_kind"]:
+        rows.append(_format_lifetime(entry["kind"], entry))
+    for entry in lifetimes["by_slot"]:
+        rows.append(_format_lifetime(_describe_subject(entry), entry))
+    headings = ["of", "mean", "median", "ended", "open"]
+    _print_section("How long values hold, in days", headings, rows)
+
+
+def _format_lifetime(name: str, entry: Entry) -> list[str]:
+    mean, median = _format_number(entry["mean_days"]), _format_number(entry["median_days"])
+    return [name, mean, median, *_format_counts(entry, ("ended", "open"))]
 
 
 def _print_retire_rates(entries: list[Entry]) -> None:
-    rows = [
-        [
-            e["decided_by"],
-            f"{e['confidence_from']} to {e['confidence_to']}",
-            *(str(e[n]) for n in ("decided", "retired", "reverted")),
-            _first_id(e["log_ids"]),
-        ]
-        for e in entries
+    headings = ["by", "confidence", "decided", "retired", "undone", "id"]
+    _print_section("What judges retired", headings, map(_format_retire_rate, entries))
+
+
+def _format_retire_rate(entry: Entry) -> list[str]:
+    return [
+        entry["decided_by"],
+        f"{entry['confidence_from']} to {entry['confidence_to']}",
+        *_format_counts(entry, ("decided", "retired", "reverted")),
+        _get_first(entry["log_ids"]),
     ]
-    _print_section(
-        "What judges retired", ["by", "confidence", "decided", "retired", "undone", "id"], rows
-    )
+
+
+_SIGNAL_COUNTS = ("stand", "reverted", "accepted", "rejected", "expired", "pending")
 
 
 def _print_signals(entries: list[Entry]) -> None:
-    counts = ("stand", "reverted", "accepted", "rejected", "expired", "pending")
-    rows = [
-        [
-            e["name"],
-            *map(_format_number, (e["error_rate"], e["confidence"], e["confidence_here"])),
-            *(str(e[n]) for n in counts),
-        ]
-        for e in entries
+    headings = ["signal", "errs", "confidence", "here", *_SIGNAL_COUNTS]
+    _print_section("Which signals err", headings, map(_format_signal, entries))
+
+
+def _format_signal(entry: Entry) -> list[str]:
+    return [
+        entry["name"],
+        _format_number(entry["error_rate"]),
+        _format_number(entry["confidence"]),
+        _format_number(entry["confidence_here"]),
+        *_format_counts(entry, _SIGNAL_COUNTS),
     ]
-    _print_section("Which signals err", ["signal", "errs", "confidence", "here", *counts], rows)
 
 
 def _print_stale_constraints(entries: list[Entry]) -> None:
-    rows = [
-        [
-            e["content"] or "(erased)",
-            "; ".join(e["reasons"]),
-            format_minute(e["last_affirmed_at"]),
-            e["memory_id"],
-        ]
-        for e in entries
+    headings = ["constraint", "why", "last affirmed", "id"]
+    _print_section("Constraints in doubt", headings, map(_format_stale_constraint, entries))
+
+
+def _format_stale_constraint(entry: Entry) -> list[str]:
+    return [
+        entry["content"] or "(erased)",
+        "; ".join(entry["reasons"]),
+        format_minute(entry["last_affirmed_at"]),
+        entry["memory_id"],
     ]
-    _print_section("Constraints in doubt", ["constraint", "why", "last affirmed", "id"], rows)
 
 
 def _print_chain_lengths(lengths: dict[str, list[Entry]]) -> None:
-    _print_section(
-        "How many versions chains have",
-        ["versions", "chains"],
-        [[str(e["length"]), str(e["chains"])] for e in lengths["histogram"]],
-    )
-    _print_section(
-        "The longest chains",
-        ["versions", "about", "id"],
-        [[str(e["length"]), _describe_subject(e), e["chain_id"]] for e in lengths["longest"]],
-    )
+    histogram = [_format_counts(entry, ("length", "chains")) for entry in lengths["histogram"]]
+    _print_section("How many versions chains have", ["versions", "chains"], histogram)
+    longest = map(_format_long_chain, lengths["longest"])
+    _print_section("The longest chains", ["versions", "about", "id"], longest)
+
+
+def _format_long_chain(entry: Entry) -> list[str]:
+    return [str(entry["length"]), _describe_subject(entry), entry["chain_id"]]
 
 
 _PRINTED: dict[Section, Callable[[Any], None]] = {

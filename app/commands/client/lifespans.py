@@ -87,19 +87,27 @@ def stats(
     """Show an agent in numbers."""
     with client_of(url, agent, api_key) as client:
         answer = answer_of(client, "GET", build_route("agents", whose or agent, "stats"))
-    print_json(answer) if as_json else print_table(["what", "how many"], list(_stats_rows(answer)))
+    if as_json:
+        return print_json(answer)
+    print_table(["what", "how many"], list(_list_stats(answer)))
 
 
-def _stats_rows(answer: dict[str, Any], within: str = "") -> Iterator[list[str]]:
-    """A row per number; of words that nothing was counted of, none."""
+def _list_stats(answer: dict[str, Any], title: str = "") -> Iterator[list[str]]:
+    """Yield a row per number. Zero counts within a group are left out."""
     for name, value in answer.items():
-        what = f"{within}{name}".replace("_", " ")
+        full_name = f"{title}{name}".replace("_", " ")
         if isinstance(value, dict):
-            yield from _stats_rows(value, f"{what}: ")
-        elif isinstance(value, str):
-            yield [what, format_minute(value) if name.endswith(("_at", "_of")) else value]
-        elif value is not None and (value or not within):
-            yield [what, f"{value:.3f}" if isinstance(value, float) else str(value)]
+            yield from _list_stats(value, f"{full_name}: ")
+        elif value is not None and (value or not title):
+            yield [full_name, _format_value(name, value)]
+
+
+def _format_value(name: str, value: str | float) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, str) and name.endswith(("_at", "_of")):
+        return format_minute(value)
+    return str(value)
 
 
 COMMANDS = (end_session, end_project, stats)

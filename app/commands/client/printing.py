@@ -1,4 +1,4 @@
-"""Answers for a person at the terminal."""
+"""Answers, printed for a person at the terminal."""
 
 import json
 import sys
@@ -9,10 +9,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+PIPE_WIDTH = 400
+UNBROKEN_COLUMNS = ("score", "status", "operation", "id")
+
 
 def make_console() -> Console:
-    """As wide as the terminal; into a pipe, wide enough for a row to stay a line."""
-    return Console(width=None if sys.stdout.isatty() else 400, highlight=False)
+    """Return a console of the terminal's width; in a pipe, each row stays on one line."""
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(width=width, highlight=False)
 
 
 def print_json(answer: dict[str, Any]) -> None:
@@ -20,66 +24,75 @@ def print_json(answer: dict[str, Any]) -> None:
 
 
 def print_change(answer: dict[str, Any]) -> None:
-    """What a write did, and what it ended."""
-    tried = " (dry run)" if answer["dry_run"] else ""
-    done = answer["operation"] or f"held back as review {answer['review_id']}:"
-    make_console().print(f"[bold]{done}[/bold] {escape(answer['decision']['reasoning'])}{tried}")
+    """Print what a write did, and which memories ended by it."""
+    console = make_console()
+    operation, review_id = answer["operation"], answer["review_id"]
+    title = operation or f"held back as review {review_id}:"
+    dry_run = " (dry run)" if answer["dry_run"] else ""
+    console.print(f"[bold]{title}[/bold] {escape(answer['decision']['reasoning'])}{dry_run}")
     print_memories([answer["memory"]] if answer["memory"] else [])
-    if answer["operation"] and answer["review_id"]:
-        make_console().print(f"waits for a person: review {answer['review_id']}")
+    if operation and review_id:
+        console.print(f"waits for a person: review {review_id}")
     if answer["superseded"]:
-        make_console().print("ended: " + ", ".join(answer["superseded"]))
+        console.print("ended: " + ", ".join(answer["superseded"]))
     if answer["stale"]:
-        make_console().print(
-            "look whether still right, as what it rests on ended: "
-            + ", ".join(stale["memory_id"] for stale in answer["stale"])
-        )
+        ids = ", ".join(stale["memory_id"] for stale in answer["stale"])
+        console.print(f"look whether still right, as what it rests on ended: {ids}")
 
 
-def print_memories(memories: list[dict[str, Any]], scores: list[float] | None = None) -> None:
-    """A row per memory; the heading alone for none."""
-    rows = [
-        [
-            _describe_status(m),
-            format_minute(m["valid_from"]),
-            format_minute(m["valid_until"]),
-            m["content"] or "(erased)",
-            m["id"],
-        ]
-        for m in memories
+MEMORY_HEADINGS = ["status", "valid from", "until", "content", "id"]
+
+
+def print_memories(memories: list[dict[str, Any]]) -> None:
+    """Print a row per memory; for no memories, the heading alone."""
+    print_table(MEMORY_HEADINGS, list(map(_format_memory, memories)))
+
+
+def print_hits(hits: list[dict[str, Any]]) -> None:
+    """Print a row per hit of a search, with its score."""
+    rows = []
+    for hit in hits:
+        rows.append([f"{hit['score']:.3f}", *_format_memory(hit["memory"])])
+    headings = ["score", *MEMORY_HEADINGS] if rows else MEMORY_HEADINGS
+    print_table(headings, rows)
+
+
+def _format_memory(memory: dict[str, Any]) -> list[str]:
+    return [
+        _describe_status(memory),
+        format_minute(memory["valid_from"]),
+        format_minute(memory["valid_until"]),
+        memory["content"] or "(erased)",
+        memory["id"],
     ]
-    if scores:
-        rows = [[f"{score:.3f}", *row] for score, row in zip(scores, rows, strict=True)]
-    print_table(
-        [*(["score"] if scores else []), "status", "valid from", "until", "content", "id"], rows
-    )
 
 
 def _describe_status(memory: dict[str, Any]) -> str:
-    return f"{memory['status']}, stale" if memory["stale_because"] else str(memory["status"])
+    status = str(memory["status"])
+    return f"{status}, stale" if memory["stale_because"] else status
 
 
 def print_table(headings: list[str], rows: list[list[str]]) -> None:
-    """A table without lines; ids and words of the system are never broken."""
+    """Print a table without lines. Ids and words of the system stay on one line."""
     table = Table(box=None, pad_edge=False)
     for heading in headings:
-        table.add_column(
-            heading, overflow="fold", no_wrap=heading in ("score", "status", "operation", "id")
-        )
+        table.add_column(heading, overflow="fold", no_wrap=heading in UNBROKEN_COLUMNS)
     for row in rows:
         table.add_row(*map(escape, row))
     make_console().print(table)
 
 
 def print_page(
-    answer: dict[str, Any], headings: list[str], row: Callable[[dict[str, Any]], list[str]]
+    answer: dict[str, Any],
+    headings: list[str],
+    format_item: Callable[[dict[str, Any]], list[str]],
 ) -> None:
-    """A row per item of a list, and beside the output a word where the list goes on."""
-    print_table(headings, [row(item) for item in answer["items"]])
+    """Print a row per item of a list. Standard error says whether the list goes on."""
+    print_table(headings, list(map(format_item, answer["items"])))
     if answer["next_cursor"]:
         print("There are more: take a higher --limit.", file=sys.stderr)
 
 
 def format_minute(time: str | None) -> str:
-    """A time of an answer to the minute, in UTC; nothing for none."""
+    """Return a time of an answer to the minute, in UTC; nothing for None."""
     return time[:16].replace("T", " ") if time else ""

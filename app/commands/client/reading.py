@@ -15,7 +15,13 @@ from app.commands.client.calling import (
     client_of,
     drop_unset,
 )
-from app.commands.client.printing import format_minute, print_json, print_memories, print_page
+from app.commands.client.printing import (
+    format_minute,
+    print_hits,
+    print_json,
+    print_memories,
+    print_page,
+)
 
 Limit = Annotated[int, typer.Option(min=1, max=1000)]
 
@@ -35,7 +41,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search memories."""
-    asked = drop_unset(
+    body = drop_unset(
         query=query,
         as_of=as_of,
         known_at=known_at,
@@ -44,13 +50,10 @@ def search(
         mode=mode,
     )
     with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "POST", "/v1/search", json=asked)
+        answer = answer_of(client, "POST", "/v1/search", json=body)
     if as_json:
         return print_json(answer)
-    print_memories(
-        [found["memory"] for found in answer["results"]],
-        scores=[found["score"] for found in answer["results"]],
-    )
+    print_hits(answer["results"])
 
 
 def history(
@@ -82,8 +85,10 @@ def context(
 ) -> None:
     """Print what holds as text for a prompt: by kind, most useful first."""
     with client_of(url, agent, api_key) as client:
-        asked = drop_unset(query=query, budget_tokens=budget_tokens, as_of=as_of, known_at=known_at)
-        answer = answer_of(client, "GET", "/v1/context", params=asked)
+        params = drop_unset(
+            query=query, budget_tokens=budget_tokens, as_of=as_of, known_at=known_at
+        )
+        answer = answer_of(client, "GET", "/v1/context", params=params)
     print_json(answer) if as_json else print(answer["text"], end="")
 
 
@@ -103,22 +108,21 @@ def log(
 ) -> None:
     """Show what was done, newest first, by whom and why."""
     with client_of(url, agent, api_key) as client:
-        asked = drop_unset(memory_id=memory_id, operation=operation, since=since, limit=limit)
-        answer = answer_of(client, "GET", "/v1/log", params=asked)
+        params = drop_unset(memory_id=memory_id, operation=operation, since=since, limit=limit)
+        answer = answer_of(client, "GET", "/v1/log", params=params)
     print_json(answer) if as_json else print_page(
-        answer, ["known at", "operation", "by", "why", "text", "id"], _operation_row
+        answer, ["known at", "operation", "by", "why", "text", "id"], _format_operation
     )
 
 
-def _operation_row(entry: dict[str, Any]) -> list[str]:
+def _format_operation(entry: dict[str, Any]) -> list[str]:
     incoming = entry["incoming"] or {}
-    text = incoming.get("content") or ""
     return [
         format_minute(entry["created_at"]),
         entry["operation"],
         entry["decided_by"],
         entry["reasoning"],
-        text,
+        incoming.get("content") or "",
         entry["id"],
     ]
 
@@ -130,9 +134,9 @@ def agents(
     with client_of(url, "default", api_key) as client:
         answer = answer_of(client, "GET", "/v1/agents", params={"limit": limit})
     print_json(answer) if as_json else print_page(
-        answer, ["id", "memories", "last known at"], _agent_row
+        answer, ["id", "memories", "last known at"], _format_agent
     )
 
 
-def _agent_row(one: dict[str, Any]) -> list[str]:
-    return [one["agent_id"], str(one["memories"]), format_minute(one["last_known_at"])]
+def _format_agent(agent: dict[str, Any]) -> list[str]:
+    return [agent["agent_id"], str(agent["memories"]), format_minute(agent["last_known_at"])]

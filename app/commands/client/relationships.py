@@ -46,8 +46,9 @@ def link(
         )
     if as_json:
         return print_json(answer)
+    known_at = format_minute(answer["known_at"])
     make_console().print(
-        f"{source} {kind} {target}, known since {format_minute(answer['known_at'])} (operation {answer['log_id']})"
+        f"{source} {kind} {target}, known since {known_at} (operation {answer['log_id']})"
     )
 
 
@@ -69,11 +70,11 @@ def links(
             params=drop_unset(known_at=known_at, limit=limit),
         )
     print_json(answer) if as_json else print_page(
-        answer, ["known since", "source", "type", "target", "id"], _relationship_row
+        answer, ["known since", "source", "type", "target", "id"], _format_relationship
     )
 
 
-def _relationship_row(relationship: dict[str, Any]) -> list[str]:
+def _format_relationship(relationship: dict[str, Any]) -> list[str]:
     return [
         format_minute(relationship["created_at"]),
         relationship["source_id"],

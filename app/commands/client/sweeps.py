@@ -1,4 +1,4 @@
-"""`palimpsest sweep`: have stored memories looked at again, and watch."""
+"""`palimpsest sweep`: start a sweep and follow it to its end, or cancel one."""
 
 import time
 from typing import Annotated, Any
@@ -52,69 +52,94 @@ def sweep(
     """Look at stored memories again, and end what something later contradicts."""
     if key is None and (entity or category):
         raise Failure("--entity and --category name a slot together with --key; add it.")
-    asked = drop_unset(
-        slot=drop_unset(entity=entity, category=category, key=key) or None,
-        since=since,
-        dry_run=dry_run or None,
-    )
-    if cancel and asked:
+    slot = drop_unset(entity=entity, category=category, key=key) or None
+    scope = drop_unset(slot=slot, since=since, dry_run=dry_run or None)
+    if cancel and scope:
         raise Failure("--cancel takes no other choice: it ends a sweep that was started before.")
     with client_of(url, agent, api_key) as client:
         if cancel:
-            found = answer_of(client, "POST", build_route("sweeps", cancel, "cancel"))
+            answer = answer_of(client, "POST", build_route("sweeps", cancel, "cancel"))
         else:
-            found = answer_of(client, "POST", "/v1/sweeps", json=asked)
-            found = found if detach else _follow_sweep(client, found)
+            answer = answer_of(client, "POST", "/v1/sweeps", json=scope)
+        if not (cancel or detach):
+            answer = _follow_sweep(client, answer)
     if as_json:
-        print_json(found)
+        print_json(answer)
     else:
-        _print_sweep(found)
-    if found["status"] == "failed":
-        raise Failure(f"the sweep failed: {found['error']}")
+        _print_sweep(answer)
+    if answer["status"] == "failed":
+        raise Failure(f"the sweep failed: {answer['error']}")
 
 
 def _follow_sweep(client: httpx.Client, sweep: dict[str, Any]) -> dict[str, Any]:
-    """The sweep at its end. Raises Failure where no worker takes it up, nor gets on with one that it waits for."""
-    heard, before = time.monotonic(), dict[str, int]()
-    bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*bar, console=make_console(), transient=True) as progress:
-        shown = progress.add_task("sweeping", total=None)
+    """Return the sweep at its end.
+
+    Raises Failure if no worker takes the sweep up and no other sweep of the agent gets on either.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    waiting = _WaitingSweep(client)
+    with Progress(*columns, console=make_console(), transient=True) as progress:
+        task = progress.add_task("sweeping", total=None)
         while sweep["status"] in OPEN:
-            if sweep["status"] == "queued" and time.monotonic() - heard > PATIENCE:
-                ahead = _under_way(client)
-                if ahead == before:
-                    raise Failure(
-                        f"no worker has taken up sweep {sweep['id']}. Is one running (`palimpsest worker`)? The sweep stays queued."
-                    )
-                heard, before = time.monotonic(), ahead
+            if sweep["status"] == "queued":
+                waiting.check(sweep["id"])
             time.sleep(0.2)
             sweep = answer_of(client, "GET", build_route("sweeps", sweep["id"]))
-            progress.update(shown, total=sweep["total"], completed=sweep["examined"])
+            progress.update(task, total=sweep["total"], completed=sweep["examined"])
     return sweep
 
 
-def _under_way(client: httpx.Client) -> dict[str, int]:
-    """How far the sweeps of the agent are that a worker has taken up."""
-    newest = answer_of(client, "GET", "/v1/sweeps")["items"]
-    return {sweep["id"]: sweep["examined"] for sweep in newest if sweep["status"] == "running"}
+class _WaitingSweep:
+    """A queued sweep, which waits for a worker or for another sweep of its agent."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self._client = client
+        self._checked_at = time.monotonic()
+        self._progress: dict[str, int] = {}
+
+    def check(self, sweep_id: str) -> None:
+        """Raise Failure if no running sweep of the agent has progressed for PATIENCE seconds."""
+        if time.monotonic() - self._checked_at <= PATIENCE:
+            return
+        progress = _read_progress(self._client)
+        if progress == self._progress:
+            raise Failure(
+                f"no worker has taken up sweep {sweep_id}. Is one running "
+                "(`palimpsest worker`)? The sweep stays queued."
+            )
+        self._checked_at = time.monotonic()
+        self._progress = progress
+
+
+def _read_progress(client: httpx.Client) -> dict[str, int]:
+    """Return the number of examined memories of each running sweep of the agent."""
+    sweeps = answer_of(client, "GET", "/v1/sweeps")["items"]
+    return {sweep["id"]: sweep["examined"] for sweep in sweeps if sweep["status"] == "running"}
 
 
 def _print_sweep(sweep: dict[str, Any]) -> None:
-    tried = " (dry run)" if sweep["dry_run"] else ""
+    dry_run = " (dry run)" if sweep["dry_run"] else ""
     counts = ", ".join(f"{number} {name}" for name, number in sweep["counts"].items())
     make_console().print(
-        f"[bold]{sweep['status']}[/bold]{tried} sweep {sweep['id']}: {sweep['examined']} examined; {counts}"
+        f"[bold]{sweep['status']}[/bold]{dry_run} sweep {sweep['id']}: "
+        f"{sweep['examined']} examined; {counts}"
     )
-    rows = [
-        [
-            f["operation"],
-            "asks" if f["review"] else "",
-            f["relation"],
-            f"{f['confidence']:.2f}",
-            f["memory_id"] or "",
-            " ".join(f["others"]),
-        ]
-        for f in sweep["findings"]
-    ]
+    rows = list(map(_format_finding, sweep["findings"]))
     if rows:
         print_table(["operation", "", "relation", "confidence", "in favour of", "others"], rows)
+
+
+def _format_finding(finding: dict[str, Any]) -> list[str]:
+    return [
+        finding["operation"],
+        "asks" if finding["review"] else "",
+        finding["relation"],
+        f"{finding['confidence']:.2f}",
+        finding["memory_id"] or "",
+        " ".join(finding["others"]),
+    ]

@@ -1,4 +1,4 @@
-"""`palimpsest export` and `palimpsest import`: an agent into a file and back, streamed both ways."""
+"""`palimpsest export` and `palimpsest import`: stream an agent into a file, and back."""
 
 import json
 import os
@@ -31,9 +31,10 @@ from app.commands.client.calling import (
 )
 
 BLOCK = 2**16
-_END = 2**12  # bytes; the last line of an export is shorter
+# Bytes. The last line of an export is shorter.
+_END = 2**12
 
-# The service writes an import when all of it has come, and the answer comes when it is written.
+# The service writes an import after all of it has arrived, and only then answers.
 _PATIENCE = httpx.Timeout(60, read=None)
 
 
@@ -51,7 +52,10 @@ def export_agent(
     agent: Agent = "default",
     api_key: ApiKey = None,
 ) -> None:
-    """Export everything of an agent: memories, what was ever believed of them, the log, relationships, reviews."""
+    """Export everything of an agent.
+
+    That is its memories, all beliefs about them, the log, relationships and reviews.
+    """
     query = {"vectors": vectors}
     with (
         client_of(url, agent, api_key) as client,
@@ -72,17 +76,20 @@ def import_file(
     agent: Agent = "default",
     api_key: ApiKey = None,
 ) -> None:
-    """Import an export into an agent that holds nothing, or versions with their own dates, one JSON object a line."""
+    """Import an export into an agent that holds nothing, or versions with their own dates.
+
+    The file has one JSON object a line.
+    """
     headers = {"Content-Type": "application/x-ndjson"}
     with (
         client_of(url, agent, api_key) as client,
-        _open_input(file) as given,
-        _show_progress("importing", _file_size(given)) as progress,
+        _open_input(file) as source,
+        _show_progress("importing", _file_size(source)) as progress,
         _explain_connection_errors(client),
         client.stream(
             "POST",
             "/v1/import",
-            content=_read_blocks(given, progress),
+            content=_read_blocks(source, progress),
             headers=headers,
             timeout=_PATIENCE,
         ) as response,
@@ -92,12 +99,12 @@ def import_file(
     _print_counts("imported", counts)
 
 
-# --- files -------------------------------------------------------------------------------------------------------------
+# --- files ---------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _open_output(file: str) -> Iterator[IO[bytes]]:
-    """Standard output, or a file that has its name only when it is whole."""
+    """Open standard output, or a file that gets its name only when it is complete."""
     if file == "-":
         with _standard_output() as output:
             yield output
@@ -121,9 +128,9 @@ def _standard_output() -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # what is still buffered is flushed at exit
+        # Python flushes the rest of its buffer at exit, which would fail once more.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
         raise Failure("standard output was closed before the export was complete.") from None
 
 
@@ -133,19 +140,20 @@ def _open_input(file: str) -> Iterator[IO[bytes]]:
         yield sys.stdin.buffer
         return
     try:
-        given = open(file, "rb")  # noqa: SIM115 - closed below; what fails while it is read is not its opening
+        # The `with` is below, because errors of reading are not errors of opening.
+        source = open(file, "rb")  # noqa: SIM115
     except OSError as problem:
         raise Failure(f"{file}: {problem.strerror}") from None
-    with given:
-        yield given
+    with source:
+        yield source
 
 
 def _file_size(file: IO[bytes]) -> int | None:
-    """Bytes of a regular file; None for what has no known end."""
+    """Return the bytes of a regular file; None for an input without a known end."""
     return os.fstat(file.fileno()).st_size or None
 
 
-# --- streams -----------------------------------------------------------------------------------------------------------
+# --- streams -------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -159,7 +167,7 @@ def _explain_connection_errors(client: httpx.Client) -> Iterator[None]:
 
 
 def _require_success(response: httpx.Response) -> None:
-    """Raises Failure with what a problem says."""
+    """Raise Failure with the detail of a problem."""
     if response.is_success:
         return
     try:
@@ -171,7 +179,10 @@ def _require_success(response: httpx.Response) -> None:
 
 
 def _copy_lines(response: httpx.Response, output: IO[bytes]) -> dict[str, Any]:
-    """Writes the lines as they come and returns the last one. Raises Failure where that does not say that they are complete."""
+    """Write the lines as they arrive, and return the last one.
+
+    Raises Failure if the last line does not say that the export is complete.
+    """
     end = b""
     with _show_progress("exporting", None) as progress:
         for block in response.iter_bytes(BLOCK):
@@ -193,7 +204,10 @@ def _read_blocks(file: IO[bytes], progress: Progress) -> Iterator[bytes]:
 
 
 def _count_imported(response: httpx.Response) -> dict[str, int]:
-    """Of a native export, the counts of the only line; else how many versions were imported, a line each."""
+    """Return the counts of an import.
+
+    A native export is answered by one line with its counts, and versions by a line each.
+    """
     counts = {"memory": 0}
     for line in response.iter_lines():
         answer = json.loads(line)
@@ -205,7 +219,7 @@ def _count_imported(response: httpx.Response) -> dict[str, int]:
 
 @contextmanager
 def _show_progress(doing: str, total: int | None) -> Iterator[Progress]:
-    """A bar on a terminal, nothing elsewhere."""
+    """Show a bar on a terminal, and nothing elsewhere."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -231,7 +245,7 @@ def _advance_progress(progress: Progress, block: bytes) -> None:
     progress.update(task.id, advance=len(block), lines=task.fields["lines"] + block.count(b"\n"))
 
 
-def _print_counts(done: str, counts: dict[str, int]) -> None:
-    """On standard error: standard output may be the export."""
-    told = ", ".join(f"{kind} {count:,}" for kind, count in counts.items() if count)
-    print(f"{done}: {told or 'nothing'}", file=sys.stderr)
+def _print_counts(verb: str, counts: dict[str, int]) -> None:
+    """Print the counts on standard error, because standard output may be the export."""
+    words = [f"{kind} {count:,}" for kind, count in counts.items() if count]
+    print(f"{verb}: {', '.join(words) or 'nothing'}", file=sys.stderr)

@@ -28,7 +28,10 @@ def why(
     api_key: ApiKey = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the story of a memory: what it replaced, who decided and why, what was kept apart, reviews and reverts."""
+    """Tell the story of a memory.
+
+    It says what the memory replaced, who decided and why, what was kept apart, reviews and reverts.
+    """
     with client_of(url, agent, api_key) as client:
         answer = answer_of(
             client,
@@ -40,17 +43,16 @@ def why(
 
 
 def _print_story(answer: dict[str, Any]) -> None:
-    content = answer["memory"]["content"]
-    make_console().print(
-        f"[bold]{escape(content or 'An erased memory')}[/bold]\n{escape(answer['summary'])}\n"
-    )
-    rows = [
-        [
-            format_minute(event["at"]),
-            format_minute(event["valid"]),
-            event["kind"],
-            event["sentence"],
-        ]
-        for event in answer["events"]
-    ]
+    title = escape(answer["memory"]["content"] or "An erased memory")
+    make_console().print(f"[bold]{title}[/bold]\n{escape(answer['summary'])}\n")
+    rows = list(map(_format_event, answer["events"]))
     print_table(["known since", "true from", "what", "story"], rows)
+
+
+def _format_event(event: dict[str, Any]) -> list[str]:
+    return [
+        format_minute(event["at"]),
+        format_minute(event["valid"]),
+        event["kind"],
+        event["sentence"],
+    ]
