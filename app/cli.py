@@ -83,10 +83,10 @@ def serve(
         bool, typer.Option("--migrate", help="Migrate an external database first.")
     ] = False,
 ) -> None:
-    """Serve.
+    """Serve over the database of the settings, or over an embedded Postgres.
 
-    Without PALIMPSEST_DATABASE_URL the service runs over an embedded Postgres in the data folder,
-    and migrates that by itself.
+    Without PALIMPSEST_DATABASE_URL the embedded Postgres is in the data folder, and it is migrated
+    by itself.
     """
     settings = load_settings(**drop_unset(host=host, port=port, workers=workers))
     log_config = _configure_logging(settings)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.agents import AgentOut, AgentsAnswer
-from app.api.deps import AgentPath, PartsDep
+from app.api.deps import AgentPath, ServicesDep
 from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, document_problems
 from app.api.responses import respond_with_answer
@@ -31,8 +31,8 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
         "learnt something."
     ),
 )
-async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -> Response:
-    async with memory_store.open_read_connection(parts.engine) as connection:
+async def list_agents(services: ServicesDep, query: Annotated[AgentsQuery, Query()]) -> Response:
+    async with memory_store.open_read_connection(services.engine) as connection:
         rows = await agents.list_agents(connection, limit=query.limit + 1, after=query.cursor or "")
     items = [AgentOut.from_values(row) for row in rows[: query.limit]]
     next_cursor = items[-1].agent_id if len(rows) > query.limit else None
@@ -44,9 +44,9 @@ async def list_agents(parts: PartsDep, query: Annotated[AgentsQuery, Query()]) -
     responses={200: {"model": AgentOut}, **document_problems(404)},
     response_model=None,
 )
-async def get_agent(parts: PartsDep, agent_id: AgentPath) -> Response:
+async def get_agent(services: ServicesDep, agent_id: AgentPath) -> Response:
     """One agent."""
-    async with memory_store.open_read_connection(parts.engine) as connection:
+    async with memory_store.open_read_connection(services.engine) as connection:
         row = await agents.find_agent(connection, AgentId(agent_id))
     if row is None:
         raise UnknownAgent(agent_id)
@@ -67,11 +67,11 @@ def _render_agent(row: Mapping[str, Any]) -> Response:
     ),
 )
 async def patch_agent(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     agent_id: AgentPath,
     body: Annotated[AgentPatch, Body(openapi_examples=examples.MODE)],
 ) -> Response:
     call = caller.build_call(_render_agent)
-    row = await set_agent_mode(parts.engine, call, AgentId(agent_id), body.mode)
+    row = await set_agent_mode(services.engine, call, AgentId(agent_id), body.mode)
     return _render_agent(row)

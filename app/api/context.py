@@ -6,7 +6,7 @@ from fastapi import APIRouter, Header, Query
 from starlette.responses import PlainTextResponse, Response
 
 from app.api.answers.context import ContextAnswer
-from app.api.deps import AgentDep, PartsDep
+from app.api.deps import AgentDep, ServicesDep
 from app.api.responses import respond_with_answer
 from app.api.schemas.reads import ContextQuery
 
@@ -33,12 +33,12 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
     ),
 )
 async def context(
-    parts: PartsDep,
+    services: ServicesDep,
     agent: AgentDep,
     query: Annotated[ContextQuery, Query()],
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
-    composed = await parts.context.compose(
+    composed = await services.context.compose(
         agent,
         query.query,
         budget=query.budget_tokens,
@@ -47,4 +47,4 @@ async def context(
     )
     if "text/plain" in accept and "application/json" not in accept:
         return PlainTextResponse(composed.context.text)
-    return respond_with_answer(ContextAnswer.from_context(composed, parts.half_lives))
+    return respond_with_answer(ContextAnswer.from_context(composed, services.half_lives))

@@ -20,7 +20,7 @@ async def get_services(request: HttpRequest) -> Services:
     return services
 
 
-PartsDep = Annotated[Services, Depends(get_services)]
+ServicesDep = Annotated[Services, Depends(get_services)]
 
 _bearer = HTTPBearer(
     auto_error=False, description="The value of PALIMPSEST_API_KEY, where one is set."
@@ -31,12 +31,12 @@ _key_header = APIKeyHeader(
 
 
 async def require_key(
-    parts: PartsDep,
+    services: ServicesDep,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
     header_key: Annotated[str | None, Depends(_key_header)],
 ) -> None:
     """Refuse a request without the key, if the settings name one."""
-    expected = parts.settings.api_key
+    expected = services.settings.api_key
     key = bearer.credentials if bearer else header_key
     if not expected or (key and secrets.compare_digest(key.encode(), expected.encode())):
         return

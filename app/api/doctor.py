@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api.answers.doctor import MOST, DoctorAnswer, HealthProblem
-from app.api.deps import AgentDep, PartsDep
+from app.api.deps import AgentDep, ServicesDep
 from app.api.responses import respond_with_answer
 
 router = APIRouter(prefix="/v1", tags=["operations"])
@@ -21,10 +21,10 @@ router = APIRouter(prefix="/v1", tags=["operations"])
         "reviews, hashes, vectors, erasures."
     ),
 )
-async def doctor(parts: PartsDep, agent: AgentDep) -> Response:
+async def doctor(services: ServicesDep, agent: AgentDep) -> Response:
     problems: list[HealthProblem] = []
     left_out = 0
-    async with aclosing(parts.doctor.examine_agent(agent)) as faults:
+    async with aclosing(services.doctor.examine_agent(agent)) as faults:
         async for fault in faults:
             if len(problems) < MOST:
                 problems.append(HealthProblem.from_fault(agent, fault))

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.erasures import ErasureAnswer
-from app.api.deps import PartsDep
+from app.api.deps import ServicesDep
 from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_problems
 from app.api.responses import respond_with_answer
@@ -30,7 +30,7 @@ router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
     ),
 )
 async def erase(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     body: Annotated[ErasureRequest, Body(openapi_examples=examples.ERASE)],
 ) -> Response:
@@ -40,7 +40,7 @@ async def erase(
             "repeat it to confirm."
         )
     call = caller.build_call(render_erasure_retry)
-    receipt = await parts.erasures.erase_scope(call, body.to_scope(), cascade=body.cascade)
+    receipt = await services.erasures.erase_scope(call, body.to_scope(), cascade=body.cascade)
     return render_erasure(receipt)
 
 

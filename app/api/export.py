@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.api.deps import AgentDep, PartsDep
+from app.api.deps import AgentDep, ServicesDep
 from app.api.ndjson import NDJSON
 from app.api.openapi import Responses, build_line_schema
 
@@ -96,11 +96,11 @@ async def _send_block(send: Send, block: bytes, *, more: bool) -> None:
     ),
 )
 async def export(
-    parts: PartsDep,
+    services: ServicesDep,
     agent: AgentDep,
     vectors: Annotated[
         bool, Query(description="false: leave the vectors out; an import makes them again.")
     ] = True,
 ) -> Response:
-    blocks = parts.exports.stream_blocks(agent, vectors=vectors)
+    blocks = services.exports.stream_blocks(agent, vectors=vectors)
     return ExportStream(await anext(blocks), blocks)

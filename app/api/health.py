@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from app import __version__
-from app.api.deps import PartsDep
+from app.api.deps import ServicesDep
 from app.api.openapi import document_problems
 from app.api.problems import respond_draining
 from app.services.metrics import render_metrics, update_pool_gauges
@@ -48,11 +48,11 @@ async def livez() -> Health:
         "not about to end."
     ),
 )
-async def readyz(request: Request, parts: PartsDep) -> Health | Response:
+async def readyz(request: Request, services: ServicesDep) -> Health | Response:
     if request.app.state.draining:
         return respond_draining()
-    async with memories.open_read_connection(parts.engine) as connection:
-        await search.check_encoder(connection, parts.encoder)
+    async with memories.open_read_connection(services.engine) as connection:
+        await search.check_encoder(connection, services.encoder)
     return Health(status="ready")
 
 
@@ -73,12 +73,12 @@ _METRICS: dict[int | str, dict[str, Any]] = {
         "and their tokens, the pool, the queue."
     ),
 )
-async def metrics(parts: PartsDep) -> Response:
-    update_pool_gauges(parts.engine)
+async def metrics(services: ServicesDep) -> Response:
+    update_pool_gauges(services.engine)
     return Response(render_metrics(), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/version")
-async def version(parts: PartsDep) -> Version:
+async def version(services: ServicesDep) -> Version:
     """The version of this service and of its encoder."""
-    return Version(version=__version__, encoder=parts.encoder)
+    return Version(version=__version__, encoder=services.encoder)

@@ -13,7 +13,7 @@ from fastapi import Request as HttpRequest
 from pydantic import AfterValidator
 from starlette.responses import Response
 
-from app.api.deps import AgentDep, OriginDep, PartsDep
+from app.api.deps import AgentDep, OriginDep, ServicesDep
 from app.services.agent_write import Call
 from app.services.idempotency import Idempotency, KeyedCall, Replayed
 from app.store import memories
@@ -80,7 +80,7 @@ def _store_response(response: Response) -> StoredAnswer:
 
 
 async def get_keyed_stream(
-    request: HttpRequest, parts: PartsDep, agent: AgentDep, key: KeyHeader = None
+    request: HttpRequest, services: ServicesDep, agent: AgentDep, key: KeyHeader = None
 ) -> AsyncIterator[KeyedRequest]:
     """Wait until no other call under this key runs; raise Replayed if one has been executed.
 
@@ -89,9 +89,9 @@ async def get_keyed_stream(
     if key is None:
         yield KeyedRequest(None)
         return
-    async with parts.key_locks.lock_key(agent, key):
+    async with services.key_locks.lock_key(agent, key):
         call = KeyedCall(agent, key, _build_fingerprint_head(request))
-        async with memories.open_read_connection(parts.engine) as connection:
+        async with memories.open_read_connection(services.engine) as connection:
             record = await call.find_record(connection)
         if record:
             async for chunk in request.stream():

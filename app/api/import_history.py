@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from app.api import examples, import_agent
 from app.api.answers.import_history import ImportedLine, NativeImported
-from app.api.deps import AgentDep, OriginDep, PartsDep
+from app.api.deps import AgentDep, OriginDep, ServicesDep
 from app.api.idempotency import KeyedStreamDep
 from app.api.ndjson import NDJSON, NumberedLine, NumberedLines
 from app.api.openapi import Responses, build_line_schema, document_problems
@@ -63,7 +63,11 @@ _ANSWER: Responses = {
     ),
 )
 async def import_history(
-    parts: PartsDep, agent: AgentDep, origin: OriginDep, keyed: KeyedStreamDep, request: Request
+    services: ServicesDep,
+    agent: AgentDep,
+    origin: OriginDep,
+    keyed: KeyedStreamDep,
+    request: Request,
 ) -> Response:
     lines = NumberedLines(keyed.fingerprint_stream(request.stream()))
     first = await anext(lines, None)
@@ -72,9 +76,9 @@ async def import_history(
         header = import_agent.parse_header(first)
         rows = import_agent.read_rows(lines, after=first.number)
         counts_call = Call(agent, origin, keyed.plan_replay(_render_counts))
-        return _render_counts(await parts.import_agent.import_rows(counts_call, header, rows))
+        return _render_counts(await services.import_agent.import_rows(counts_call, header, rows))
     call = Call(agent, origin, keyed.plan_replay(_render_replay))
-    versions = await parts.import_history.import_lines(call, _read_versions(first, lines))
+    versions = await services.import_history.import_lines(call, _read_versions(first, lines))
     return StreamingResponse(_render_lines(versions), media_type=NDJSON)
 
 

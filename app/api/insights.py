@@ -18,7 +18,7 @@ from app.api.answers.insights import (
     SignalRecordOut,
     StaleConstraintOut,
 )
-from app.api.deps import AgentDep, PartsDep
+from app.api.deps import AgentDep, ServicesDep
 from app.api.responses import respond_with_answer
 from app.api.schemas.insights import InsightsQuery
 from app.domain.insights import Section
@@ -56,10 +56,10 @@ _SECTIONS: dict[Section, tuple[ReadSection, Callable[[Rows], Any]]] = {
     ),
 )
 async def get_insights(
-    parts: PartsDep, agent: AgentDep, query: Annotated[InsightsQuery, Query()]
+    services: ServicesDep, agent: AgentDep, query: Annotated[InsightsQuery, Query()]
 ) -> Response:
     values: dict[str, Any] = dict.fromkeys(Section)
-    async with insights.open_insights_snapshot(parts.engine) as connection:
+    async with insights.open_insights_snapshot(services.engine) as connection:
         moment = await memories.read_moment(connection, agent)
         scope = query.to_scope(agent, moment.as_of)
         for section in query.section or Section:

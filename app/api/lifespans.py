@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.lifespans import EndAnswer
-from app.api.deps import PartsDep
+from app.api.deps import ServicesDep
 from app.api.idempotency import Caller, CallerDep
 from app.api.openapi import BODY, WRITE, document_problems
 from app.api.responses import respond_with_answer
@@ -39,25 +39,25 @@ EndBody = Annotated[EndRequest | None, Body(openapi_examples=examples.END)]
     ),
 )
 async def end_session(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     session_id: Annotated[Word, Path(openapi_examples=examples.SESSION)],
     body: EndBody = None,
 ) -> Response:
     session = NamedLifespan(Lifespan.SESSION, session_id)
-    return await _end_named_lifespan(parts.lifespans, caller, session, body or EndRequest())
+    return await _end_named_lifespan(services.lifespans, caller, session, body or EndRequest())
 
 
 @router.post("/projects/{project:path}/end", responses=_RESPONSES, response_model=None)
 async def end_project(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     project: Annotated[Word, Path(openapi_examples=examples.PROJECT)],
     body: EndBody = None,
 ) -> Response:
     """The same for a project and its memories with lifespan `project`."""
     named = NamedLifespan(Lifespan.PROJECT, project)
-    return await _end_named_lifespan(parts.lifespans, caller, named, body or EndRequest())
+    return await _end_named_lifespan(services.lifespans, caller, named, body or EndRequest())
 
 
 async def _end_named_lifespan(

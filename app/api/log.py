@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.api.answers.log import LogAnswer, LogEntryOut
 from app.api.cursors import build_next_cursor, decode_position
-from app.api.deps import AgentDep, PartsDep
+from app.api.deps import AgentDep, ServicesDep
 from app.api.openapi import document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.log import LogQuery
@@ -32,10 +32,10 @@ router = APIRouter(prefix="/v1/log", tags=["log"])
 
 @router.get("", responses={200: {"model": LogAnswer}}, response_model=None)
 async def list_log(
-    parts: PartsDep, agent: AgentDep, query: Annotated[LogQuery, Query()]
+    services: ServicesDep, agent: AgentDep, query: Annotated[LogQuery, Query()]
 ) -> Response:
     """Every operation with what it read and wrote, newest first."""
-    async with memories.open_read_connection(parts.engine) as connection:
+    async with memories.open_read_connection(services.engine) as connection:
         rows = await log_entries.list_log(
             connection,
             agent,
@@ -53,9 +53,9 @@ async def list_log(
     responses={200: {"model": LogEntryOut}, **document_problems(404, 410)},
     response_model=None,
 )
-async def get_log_entry(parts: PartsDep, agent: AgentDep, log_id: LogPath) -> Response:
+async def get_log_entry(services: ServicesDep, agent: AgentDep, log_id: LogPath) -> Response:
     """One operation. 410 names the archive to which it was moved."""
-    async with memories.open_read_connection(parts.engine) as connection:
+    async with memories.open_read_connection(services.engine) as connection:
         row = await log_entries.find_log_entry(connection, agent, log_id)
         if row is None:
             await archived_log.refuse_archived(connection, agent, [log_id])

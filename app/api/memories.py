@@ -15,7 +15,7 @@ from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut, forma
 from app.api.answers.problem import Problem
 from app.api.answers.writes import BatchAnswer, WriteAnswer
 from app.api.cursors import Cursor
-from app.api.deps import AgentDep, MemoryPath, PartsDep, TargetDep
+from app.api.deps import AgentDep, MemoryPath, ServicesDep, TargetDep
 from app.api.erasures import render_erasure, render_erasure_retry
 from app.api.idempotency import Caller, CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
@@ -96,12 +96,12 @@ STORED = WRITTEN | {
     ),
 )
 async def store(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)],
 ) -> Response:
-    render = partial(render_outcome, half_lives=parts.half_lives)
-    outcome = await parts.remember.store(
+    render = partial(render_outcome, half_lives=services.half_lives)
+    outcome = await services.remember.store(
         caller.build_call(render), body.to_command(), dry_run=body.dry_run
     )
     return render(outcome)
@@ -117,18 +117,18 @@ async def store(
     ),
 )
 async def store_batch(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)],
 ) -> Response:
     items = [_parse_item(item) for item in body.items]
     if body.atomic:
         _refuse_bad_items(items)
-    render = partial(_render_batch, items=items, half_lives=parts.half_lives)
+    render = partial(_render_batch, items=items, half_lives=services.half_lives)
     commands = [item for item in items if isinstance(item, StoreCommand)]
     if not commands:
         return render([])
-    outcomes = await parts.remember.store_all(
+    outcomes = await services.remember.store_all(
         caller.build_call(render), commands, atomic=body.atomic
     )
     return render(outcomes)
@@ -204,13 +204,13 @@ def _answer_outcome(
     ),
 )
 async def list_memories(
-    parts: PartsDep, agent: AgentDep, query: Annotated[ListQuery, Query()]
+    services: ServicesDep, agent: AgentDep, query: Annotated[ListQuery, Query()]
 ) -> Response:
-    page = await _read_page(parts.engine, agent, query, parts.half_lives)
+    page = await _read_page(services.engine, agent, query, services.half_lives)
     as_of, known_at = page.moment.as_of, page.moment.known_at
     items = []
     for memory in page.memories[: query.limit]:
-        items.append(MemoryOut.from_memory(memory, as_of, parts.half_lives))
+        items.append(MemoryOut.from_memory(memory, as_of, services.half_lives))
     next_cursor = None
     if len(page.memories) > query.limit:
         next_cursor = Cursor(_locate_memory(page, query.limit - 1), page.moment).encode()
@@ -248,11 +248,14 @@ def _locate_memory(page: Page, last: int) -> After:
     response_model=None,
 )
 async def get_memory(
-    parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
+    services: ServicesDep,
+    agent: AgentDep,
+    memory_id: MemoryPath,
+    query: Annotated[PointQuery, Query()],
 ) -> Response:
     """One version with its status at that moment. 404 where it was not known yet."""
-    moment, memory = await parts.search.get_memory(agent, memory_id, query.to_point())
-    return respond_with_memory(memory, moment.as_of, parts.half_lives)
+    moment, memory = await services.search.get_memory(agent, memory_id, query.to_point())
+    return respond_with_memory(memory, moment.as_of, services.half_lives)
 
 
 @router.get(
@@ -265,9 +268,12 @@ async def get_memory(
     ),
 )
 async def history(
-    parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
+    services: ServicesDep,
+    agent: AgentDep,
+    memory_id: MemoryPath,
+    query: Annotated[PointQuery, Query()],
 ) -> Response:
-    async with memories.open_read_connection(parts.engine) as connection:
+    async with memories.open_read_connection(services.engine) as connection:
         chain = await memories.list_chain(connection, agent, memory_id, query.to_point())
         version_ids = [memory.id for memory in chain.memories]
         if memory_id not in version_ids:
@@ -278,7 +284,7 @@ async def history(
         archived_until = await archived_log.find_archived_until(
             connection, agent, since=since, known_at=known_at
         )
-    answer = HistoryAnswer.from_chain(chain, operations, archived_until, parts.half_lives)
+    answer = HistoryAnswer.from_chain(chain, operations, archived_until, services.half_lives)
     return respond_with_answer(answer)
 
 
@@ -288,14 +294,14 @@ async def history(
     response_model=None,
 )
 async def amend(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     target: TargetDep,
     body: Annotated[PatchRequest, Body(openapi_examples=examples.PATCH)],
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
-    render = partial(render_outcome, half_lives=parts.half_lives)
-    outcome = await parts.explicit.amend(
+    render = partial(render_outcome, half_lives=services.half_lives)
+    outcome = await services.explicit.amend(
         caller.build_call(render),
         target,
         belief_changes=body.to_corrections(),
@@ -311,17 +317,17 @@ async def amend(
     response_model=None,
 )
 async def supersede(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     target: TargetDep,
     body: Annotated[SupersedeRequest, Body(openapi_examples=examples.SUPERSEDE)],
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
-    render = partial(render_outcome, half_lives=parts.half_lives)
+    render = partial(render_outcome, half_lives=services.half_lives)
     call = caller.build_call(render)
     if body.by is not None:
-        return render(await parts.explicit.supersede_by_stored(call, target, body.by))
-    return render(await parts.explicit.supersede_by_content(call, target, body.to_fact()))
+        return render(await services.explicit.supersede_by_stored(call, target, body.by))
+    return render(await services.explicit.supersede_by_content(call, target, body.to_fact()))
 
 
 @router.post(
@@ -334,19 +340,19 @@ async def supersede(
     ),
 )
 async def retract(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     target: TargetDep,
     body: Annotated[RetractRequest | None, Body(openapi_examples=examples.RETRACT)] = None,
 ) -> Response:
-    return await _retract_memory(parts, caller, target, body or RetractRequest())
+    return await _retract_memory(services, caller, target, body or RetractRequest())
 
 
 async def _retract_memory(
-    parts: Services, caller: Caller, target: Target, body: RetractRequest
+    services: Services, caller: Caller, target: Target, body: RetractRequest
 ) -> Response:
-    render = partial(render_outcome, half_lives=parts.half_lives)
-    outcome = await parts.explicit.retract(
+    render = partial(render_outcome, half_lives=services.half_lives)
+    outcome = await services.explicit.retract(
         caller.build_call(render),
         target,
         at=body.at,
@@ -366,14 +372,14 @@ async def _retract_memory(
     ),
 )
 async def delete(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     target: TargetDep,
     query: Annotated[DeleteQuery, Query()],
 ) -> Response:
     if not query.erase:
-        return await _retract_memory(parts, caller, target, RetractRequest())
-    receipt = await parts.erasures.erase_scope(
+        return await _retract_memory(services, caller, target, RetractRequest())
+    receipt = await services.erasures.erase_scope(
         caller.build_call(render_erasure_retry),
         ErasureScope(memory_id=target.memory_id),
         cascade=query.cascade,

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers.relationships import LinkAnswer, RelationshipOut, RelationshipsAnswer
 from app.api.cursors import RelationshipCursor
-from app.api.deps import AgentDep, MemoryPath, PartsDep
+from app.api.deps import AgentDep, MemoryPath, ServicesDep
 from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
@@ -51,12 +51,12 @@ _LINKED: dict[int | str, dict[str, Any]] = {
     ),
 )
 async def link(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     memory_id: MemoryPath,
     body: Annotated[LinkRequest, Body(openapi_examples=examples.LINK)],
 ) -> Response:
-    outcome = await parts.relationships.add_relationship(
+    outcome = await services.relationships.add_relationship(
         caller.build_call(_render_link), Relationship(memory_id, body.target_id, body.type)
     )
     return _render_link(outcome)
@@ -68,11 +68,14 @@ async def link(
     response_model=None,
 )
 async def relationships(
-    parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[LinksQuery, Query()]
+    services: ServicesDep,
+    agent: AgentDep,
+    memory_id: MemoryPath,
+    query: Annotated[LinksQuery, Query()],
 ) -> Response:
     """What a memory is linked to, and what is linked to it, latest first."""
     known_at, after = query.locate_page()
-    async with memories.open_read_connection(parts.engine) as connection:
+    async with memories.open_read_connection(services.engine) as connection:
         page = await list_relationships(
             connection, agent, memory_id, known_at, limit=query.limit + 1, after=after
         )

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.reverts import RevertAnswer, RevertsAnswer
-from app.api.deps import PartsDep
+from app.api.deps import ServicesDep
 from app.api.idempotency import CallerDep
 from app.api.log import LogPath
 from app.api.openapi import BODY, WRITE, document_problems
@@ -31,14 +31,14 @@ router = APIRouter(prefix="/v1/reverts", tags=["log"])
     ),
 )
 async def revert(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     log_id: LogPath,
     body: Annotated[RevertRequest | None, Body(openapi_examples=examples.REVERT)] = None,
 ) -> Response:
     body = body or RevertRequest()
-    render = partial(_render_revert, half_lives=parts.half_lives)
-    reverts = await parts.reverts.revert_one(
+    render = partial(_render_revert, half_lives=services.half_lives)
+    reverts = await services.reverts.revert_one(
         caller.build_call(render), log_id, cascade=body.cascade, store=body.store
     )
     return render(reverts)
@@ -58,15 +58,15 @@ def _render_revert(reverts: list[RevertedOperation], half_lives: HalfLives) -> R
     ),
 )
 async def revert_many(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     body: Annotated[RevertsRequest, Body(openapi_examples=examples.REVERTS)],
 ) -> Response:
     def render(reverts: list[RevertedOperation]) -> Response:
-        answer = RevertsAnswer.from_reverts(reverts, parts.half_lives, dry_run=body.dry_run)
+        answer = RevertsAnswer.from_reverts(reverts, services.half_lives, dry_run=body.dry_run)
         return respond_with_answer(answer)
 
-    reverts = await parts.reverts.revert_selection(
+    reverts = await services.reverts.revert_selection(
         caller.build_call(render),
         body.to_selection(),
         cascade=body.cascade,

@@ -23,7 +23,7 @@ from app.api.answers.reviews import (
 )
 from app.api.answers.writes import WriteAnswer
 from app.api.cursors import build_next_cursor, decode_position
-from app.api.deps import AgentDep, PartsDep
+from app.api.deps import AgentDep, ServicesDep
 from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.problems import build_problem, problem_of, respond_with_problem
@@ -70,10 +70,10 @@ _LEADS_TO = document_links("items/0/id", "review_id", "get_review", "accept", "r
     ),
 )
 async def list_reviews(
-    parts: PartsDep, agent: AgentDep, query: Annotated[ReviewsQuery, Query()]
+    services: ServicesDep, agent: AgentDep, query: Annotated[ReviewsQuery, Query()]
 ) -> Response:
-    await parts.reviews.expire_overdue(agent)
-    async with memory_store.open_read_connection(parts.engine) as connection:
+    await services.reviews.expire_overdue(agent)
+    async with memory_store.open_read_connection(services.engine) as connection:
         rows = await reviews.list_reviews(
             connection,
             agent,
@@ -97,14 +97,14 @@ async def not_a_review() -> Response:
     responses={200: {"model": ReviewDetailOut}, **document_problems(404)},
     response_model=None,
 )
-async def get_review(parts: PartsDep, agent: AgentDep, review_id: ReviewPath) -> Response:
+async def get_review(services: ServicesDep, agent: AgentDep, review_id: ReviewPath) -> Response:
     """One review, with the memories it is about before and after accepting it now."""
-    async with memory_store.open_read_connection(parts.engine) as connection:
+    async with memory_store.open_read_connection(services.engine) as connection:
         row = await reviews.find_review_row(connection, agent, review_id)
     if row is None:
         raise UnknownReview(review_id)
-    preview = await parts.reviews.preview_accept(agent, review_id)
-    return respond_with_answer(ReviewDetailOut.from_preview(row, preview, parts.half_lives))
+    preview = await services.reviews.preview_accept(agent, review_id)
+    return respond_with_answer(ReviewDetailOut.from_preview(row, preview, services.half_lives))
 
 
 def _answer_decision(
@@ -150,14 +150,14 @@ def _dump_memories(memories: list[MemoryOut]) -> list[dict[str, Any]]:
 class Decider:
     """The call in which a person decides a review."""
 
-    parts: PartsDep
+    services: ServicesDep
     caller: CallerDep
     review_id: ReviewPath
     body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None
 
     async def decide_review(self, *, accept: bool) -> Response:
-        render = partial(_render_decision, half_lives=self.parts.half_lives)
-        reviews = self.parts.reviews
+        render = partial(_render_decision, half_lives=self.services.half_lives)
+        reviews = self.services.reviews
         decide = reviews.accept if accept else reviews.reject
         note = self.body.note if self.body else None
         return render(await decide(self.caller.build_call(render), self.review_id, note=note))
@@ -203,13 +203,13 @@ async def reject(decider: DeciderDep) -> Response:
     ),
 )
 async def decide(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     body: Annotated[DecideRequest, Body(openapi_examples=examples.DECIDE)],
 ) -> Response:
-    render = partial(_render_decisions, half_lives=parts.half_lives)
-    review_ids = body.ids or await _list_matching(parts.reviews, caller.agent, body)
-    decisions = await parts.reviews.decide_all(
+    render = partial(_render_decisions, half_lives=services.half_lives)
+    review_ids = body.ids or await _list_matching(services.reviews, caller.agent, body)
+    decisions = await services.reviews.decide_all(
         caller.build_call(render),
         review_ids,
         accept=body.decision == "accept",
@@ -241,9 +241,9 @@ def _render_decisions(decisions: list[Decided], half_lives: HalfLives) -> Respon
     ),
 )
 async def report(
-    parts: PartsDep, agent: AgentDep, query: Annotated[ReportQuery, Query()]
+    services: ServicesDep, agent: AgentDep, query: Annotated[ReportQuery, Query()]
 ) -> Response:
-    async with memory_store.open_read_connection(parts.engine) as connection:
+    async with memory_store.open_read_connection(services.engine) as connection:
         rows = await reviews.read_shadow_report(connection, agent, query.since)
     bands = [BandOut.from_row(row) for row in rows]
     return respond_with_answer(ShadowReport.model_construct(bands=bands))

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers.memories import MemoryOut
 from app.api.answers.search import SearchAnswer
-from app.api.deps import AgentDep, PartsDep
+from app.api.deps import AgentDep, ServicesDep
 from app.api.openapi import BODY, document_problems
 from app.api.responses import respond_with_answer, respond_with_memory
 from app.api.schemas.fields import Word
@@ -28,23 +28,23 @@ router = APIRouter(prefix="/v1", tags=["recall"])
     ),
 )
 async def search(
-    parts: PartsDep,
+    services: ServicesDep,
     agent: AgentDep,
     body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)],
 ) -> Response:
     question = Question(body.query, body.mode, body.limit, body.min_score)
-    hits = await parts.search.search(agent, question, body.to_filters(), body.to_point())
-    return respond_with_answer(SearchAnswer.from_hits(hits, body.sort, parts.half_lives))
+    hits = await services.search.search(agent, question, body.to_filters(), body.to_point())
+    return respond_with_answer(SearchAnswer.from_hits(hits, body.sort, services.half_lives))
 
 
 @router.get("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
 async def search_by_get(
-    parts: PartsDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
+    services: ServicesDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
 ) -> Response:
     """The same by GET."""
     question = Question(query.q, query.mode, query.limit, query.min_score)
-    hits = await parts.search.search(agent, question, query.to_filters(), query.to_point())
-    return respond_with_answer(SearchAnswer.from_hits(hits, query.sort, parts.half_lives))
+    hits = await services.search.search(agent, question, query.to_filters(), query.to_point())
+    return respond_with_answer(SearchAnswer.from_hits(hits, query.sort, services.half_lives))
 
 
 PreferenceDep = Annotated[PreferenceQuery, Query()]
@@ -56,17 +56,17 @@ PreferenceDep = Annotated[PreferenceQuery, Query()]
     response_model=None,
 )
 async def preference(
-    parts: PartsDep,
+    services: ServicesDep,
     agent: AgentDep,
     category: Annotated[Word, Path(openapi_examples=examples.CATEGORY)],
     key: Annotated[Word, Path(openapi_examples=examples.KEY)],
     query: PreferenceDep,
 ) -> Response:
     """The value of a preference that holds at that moment."""
-    moment, memory = await parts.search.get_preference(
+    moment, memory = await services.search.get_preference(
         agent, query.entity, category, key, query.to_point()
     )
-    return respond_with_memory(memory, moment.as_of, parts.half_lives)
+    return respond_with_memory(memory, moment.as_of, services.half_lives)
 
 
 @router.get(
@@ -75,13 +75,13 @@ async def preference(
     response_model=None,
 )
 async def preference_without_category(
-    parts: PartsDep,
+    services: ServicesDep,
     agent: AgentDep,
     key: Annotated[Word, Path(openapi_examples=examples.LONE_KEY)],
     query: PreferenceDep,
 ) -> Response:
     """The same of a preference that was stored without a category."""
-    moment, memory = await parts.search.get_preference(
+    moment, memory = await services.search.get_preference(
         agent, query.entity, "", key, query.to_point()
     )
-    return respond_with_memory(memory, moment.as_of, parts.half_lives)
+    return respond_with_memory(memory, moment.as_of, services.half_lives)

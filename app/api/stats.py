@@ -4,7 +4,7 @@ from fastapi import APIRouter, HTTPException
 from starlette.responses import Response
 
 from app.api.answers.stats import StatsOut
-from app.api.deps import AgentPath, PartsDep
+from app.api.deps import AgentPath, ServicesDep
 from app.api.openapi import document_problems
 from app.api.responses import respond_with_answer
 from app.domain.agent import AgentId
@@ -25,11 +25,11 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
         "row of the agent."
     ),
 )
-async def get_stats(parts: PartsDep, agent_id: AgentPath) -> Response:
-    async with memory_store.open_read_connection(parts.engine) as connection:
+async def get_stats(services: ServicesDep, agent_id: AgentPath) -> Response:
+    async with memory_store.open_read_connection(services.engine) as connection:
         if await agents.find_agent(connection, AgentId(agent_id)) is None:
             raise UnknownAgent(agent_id)
-        row = await stats.read_stats(connection, AgentId(agent_id), parts.half_lives)
+        row = await stats.read_stats(connection, AgentId(agent_id), services.half_lives)
     return respond_with_answer(StatsOut.from_row(agent_id, row))
 
 

@@ -14,7 +14,7 @@ from app.api.answers.sweeps import (
     SweepSummary,
 )
 from app.api.cursors import build_next_cursor, decode_position
-from app.api.deps import AgentDep, PartsDep
+from app.api.deps import AgentDep, ServicesDep
 from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
@@ -48,7 +48,7 @@ _FOLLOW = document_links("id", "sweep_id", "get_sweep", "cancel_sweep")
     ),
 )
 async def start_sweep(
-    parts: PartsDep,
+    services: ServicesDep,
     caller: CallerDep,
     body: Annotated[SweepRequest | None, Body(openapi_examples=examples.SWEEP)] = None,
 ) -> Response:
@@ -58,7 +58,7 @@ async def start_sweep(
             f"agent_id ({body.agent_id}) is not the agent of this call ({caller.agent}); "
             "name it in X-Agent-Id."
         )
-    row = await parts.sweep_requests.start(caller.build_call(_render_start), body.to_scope())
+    row = await services.sweep_requests.start(caller.build_call(_render_start), body.to_scope())
     return _render_start(row)
 
 
@@ -68,10 +68,10 @@ def _render_start(row: Mapping[str, Any]) -> Response:
 
 @router.get("", responses={200: {"model": SweepsAnswer}}, response_model=None)
 async def list_sweeps(
-    parts: PartsDep, agent: AgentDep, query: Annotated[SweepsQuery, Query()]
+    services: ServicesDep, agent: AgentDep, query: Annotated[SweepsQuery, Query()]
 ) -> Response:
     """The agent's sweeps, newest first, those started by the clock and after stores included."""
-    async with memories.open_read_connection(parts.engine) as connection:
+    async with memories.open_read_connection(services.engine) as connection:
         rows = await sweep_runs.list_sweeps(
             connection, agent, limit=query.limit + 1, after=decode_position(query.cursor)
         )
@@ -85,9 +85,9 @@ async def list_sweeps(
     responses={200: {"model": SweepOut}, **document_problems(404)},
     response_model=None,
 )
-async def get_sweep(parts: PartsDep, agent: AgentDep, sweep_id: SweepPath) -> Response:
+async def get_sweep(services: ServicesDep, agent: AgentDep, sweep_id: SweepPath) -> Response:
     """How far a sweep is, and what it found."""
-    async with memories.open_read_connection(parts.engine) as connection:
+    async with memories.open_read_connection(services.engine) as connection:
         row = await sweep_runs.find_sweep(connection, agent, sweep_id)
     if row is None:
         raise UnknownSweep(sweep_id)
@@ -103,8 +103,8 @@ async def get_sweep(parts: PartsDep, agent: AgentDep, sweep_id: SweepPath) -> Re
         "it is."
     ),
 )
-async def cancel_sweep(parts: PartsDep, caller: CallerDep, sweep_id: SweepPath) -> Response:
-    row = await parts.sweep_requests.cancel(caller.build_call(_render_sweep), sweep_id)
+async def cancel_sweep(services: ServicesDep, caller: CallerDep, sweep_id: SweepPath) -> Response:
+    row = await services.sweep_requests.cancel(caller.build_call(_render_sweep), sweep_id)
     return _render_sweep(row)
 
 

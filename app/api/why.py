@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from app.api.answers.why import WhyAnswer
-from app.api.deps import AgentDep, MemoryPath, PartsDep
+from app.api.deps import AgentDep, MemoryPath, ServicesDep
 from app.api.openapi import document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.reads import PointQuery
@@ -26,7 +26,10 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"])
     ),
 )
 async def why_memory(
-    parts: PartsDep, agent: AgentDep, memory_id: MemoryPath, query: Annotated[PointQuery, Query()]
+    services: ServicesDep,
+    agent: AgentDep,
+    memory_id: MemoryPath,
+    query: Annotated[PointQuery, Query()],
 ) -> Response:
-    why = await explain_why(parts.engine, agent, memory_id, query.to_point())
-    return respond_with_answer(WhyAnswer.from_why(why, parts.half_lives))
+    why = await explain_why(services.engine, agent, memory_id, query.to_point())
+    return respond_with_answer(WhyAnswer.from_why(why, services.half_lives))
