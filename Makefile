@@ -17,7 +17,7 @@ test: .venv/.dev
 	$(BIN)/pytest $(SIDE_BY_SIDE)
 
 test-deep: .venv/.dev
-	PALIMPSEST_DEEP=1 $(BIN)/pytest -s tests/api/test_histories.py tests/api/test_honesty.py tests/domain tests/planning
+	PALIMPSEST_DEEP=1 $(BIN)/pytest -s tests/api/test_oracle.py tests/api/test_openapi_fuzz.py tests/classification tests/domain tests/planning
 
 # The Docker client leaves its socket open where no engine answers; pytest would call that a failure.
 test-docker: .venv/.dev

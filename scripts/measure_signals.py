@@ -20,9 +20,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "domain" / "signals"))
+sys.path.insert(0, str(ROOT / "tests"))
 
-from cases import (  # noqa: E402
+from app.classification.signals import (  # noqa: E402 - after the path is set
+    endings,
+    frames,
+    patterns,
+)
+from app.classification.signals.finding import (  # noqa: E402 - after the path is set
+    ACT_AT,
+    ONLY_FLAGS,
+)
+from app.classification.signals.judge import FLAG_AT  # noqa: E402
+from support.signal_cases import (  # noqa: E402
     HAND_WRITTEN,
     RETIRES,
     UNTRUSTED_KINDS,
@@ -37,17 +47,6 @@ from cases import (  # noqa: E402
     with_confidences,
     wrongly_retired,
 )
-
-from app.classification.signals import (  # noqa: E402 - after the path is set
-    endings,
-    frames,
-    patterns,
-)
-from app.classification.signals.finding import (  # noqa: E402 - after the path is set
-    ACT_AT,
-    ONLY_FLAGS,
-)
-from app.classification.signals.judge import FLAG_AT  # noqa: E402
 
 CANDIDATES = ROOT / ".build" / "candidates"
 CONFIDENCE_FILE = ROOT / "app" / "domain" / "signals" / "data" / "confidence.json"

@@ -6,10 +6,10 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from conftest import fresh_database
-from served import palimpsest
 
 from app.store import schema
+from support.databases import fresh_database
+from support.service_process import palimpsest
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from uuid import uuid4
 import httpx
 import pytest
 import yaml
-from conftest import POSTGRES_IMAGE, need_docker_engine
 
 from app.settings import Settings
+from support.containers import POSTGRES_IMAGE, need_docker_engine
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()

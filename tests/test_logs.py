@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from judges.scripted import ScriptedModel, Step, fails, says
-from served import Served, served
 
 from app import logs
 from app.settings import load_settings
+from support.scripted_model import ScriptedModel, Step, fails, says
+from support.service_process import Served, served
 
 API_KEY = "api-key-planted-0001"
 LLM_KEY = "llm-key-planted-0002"

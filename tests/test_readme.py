@@ -8,7 +8,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from served import QUIET, await_ready, free_port
+
+from support.service_process import QUIET, await_ready, free_port
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from judges.scripted import ScriptedModel, judges
-from served import Served, served
+
+from support.scripted_model import ScriptedModel, judges
+from support.service_process import Served, served
 
 SLOW = replace(judges(), delay=4.0)
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import httpx
 import psycopg
-from judges.scripted import ScriptedModel, judges
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
-from served import served
+
+from support.scripted_model import ScriptedModel, judges
+from support.service_process import served
 
 FACTS = ["planted01fact", "planted02fact", "planted03fact", "planted04fact"]
 KEY = "llm-key-planted"

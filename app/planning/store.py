@@ -1,6 +1,6 @@
 """Planning a store: where a fact takes its place.
 
-`tests/oracle.py` states the same rules as a program.
+`tests/support/oracle.py` states the same rules as a program.
 """
 
 from collections.abc import Sequence

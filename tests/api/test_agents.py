@@ -4,7 +4,8 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from builders import editor, problem, send, store
+
+from support.builders import editor, problem, send, store
 
 
 def test_an_agent_is_listed_with_what_it_knows(client: httpx.Client) -> None:

@@ -10,9 +10,12 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from builders import contents, send, store
-from conftest import running
-from judges.scripted import (
+from psycopg.rows import dict_row
+
+from app.services import classify
+from app.settings import load_settings
+from support.builders import contents, send, store
+from support.scripted_model import (
     CUT_OFF,
     EMPTY,
     HTML,
@@ -32,10 +35,7 @@ from judges.scripted import (
     judgment,
     obedient,
 )
-from psycopg.rows import dict_row
-
-from app.services import classify
-from app.settings import load_settings
+from support.service import running
 
 # --- signals, no model -------------------------------------------------------------------------------------------------
 
@@ -432,7 +432,7 @@ def test_past_its_budget_an_agent_gets_the_rules_answer(database_url: str) -> No
 def test_no_connection_is_held_while_the_model_thinks(database_url: str) -> None:
     import threading
 
-    from judges.scripted import SLOW
+    from support.scripted_model import SLOW
 
     with with_model(
         database_url,
@@ -461,7 +461,7 @@ def test_what_moved_while_the_model_was_asked_is_left_alone(database_url: str) -
     """An update races a slow verdict on the same memory: the verdict on what moved is dropped, the fact is stored and marked."""
     import threading
 
-    from judges.scripted import SLOW
+    from support.scripted_model import SLOW
 
     with with_model(database_url, every("NONE"), llm_read_timeout=5, llm_total_timeout=6) as (
         client,
@@ -492,7 +492,9 @@ def test_what_moved_while_the_model_was_asked_is_left_alone(database_url: str) -
 
 INJECTIONS = [
     json.loads(line)
-    for line in (Path(__file__).parent.parent / "judges" / "data" / "injections.jsonl")
+    for line in (
+        Path(__file__).parents[1] / "classification" / "model" / "data" / "injections.jsonl"
+    )
     .read_text()
     .splitlines()
 ]

@@ -12,9 +12,6 @@ import httpx
 import numpy as np
 import psycopg
 import pytest
-from builders import contents, editor, send, store
-from conftest import running
-from retaining import AT_ONCE, retain
 
 from app.domain.agent import AgentId
 from app.domain.fact import Fact
@@ -24,6 +21,9 @@ from app.store.columns import Filters
 from app.store.engine import Patience, create_engine, fetch_rows
 from app.store.memories import Point
 from app.store.search import ComparisonOptions
+from support.builders import contents, editor, send, store
+from support.retention import AT_ONCE, retain
+from support.service import running
 
 DAY = 1.0
 

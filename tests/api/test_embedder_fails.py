@@ -9,13 +9,13 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from builders import problem, store
-from conftest import running
-from embedding.scripted_vectors import answers, embeds
-from judges import scripted
-from judges.scripted import Answer, ScriptedModel, Step, fails
 
 from app.settings import load_settings
+from support import scripted_model
+from support.builders import problem, store
+from support.scripted_model import Answer, ScriptedModel, Step, fails
+from support.scripted_vectors import answers, embeds
+from support.service import running
 
 TABLES = (
     "agents",
@@ -73,9 +73,9 @@ FAILURES: list[Step] = [
     fails(429),
     fails(500),
     fails(401),
-    scripted.SILENCE,
-    scripted.RESET,
-    Answer(b"x" * scripted.TEN_MEGABYTES),
+    scripted_model.SILENCE,
+    scripted_model.RESET,
+    Answer(b"x" * scripted_model.TEN_MEGABYTES),
     answers([[1.0, 0.0]]),
     answers([[float("nan")] * 8]),
     answers([[0.0] * 8]),
@@ -143,7 +143,7 @@ def test_no_connection_is_held_while_the_endpoint_is_slow(world: World) -> None:
     store(world.client)
     entered = threading.Event()
 
-    def slow(request: scripted.Request) -> Answer:
+    def slow(request: scripted_model.Request) -> Answer:
         entered.set()
         return Answer(embeds(8)(request).body, delay=0.4)
 

@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from builders import store
 
 from app.api.examples import STORE
 from app.main import create_app
 from app.settings import load_settings
+from support.builders import store
 
 Route = dict[str, Any]
 

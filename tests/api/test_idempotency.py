@@ -21,15 +21,15 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from builders import contents, editor, problem, store
-from conftest import running
-from judges.scripted import Answer, Request, ScriptedModel, every
-from served import await_ready, free_port
-from store.test_connections import Waiting
 
 from app.api import import_history
 from app.services import idempotency
 from app.settings import load_settings
+from support.builders import contents, editor, problem, store
+from support.connections import Waiting
+from support.scripted_model import Answer, Request, ScriptedModel, every
+from support.service import running
+from support.service_process import await_ready, free_port
 
 
 @dataclass(frozen=True)
@@ -503,7 +503,11 @@ def dying(
 ) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Client]]:
     """A service in a process of its own that is killed before it answers a call marked with X-Die."""
     port = free_port()
-    command = [sys.executable, str(Path(__file__).with_name("dying.py")), str(port)]
+    command = [
+        sys.executable,
+        str(Path(__file__).parents[1] / "support" / "dying_service.py"),
+        str(port),
+    ]
     environment = {**os.environ, "PALIMPSEST_DATABASE_URL": database_url}
     log = folder / "service.log"
     with (

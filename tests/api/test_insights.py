@@ -12,12 +12,11 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from builders import editor, problem, send, store
-from conftest import running
-from test_reviews import decide, mode
 
 from app.domain.insights import Section
 from app.settings import load_settings
+from support.builders import decide, editor, mode, problem, send, store
+from support.service import running
 
 Row = dict[str, Any]
 

@@ -11,33 +11,25 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from api.test_races import Crowd, Race, race  # noqa: F401 - a fixture
-from builders import contents, editor, problem, send, store
-from conftest import running
-from swept import Place
-from transfers import brought_back, exported, joined, lines_of, other
 
 from app.settings import load_settings
-
-SESSION, PROJECT = (
-    {"session_id": "monday", "lifespan": "session"},
-    {"project": "almanac", "lifespan": "project"},
+from support.builders import (
+    PROJECT,
+    SESSION,
+    contents,
+    editor,
+    end,
+    end_project,
+    problem,
+    send,
+    store,
 )
+from support.races import Crowd, Race
+from support.service import running
+from support.sweeps import Place
+from support.transfers import brought_back, exported, joined, lines_of, other
+
 MANY = 10_000 if os.environ.get("PALIMPSEST_DEEP") else 2_500  # more than are written at a time
-
-
-def end(client: httpx.Client, session: str = "monday", **said: Any) -> dict[str, Any]:
-    response = client.post(f"/v1/sessions/{session}/end", json=said)
-    assert response.status_code == 200, response.text
-    answer: dict[str, Any] = response.json()
-    return answer
-
-
-def end_project(client: httpx.Client, name: str = "almanac", **said: Any) -> dict[str, Any]:
-    response = client.post(f"/v1/projects/{name}/end", json=said)
-    assert response.status_code == 200, response.text
-    answer: dict[str, Any] = response.json()
-    return answer
 
 
 def ago(hours: float) -> str:
@@ -547,7 +539,7 @@ def test_a_session_of_thousands_ends_in_one_call(database_url: str) -> None:
         )  # for the doctor at the end, as autovacuum would within a minute
 
 
-def test_of_two_endings_at_once_each_memory_is_ended_by_one(race: Race) -> None:  # noqa: F811 - the fixture
+def test_of_two_endings_at_once_each_memory_is_ended_by_one(race: Race) -> None:
     async def run(crowd: Crowd) -> None:
         for number in range(30):
             await crowd.store({"content": f"Fact number {number}", **SESSION})
@@ -565,7 +557,7 @@ def test_of_two_endings_at_once_each_memory_is_ended_by_one(race: Race) -> None:
     race(run)
 
 
-def test_a_fact_stored_while_its_session_ends_is_ended_or_goes_on_whole(race: Race) -> None:  # noqa: F811 - the fixture
+def test_a_fact_stored_while_its_session_ends_is_ended_or_goes_on_whole(race: Race) -> None:
     async def run(crowd: Crowd) -> None:
         await crowd.store({"content": "The first fact", **SESSION})
         stores = [

@@ -6,10 +6,10 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
-from builders import contents, problem, store
-from conftest import running
 
 from app.settings import load_settings
+from support.builders import contents, problem, store
+from support.service import running
 
 
 def nested(depth: int) -> dict[str, Any]:

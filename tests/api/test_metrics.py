@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import httpx
 import psutil
-from builders import store
-from conftest import running
-from served import Served, served
 
 from app.settings import load_settings
+from support.builders import store
+from support.service import running
+from support.service_process import Served, served
 
 
 def samples(address: str | httpx.Client) -> dict[str, float]:

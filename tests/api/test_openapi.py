@@ -8,7 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-from builders import store
+
+from support.builders import store
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENT: dict[str, Any] = json.loads((ROOT / "openapi" / "openapi.json").read_text())

@@ -1,5 +1,6 @@
 import httpx
-from builders import editor, problem, send
+
+from support.builders import editor, problem, send
 
 
 def answers(value: str, **more: object) -> dict[str, object]:

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
-from builders import contents, editor, problem, send, store
-from conftest import running
-from judges.scripted import ScriptedModel, every
 
 from app.settings import load_settings
+from support.builders import contents, editor, problem, send, store
+from support.scripted_model import ScriptedModel, every
+from support.service import running
 
 SOON = (datetime.now(UTC) + timedelta(days=1)).isoformat()
 SOONER = (datetime.now(UTC) + timedelta(hours=1)).isoformat()

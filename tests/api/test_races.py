@@ -3,87 +3,15 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import cycle, pairwise
+from itertools import pairwise
 from typing import Any
 
-import httpx
-import pytest
-from builders import editor
-from conftest import running
-
-from app.settings import load_settings
+from support.builders import editor
+from support.races import Crowd, Race
 
 WRITERS = 32
-
-
-@dataclass
-class Crowd:
-    """Clients of every service over one database, as one agent; requests go to the services in turn."""
-
-    clients: Sequence[httpx.AsyncClient]
-    turns: Iterator[httpx.AsyncClient] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.turns = cycle(self.clients)
-
-    async def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
-        return await next(self.turns).post(path, json=body, headers=headers)
-
-    async def store(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Stores a fact that must be taken."""
-        response = await self.post("/v1/memories", body)
-        assert response.is_success, response.text
-        answer: dict[str, Any] = response.json()
-        return answer
-
-    async def get(self, path: str, **params: Any) -> dict[str, Any]:
-        response = await next(self.turns).get(path, params=params)
-        assert response.status_code == 200, response.text
-        answer: dict[str, Any] = response.json()
-        return answer
-
-    async def history(self, memory_id: str) -> list[dict[str, Any]]:
-        versions: list[dict[str, Any]] = (await self.get(f"/v1/memories/{memory_id}/history"))[
-            "versions"
-        ]
-        return versions
-
-    async def log(self) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = (await self.get("/v1/log", limit=1000))["items"]
-        return rows
-
-
-Race = Callable[[Callable[[Crowd], Coroutine[Any, Any, None]]], None]
-
-
-@pytest.fixture
-def race(database_url: str) -> Iterator[Race]:
-    """Runs a test's coroutine among two services over one database."""
-    settings = load_settings(
-        database_url=database_url, queue_timeout=60, lock_timeout=60
-    )  # a slow machine is no fault of theirs
-    with running(settings) as one, running(settings) as other:
-        for service in (one, other):
-            # FastAPI builds its routes at the first request and turns warnings off meanwhile, which two threads cannot do at once.
-            assert httpx.get(f"{service}/nowhere").status_code == 404
-
-        async def gather(run: Callable[[Crowd], Coroutine[Any, Any, None]]) -> None:
-            limits = httpx.Limits(max_connections=None)
-            headers = {"X-Agent-Id": "crowd"}
-            async with (
-                httpx.AsyncClient(
-                    base_url=one, headers=headers, timeout=60, limits=limits
-                ) as first,
-                httpx.AsyncClient(
-                    base_url=other, headers=headers, timeout=60, limits=limits
-                ) as second,
-            ):
-                await run(Crowd([first, second]))
-
-        yield lambda run: asyncio.run(gather(run))
 
 
 def open_ends(versions: list[dict[str, Any]]) -> list[str]:

@@ -6,20 +6,10 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from builders import contents, problem, store
-from transfers import brought_back, exported, lines_of, other
 
 from app.domain.relationship import LinkType
-
-
-def link(client: httpx.Client, source: str, target: str, kind: str = "expands") -> dict[str, Any]:
-    """Links two memories that were not linked so before."""
-    response = client.post(
-        f"/v1/memories/{source}/relationships", json={"type": kind, "target_id": target}
-    )
-    assert response.status_code == 201, response.text
-    answer: dict[str, Any] = response.json()
-    return answer
+from support.builders import contents, link, problem, remembered, store
+from support.transfers import brought_back, exported, lines_of, other
 
 
 def links(client: httpx.Client, memory_id: str, **params: Any) -> list[tuple[str, str, str]]:
@@ -28,11 +18,6 @@ def links(client: httpx.Client, memory_id: str, **params: Any) -> list[tuple[str
     return [
         (item["source_id"], item["type"], item["target_id"]) for item in response.json()["items"]
     ]
-
-
-def remembered(client: httpx.Client, *contents: str) -> list[str]:
-    """The ids of facts just stored, beside each other."""
-    return [store(client, content, classify="off")["memory"]["id"] for content in contents]
 
 
 @pytest.mark.parametrize("kind", LinkType)

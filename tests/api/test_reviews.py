@@ -9,19 +9,12 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from builders import contents, editor, problem, send, store
-from conftest import running
-from judges.scripted import ScriptedModel, every, judges, judgment
-from transfers import brought_back, exported, other
 
 from app.settings import load_settings
-
-
-def decide(client: httpx.Client, review_id: str, decision: str, **said: Any) -> dict[str, Any]:
-    response = client.post(f"/v1/reviews/{review_id}/{decision}", json=said)
-    assert response.is_success, response.text
-    answer: dict[str, Any] = response.json()
-    return answer
+from support.builders import contents, decide, editor, mode, problem, send, store
+from support.scripted_model import ScriptedModel, every, judges, judgment
+from support.service import running
+from support.transfers import brought_back, exported, other
 
 
 def review(client: httpx.Client, review_id: str) -> dict[str, Any]:
@@ -33,12 +26,6 @@ def review(client: httpx.Client, review_id: str) -> dict[str, Any]:
 
 def status(client: httpx.Client, memory_id: str) -> str:
     return str(client.get(f"/v1/memories/{memory_id}").json()["status"])
-
-
-def mode(client: httpx.Client, chosen: str | None) -> None:
-    response = client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": chosen})
-    assert response.status_code == 200, response.text
-    assert response.json()["mode"] == chosen
 
 
 @pytest.fixture

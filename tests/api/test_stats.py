@@ -6,12 +6,11 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from api.test_lifespans import SESSION, end
-from builders import editor, problem, send, store
-from served import palimpsest
-from transfers import other, telling
 
 from app.domain.version import Status
+from support.builders import SESSION, editor, end, problem, send, store
+from support.service_process import palimpsest
+from support.transfers import other, telling
 
 
 def stats_of(client: httpx.Client) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 import httpx
 import pytest
-from builders import editor, problem
-from conftest import running
-from judges.scripted import ScriptedModel, every, fails
-from swept import Place
 
 from app.settings import load_settings
+from support.builders import editor, problem
+from support.scripted_model import ScriptedModel, every, fails
+from support.service import running
+from support.sweeps import Place
 
 # --- what it finds -----------------------------------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from builders import contents, editor, problem, store
-from conftest import running
-from transfers import TYPES, brought_back, exported, joined, lines_of, other, telling
 
 from app.settings import load_settings
+from support.builders import contents, editor, problem, store
+from support.service import running
+from support.transfers import TYPES, brought_back, exported, joined, lines_of, other, telling
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 import httpx
 import psycopg
 import pytest
-from builders import problem, store
-from conftest import running
-from store.test_connections import busy_connections
-from transfers import brought_back, exported, holds_nothing, joined, lines_of, other
 
 from app.api import export
 from app.settings import load_settings
+from support.builders import problem, store
+from support.connections import busy_connections
+from support.service import running
+from support.transfers import brought_back, exported, holds_nothing, joined, lines_of, other
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from builders import editor, problem, send, store
-from conftest import running
-from judges.scripted import ScriptedModel, every
-from store.test_replay import random_writes
 
 from app.settings import load_settings
+from support.builders import editor, problem, send, store
+from support.random_history import random_writes
+from support.scripted_model import ScriptedModel, every
+from support.service import running
 
 Client = httpx.Client
 OPERATIONS = {"ADD", "UPDATE", "DELETE", "MERGE", "SUPERSEDE", "NOOP", "AMEND", "REVERT", "ERASE"}

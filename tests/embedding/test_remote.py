@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from embedding.scripted_vectors import answers, embeds, vector_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judges import scripted
-from judges.scripted import Answer, Request, ScriptedModel, Step, fails
 from numpy.typing import NDArray
 
 from app.domain.errors import EmbedderUnavailable
 from app.embedding import Embedder
 from app.embedding.answer import Vectors, read_vectors
 from app.embedding.remote import EmbeddingOptions, RemoteEmbedder
+from support import scripted_model
+from support.scripted_model import Answer, Request, ScriptedModel, Step, fails
+from support.scripted_vectors import answers, embeds, vector_of
 
 KEY = "sk-secret-1234"
 MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -52,7 +52,7 @@ def encoded(
             "connect_timeout": 1,
             "read_timeout": 5,
         }
-        async with scripted.http() as http:
+        async with scripted_model.http() as http:
             slept = sleep if sleep is not None else Sleeps()
             options = EmbeddingOptions(**{**said, "total_timeout": 20, **more})
             embedder: Embedder = RemoteEmbedder(
@@ -164,16 +164,16 @@ def test_the_name_says_model_and_size_and_not_where_it_runs() -> None:
         (fails(429), "answered 429", 3),
         (fails(500), "answered 500", 3),
         (fails(503), "answered 503", 3),
-        (scripted.SILENCE, "silent too long", 3),
-        (scripted.RESET, "connection", 3),
+        (scripted_model.SILENCE, "silent too long", 3),
+        (scripted_model.RESET, "connection", 3),
         (Answer(RIGHT.body, cut=40), "connection", 3),
         (fails(401), "answered 401", 1),
         (fails(403), "answered 403", 1),
         (fails(404), "answered 404", 1),
-        (Answer(b"x" * scripted.TEN_MEGABYTES), "longer than", 1),
-        (scripted.TEN_MB_IN_CHUNKS, "longer than", 1),
+        (Answer(b"x" * scripted_model.TEN_MEGABYTES), "longer than", 1),
+        (scripted_model.TEN_MB_IN_CHUNKS, "longer than", 1),
         (Answer(RIGHT.body[:40]), "list of embeddings", 1),
-        (scripted.HTML, "list of embeddings", 1),
+        (scripted_model.HTML, "list of embeddings", 1),
         (
             Answer(b'{"data": null, "error": {"message": "model is loading"}}'),
             "model is loading",
@@ -198,7 +198,7 @@ def test_the_name_says_model_and_size_and_not_where_it_runs() -> None:
 def test_every_failure_says_what_went_wrong(
     server: ScriptedModel, step: Step, said: str, calls: int
 ) -> None:
-    problem = refused(server, step, read_timeout=0.1 if step is scripted.SILENCE else 5)
+    problem = refused(server, step, read_timeout=0.1 if step is scripted_model.SILENCE else 5)
     assert said in problem.reason
     assert problem.reason.endswith(".")
     assert "Nothing was written" in str(problem)
@@ -233,7 +233,9 @@ def test_the_key_is_not_in_what_the_server_says_about_it(server: ScriptedModel) 
 # --- trying again ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("first", [fails(429), fails(500), scripted.SILENCE, scripted.RESET])
+@pytest.mark.parametrize(
+    "first", [fails(429), fails(500), scripted_model.SILENCE, scripted_model.RESET]
+)
 def test_a_passing_failure_is_tried_again(server: ScriptedModel, first: Step) -> None:
     server.then(first, RIGHT)
     sleep = Sleeps()
@@ -277,7 +279,7 @@ def test_a_silent_server_is_waited_for_no_longer_than_the_total_timeout(
 ) -> None:
     assert (
         "within 0.3 s"
-        in refused(server, scripted.SILENCE, read_timeout=60, total_timeout=0.3).reason
+        in refused(server, scripted_model.SILENCE, read_timeout=60, total_timeout=0.3).reason
     )
     assert len(server.requests) == 1
 
@@ -288,7 +290,7 @@ def test_every_call_tries_so_that_the_first_one_after_an_outage_succeeds(
     outage = [fails(500)] * 60
 
     async def run() -> NDArray[np.float32]:
-        async with scripted.http() as http:
+        async with scripted_model.http() as http:
             options = EmbeddingOptions(base_url=server.url, model="m", dimensions=3)
             embedder = RemoteEmbedder(http, options, sleep=Sleeps())
             for _ in range(20):
@@ -301,10 +303,10 @@ def test_every_call_tries_so_that_the_first_one_after_an_outage_succeeds(
 
 
 def test_a_cancelled_caller_stays_cancelled(server: ScriptedModel) -> None:
-    server.then(scripted.SILENCE)
+    server.then(scripted_model.SILENCE)
 
     async def run() -> None:
-        async with scripted.http() as http:
+        async with scripted_model.http() as http:
             embedder = RemoteEmbedder(
                 http, EmbeddingOptions(base_url=server.url, model="m", dimensions=3)
             )

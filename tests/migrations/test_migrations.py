@@ -7,13 +7,13 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from conftest import fresh_database
 from procrastinate.schema import SchemaManager
 
 from app.store import schema
 from app.store.engine import sqlalchemy_url
 from app.store.tables import metadata
 from app.store.unfit import UnfitDatabase
+from support.databases import fresh_database
 
 COLUMNS = """
     SELECT table_name, concat_ws(' ', column_name, data_type, is_nullable, generation_expression)

@@ -13,7 +13,6 @@ from uuid import UUID
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from oracle import Answer, Nonsense, Oracle, Refused, Shown
 
 from app.classification import rules
 from app.domain.chains import Chains
@@ -25,6 +24,7 @@ from app.domain.version import Belief
 from app.planning.explicit import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.planning.plan import IncomingFact, Plan
 from app.planning.store import plan_import, plan_store
+from support.oracle import Answer, Nonsense, Oracle, Refused, Shown
 
 NORMATIVE = Path(__file__).resolve().parents[3] / "shared" / "eval" / "oracle.py"
 DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))

@@ -8,7 +8,6 @@ from typing import TypeVar
 import httpx
 import numpy as np
 import pytest
-from conftest import running
 from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -22,6 +21,7 @@ from app.store.columns import Filters
 from app.store.engine import Patience, create_engine
 from app.store.memories import Point
 from app.store.search import MAX_ALIKE, ComparisonOptions, Hit, Hits, Query
+from support.service import running
 
 Found = TypeVar("Found")
 

@@ -12,16 +12,9 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from builders import send, store
-from conftest import fresh_database, name_of, running
-from healthy import assert_healthy
-from judges.scripted import ScriptedModel, every, quoting
 from pgvector.sqlalchemy import Vector
 from psycopg import sql
-from remains import everything, in_files
-from retaining import retain
 from sqlalchemy.dialects.postgresql import BYTEA
-from swept import Place
 
 from app.api.schemas.memories import PatchRequest
 from app.planning.audit import checkpoint
@@ -45,6 +38,14 @@ from app.store.other_columns import (
     JsonField,
 )
 from app.store.tables import metadata
+from support.builders import send, store
+from support.databases import fresh_database, name_of
+from support.doctor_check import assert_healthy
+from support.retention import retain
+from support.scripted_model import ScriptedModel, every, quoting
+from support.service import running
+from support.stored_text import everything, in_files
+from support.sweeps import Place
 
 MARKER = "zebra"
 

@@ -10,10 +10,11 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from builders import editor
-from healthy import assert_healthy
-from judges.scripted import Answer, Request, ScriptedModel, judges, judgment
-from served import Served, served
+
+from support.builders import editor
+from support.doctor_check import assert_healthy
+from support.scripted_model import Answer, Request, ScriptedModel, judges, judgment
+from support.service_process import Served, served
 
 KILLS = 50 if os.environ.get("PALIMPSEST_DEEP") else 2
 BATCH = 40

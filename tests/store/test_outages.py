@@ -15,13 +15,13 @@ import httpx
 import psycopg
 import pytest
 import sqlalchemy as sa
-from builders import contents, problem, store
-from conftest import running
 
 from app.settings import load_settings
 from app.store import schema
 from app.store.embedded import embedded_postgres
 from app.store.engine import Patience, create_engine, fetch_rows
+from support.builders import contents, problem, store
+from support.service import running
 
 POOL = 4
 

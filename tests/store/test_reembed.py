@@ -14,10 +14,6 @@ import httpx
 import numpy as np
 import psycopg
 import pytest
-from builders import problem, store
-from conftest import fresh_database, running
-from embedding.scripted_vectors import embeds, vector_of
-from judges.scripted import Answer, Request, ScriptedModel, fails
 
 from app.api.schemas.fields import MAX_LIMIT
 from app.services import reembed as service
@@ -26,6 +22,11 @@ from app.settings import Settings, load_settings
 from app.store import chains, schema
 from app.store import reembed as reembed_store
 from app.store.engine import Patience, create_engine
+from support.builders import problem, store
+from support.databases import fresh_database
+from support.scripted_model import Answer, Request, ScriptedModel, fails
+from support.scripted_vectors import embeds, vector_of
+from support.service import running
 
 TEXTS = [
     f"Note {number} about {'tea coffee rain snow'.split()[number % 4]} in room {number % 7}"

@@ -12,15 +12,15 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+
+from app.main import create_app
+from app.settings import load_settings
 from support.recorded_statements import (
     RecordedCall,
     format_calls,
     record_statements,
     run_recorded,
 )
-
-from app.main import create_app
-from app.settings import load_settings
 
 GOLDEN = Path(__file__).parent / "golden" / "statements.sql"
 DOCUMENT = json.loads((Path(__file__).parents[2] / "openapi" / "openapi.json").read_text())

@@ -1,0 +1,69 @@
+"""The command line for what a person decides."""
+
+import json
+from uuid import uuid4
+
+import pytest
+
+from support.service_process import palimpsest
+
+
+@pytest.fixture
+def words(service: str) -> tuple[str, ...]:
+    return ("--url", service, "--agent", f"cli-{uuid4().hex}")
+
+
+def test_reviews_are_listed_shown_accepted_and_undone(words: tuple[str, ...]) -> None:
+    assert "shadow" in palimpsest("mode", "shadow", *words).stdout
+    palimpsest("store", "I live in Porto", *words)
+    stored = palimpsest("store", "I moved to Lisbon", *words)
+    assert "waits for a person: review" in stored.stdout
+    [waiting] = json.loads(palimpsest("reviews", "list", "--json", *words).stdout)["items"]
+    assert waiting["id"] in palimpsest("reviews", "list", *words).stdout
+    shown = palimpsest("reviews", "show", waiting["id"], *words).stdout
+    assert shown.index("before") < shown.index("after")
+    assert "UPDATE" in shown
+    accepted = palimpsest(
+        "reviews", "accept", waiting["id"], "--note", "Yes, moved", "--json", *words
+    )
+    assert json.loads(accepted.stdout)["operation"] == "SUPERSEDE"
+    assert "accepted" in palimpsest("reviews", "list", "--status", "all", *words).stdout
+    undone = palimpsest("revert", json.loads(accepted.stdout)["log_id"], *words)
+    assert "REVERT" in undone.stdout
+    rejected = palimpsest("reviews", "reject", waiting["id"], *words)
+    assert "NOOP" in rejected.stdout
+
+
+def test_a_frozen_agent_says_what_it_keeps_back(words: tuple[str, ...]) -> None:
+    assert "frozen" in palimpsest("mode", "frozen", *words).stdout
+    assert "held back as review" in palimpsest("store", "I live in Porto", *words).stdout
+    assert "as the settings say" in palimpsest("mode", "default", *words).stdout
+
+
+def test_forgetting_asks_first_and_prints_the_receipt_with_its_key(words: tuple[str, ...]) -> None:
+    stored = json.loads(palimpsest("store", "I live in Porto", "--json", *words).stdout)
+    memory_id = stored["memory"]["id"]
+    asked = palimpsest("forget", memory_id, *words)
+    assert asked.returncode == 1
+    assert "(erased)" not in palimpsest("history", memory_id, *words).stdout
+    receipt = palimpsest("forget", memory_id, "--yes", *words)
+    assert "key" in receipt.stdout
+    assert "(erased)" in palimpsest("history", memory_id, *words).stdout
+    palimpsest("store", "I play tennis", *words)
+    assert "ERASE" in palimpsest("forget", "--everything", "--yes", *words).stdout
+
+
+@pytest.mark.parametrize("given", [(), ("--session", "a", "--everything")])
+def test_forgetting_needs_exactly_one_scope(words: tuple[str, ...], given: tuple[str, ...]) -> None:
+    refused = palimpsest("forget", *given, "--yes", *words)
+    assert refused.returncode == 1
+    assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("given", [(), ("a", "--sweep", "b"), ("--sweep", "b", "--store")])
+def test_undoing_needs_an_operation_or_a_sweep(
+    words: tuple[str, ...], given: tuple[str, ...]
+) -> None:
+    refused = palimpsest("revert", *given, *words)
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert "--sweep" in refused.stderr

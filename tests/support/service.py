@@ -1,0 +1,36 @@
+"""The service in a thread of the test's process."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import uvicorn
+
+from app.embedding import Embedder
+from app.main import create_app
+from app.settings import Settings
+
+
+@contextmanager
+def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[str]:
+    """The service on a port of its own, in a thread; yields its address."""
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(settings, embedder), port=0, log_level="warning", lifespan="on")
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        if not thread.is_alive():
+            raise RuntimeError("the service did not start")
+        time.sleep(0.01)
+    address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    httpx.get(
+        f"{address}/livez"
+    )  # FastAPI builds its routes at the first request, with warnings off for the whole process
+    try:
+        yield address
+    finally:
+        server.should_exit = True
+        thread.join(10)
