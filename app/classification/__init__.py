@@ -1,1 +1,1 @@
-"""Who says how two facts relate. Rules, the cascade of signals and model, and the model's client."""
+"""Judging how two facts relate: rules, and the cascade of signals and a language model."""

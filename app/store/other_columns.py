@@ -14,7 +14,7 @@ from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS, PATCHABLE
 class Erasure(StrEnum):
     """What erase does with a value that is about an erased memory."""
 
-    KEPT = "kept"  # it holds no text of a caller
+    STAYS = "kept"  # it holds no text of a caller
     NAME = "name"  # a caller chose it as a name for a call or an agent; it stays
     REMOVED = "removed"  # it holds a text, or a hash of one, and is removed or emptied
     BY_FIELD = "by_field"  # JSON; each field says for itself
@@ -29,7 +29,7 @@ class JsonField:
     """
 
     path: str
-    erasure: Erasure = Erasure.KEPT
+    erasure: Erasure = Erasure.STAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class OtherColumn:
     """A column of a table other than `memories`. An export contains the column if `exported`."""
 
     name: str
-    erasure: Erasure = Erasure.KEPT
+    erasure: Erasure = Erasure.STAYS
     json: tuple[JsonField, ...] = ()
     exported: bool = True
 
@@ -78,7 +78,7 @@ def _list_fact_fields(prefix: str) -> tuple[JsonField, ...]:
 
 
 def _erasure_of_fact_field(name: str) -> Erasure:
-    return Erasure.REMOVED if name in _ERASED_FACT_FIELDS else Erasure.KEPT
+    return Erasure.REMOVED if name in _ERASED_FACT_FIELDS else Erasure.STAYS
 
 
 def _list_state_fields() -> tuple[JsonField, ...]:
@@ -87,7 +87,7 @@ def _list_state_fields() -> tuple[JsonField, ...]:
     for column in MEMORY_COLUMNS:
         if column.log_path is None:
             continue
-        erasure = Erasure.KEPT if column.erased is None else Erasure.REMOVED
+        erasure = Erasure.STAYS if column.erased is None else Erasure.REMOVED
         path = _INSIDE.get(column.log_path, column.log_path)
         states.append(JsonField(f"[].{path}", erasure))
         if column.name in PATCHABLE:

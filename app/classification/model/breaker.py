@@ -21,7 +21,7 @@ class Breaker:
         self._quiet_until: float | None = None
 
     def admit_call(self) -> bool:
-        """Return True if a call may go out now. While the breaker is open, that call is the probe."""
+        """Return True if a call may go out now, as the probe if the breaker is open."""
         if self._quiet_until is None:
             return True
         if self._clock() < self._quiet_until:

@@ -24,7 +24,7 @@ class Reply(CallOutcome):
 
 
 def read_completion(body: bytes) -> Reply | Trouble:
-    """Return the text of the first choice, or the trouble. Raise nothing, whatever the bytes are."""
+    """Return the text of the first choice, or the trouble, whatever the bytes are."""
     completion = parse_json(body)
     message, finish = _first_choice(completion)
     if message is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Format(StrEnum):
-    """The request for JSON: by a schema that the server enforces, as any object, or in the prompt."""
+    """The way to request JSON: by an enforced schema, as any object, or in the prompt."""
 
     SCHEMA = "json_schema"
     OBJECT = "json_object"

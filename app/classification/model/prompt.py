@@ -1,4 +1,4 @@
-"""The prompt: a template, with a version in its name, filled with a question's statements as data."""
+"""The prompt: a template with a version in its name, filled with a question as data."""
 
 import json
 import re

@@ -15,7 +15,7 @@ _NEVER_A_PHRASE = frozenset(("date", "weekday", "time", "money", "percent"))
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value as compared (`items`) and as written (`spoken`); `rest` is what was said behind it."""
+    """A value as compared (`items`) and as written (`spoken`), and the `rest` behind it."""
 
     items: frozenset[str]
     kind: str

@@ -1,4 +1,4 @@
-"""One form per word: "moved", "moves" and "moving" all read "move". Consistent rather than perfect."""
+"""One form per word, consistent rather than perfect: "moved" and "moving" are "move"."""
 
 import re
 from functools import cache

@@ -45,7 +45,7 @@ class Pair:
 
     @cached_property
     def frame_pairs(self) -> tuple[tuple[Frame, Frame], ...]:
-        """Pairs of frames (incoming, stored) that speak of the same attribute of the same subject."""
+        """Pairs of frames (incoming, stored) about the same attribute of the same subject."""
         old = find_frames(self.old)
         return tuple(
             (f, g)

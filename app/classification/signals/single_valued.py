@@ -41,7 +41,7 @@ def _names_one_of_several(frame: Frame) -> bool:
 
 
 def _of_other_things(pair: Pair, new: Frame, old: Frame) -> bool:
-    """Return True if what is said besides tells them apart: 40 ms "for node-b", 60 ms "for node-a"."""
+    """Return True if the rest tells them apart, such as "for node-b" and "for node-a"."""
     mine, other = (
         new.rest - old.rest - lexicon.LIGHT_WORDS,
         old.rest - new.rest - lexicon.LIGHT_WORDS,

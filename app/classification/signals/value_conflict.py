@@ -49,7 +49,7 @@ def _is_one_of_many(pair: Pair) -> bool:
 
 
 def _is_one_of_several_dates(pair: Pair) -> bool:
-    """ "Has a meeting on Tuesday", "there is a concert on 4 May": another day may be another one."""
+    """Return True for "has a meeting on Tuesday": on another day there may be another one."""
     if not {_find_value_family(pair.new, i) for i in pair.only_new} <= _WHEN:
         return False
     tokens = [t for t in pair.new.tokens if t.norm not in lexicon.SUPPORT]

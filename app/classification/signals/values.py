@@ -76,7 +76,7 @@ PATTERN = "|".join(
 
 
 def _normalise_date(text: str) -> str:
-    """ISO date as far as it is given: 2024-05-03, 2024-05, --05-03; other spellings as they stand."""
+    """Return an ISO date as far as it is known, such as 2024-05 and --05-03."""
     iso = re.match(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})", text)
     if iso:
         return f"{iso[1]}-{int(iso[2]):02d}-{int(iso[3]):02d}"
@@ -89,7 +89,7 @@ def _normalise_date(text: str) -> str:
 
 
 def _normalise_number(text: str) -> str:
-    """The number with its sign: commas between thousands are dropped, any other is a decimal point."""
+    """Return the number with its sign, without commas between thousands."""
     plain = re.sub(r",(?=\d{3}(?!\d))", "", text).replace(",", ".")
     return plain.rstrip(".")
 
@@ -124,7 +124,7 @@ def _normalise_time(text: str) -> str:
 
 
 def normalise_value(kind: str, text: str) -> str:
-    """One spelling per value, so that equal values compare equal ("5 May 2024" and "2024-05-05")."""
+    """Return one spelling per value: "5 May 2024" and "2024-05-05" are equal."""
     match kind:
         case "date":
             return _normalise_date(text)
