@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
@@ -27,6 +27,7 @@ from app.planning.classified import MAX_LINKS
 from app.planning.plan import PreparedMerge, ReviewDecision
 from app.store import erasures, memories, search
 from app.store.chains import LockedAgent
+from app.store.fragments import NEVER
 from app.store.search import ComparisonOptions, Hit
 
 MAX_MERGED = 16_000
@@ -37,7 +38,6 @@ COMPARED_AT_ONCE = 32
 JUDGED_AT_ONCE = 8
 NEAR_IN_BATCH = 5
 Item = TypeVar("Item")
-_SOME_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +414,7 @@ def _build_expected_memory(item: ClassifiedItem) -> Memory:
     Its dates are only placeholders: the real ones are made under the lock.
     """
     fact = StoredFact.from_fact(item.fact)
-    start = fact.valid_from or _SOME_TIME
+    start = fact.valid_from or NEVER
     return Memory(
         item.new_id,
         item.new_id,

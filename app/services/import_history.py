@@ -3,7 +3,7 @@
 import pickle
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 from uuid import UUID
@@ -21,10 +21,10 @@ from app.planning.plan import Plan
 from app.planning.store import plan_import
 from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
 from app.store import statistics
+from app.store.fragments import NEVER
 
 CHUNK = 500
 _IN_MEMORY = 8 * 2**20
-_NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class _LineOrder:
         stated = line.created_at
         if stated is None:
             return
-        if stated <= _NEVER:
+        if stated <= NEVER:
             raise BadImportLine(
                 line.number, "created_at must lie after the first instant of the year 1."
             )

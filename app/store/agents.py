@@ -1,4 +1,4 @@
-"""Reads about agents themselves."""
+"""Reads about agents themselves, and their mode."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,42 +7,67 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId, Mode
 from app.store.engine import fetch_rows
+from app.store.fragments import NEVER_SQL
 
-# Agents that know something or were given a mode: one whose first write failed may leave a row dated before everything.
-_AGENTS = """
-    SELECT a.agent_id, a.created_at, a.mode, nullif(a.last_known_at, '0001-01-01 00:00:00+00') AS last_known_at,
+# An agent as callers see it.
+_AGENTS = f"""
+    SELECT
+        a.agent_id,
+        a.created_at,
+        a.mode,
+        nullif(a.last_known_at, {NEVER_SQL}) AS last_known_at,
         (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
     FROM agents a
 """
-_SEEN = "(a.last_known_at >= '0002-01-01 00:00:00+00' OR a.mode IS NOT NULL)"
+
+# The agent knows something or was given a mode. An agent whose first write failed may have a row
+# too, dated before everything.
+_IS_SEEN = f"(a.last_known_at > {NEVER_SQL} OR a.mode IS NOT NULL)"
+
+# List agents in order.
+_LIST = f"""
+    {_AGENTS}
+    WHERE {_IS_SEEN} AND a.agent_id > :after
+    ORDER BY a.agent_id
+    LIMIT :limit
+"""
+
+# Find an agent that callers see.
+_FIND = f"""
+    {_AGENTS}
+    WHERE {_IS_SEEN} AND a.agent_id = :agent
+"""
+
+# Read an agent that is known to have a row.
+_READ = f"""
+    {_AGENTS}
+    WHERE a.agent_id = :agent
+"""
+
+# Set the mode of an agent, which may not know anything yet.
+_SET_MODE = f"""
+    INSERT INTO agents (agent_id, created_at, last_known_at, mode)
+    VALUES (:agent, clock_timestamp(), {NEVER_SQL}, :mode)
+    ON CONFLICT (agent_id) DO UPDATE SET mode = excluded.mode
+"""
 
 
 async def list_agents(
     connection: AsyncConnection, *, limit: int, after: str
 ) -> list[dict[str, Any]]:
-    """Agents in order of their ids, those after `after`."""
-    statement = f"{_AGENTS} WHERE {_SEEN} AND a.agent_id > :after ORDER BY a.agent_id LIMIT :limit"
-    return await fetch_rows(connection, statement, {"after": after, "limit": limit})
+    """Return agents in order of their ids, beginning after the id `after`."""
+    return await fetch_rows(connection, _LIST, {"after": after, "limit": limit})
 
 
 async def find_agent(connection: AsyncConnection, agent: AgentId) -> Mapping[str, Any] | None:
-    rows = await fetch_rows(
-        connection, f"{_AGENTS} WHERE {_SEEN} AND a.agent_id = :agent", {"agent": agent}
-    )
+    rows = await fetch_rows(connection, _FIND, {"agent": agent})
     return rows[0] if rows else None
-
-
-# An agent may be given a mode before it knows anything.
-_SET_MODE = """
-    INSERT INTO agents (agent_id, created_at, last_known_at, mode) VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00', :mode)
-    ON CONFLICT (agent_id) DO UPDATE SET mode = excluded.mode
-"""
 
 
 async def set_mode(
     connection: AsyncConnection, agent: AgentId, mode: Mode | None
 ) -> dict[str, Any]:
-    """Gives an agent a mode, None = that of the settings, and reads it."""
+    """Set the mode of an agent and return the agent. None stands for the mode of the settings."""
     await fetch_rows(connection, _SET_MODE, {"agent": agent, "mode": mode})
-    [row] = await fetch_rows(connection, f"{_AGENTS} WHERE a.agent_id = :agent", {"agent": agent})
+    [row] = await fetch_rows(connection, _READ, {"agent": agent})
     return row

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -17,10 +17,10 @@ from app.domain.policy import Policy
 from app.domain.version import Version
 from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES
 from app.store.engine import fetch_rows
+from app.store.fragments import NEVER, NEVER_SQL
 from app.store.rows import belief_from_row
 
 _TICK = timedelta(microseconds=1)
-_NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 # The row lock by which the writes of an agent follow one another. Postgres takes the lock before it
 # fixes what this statement sees, and a change of the embeddings (store/reembed.py) waits for the
@@ -34,9 +34,9 @@ _LOCK = """
 
 # The first write of an agent creates its row, dated before everything. Of two first writes at once,
 # one waits for the other here.
-_CREATE_AGENT = sa.text("""
+_CREATE_AGENT = sa.text(f"""
     INSERT INTO agents (agent_id, created_at, last_known_at)
-    VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00')
+    VALUES (:agent, clock_timestamp(), {NEVER_SQL})
     ON CONFLICT DO NOTHING
 """)
 
@@ -108,7 +108,7 @@ async def lock_agent(
         raise EmbeddingsChanged(row["encoder"], encoder)
     last_known_at = row["last_known_at"]
     return LockedAgent(
-        last_known_at=None if last_known_at == _NEVER else last_known_at,
+        last_known_at=None if last_known_at == NEVER else last_known_at,
         last_erased_at=row["last_erased_at"],
         mode=Mode(row["mode"]) if row["mode"] else None,
     )

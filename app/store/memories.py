@@ -1,7 +1,4 @@
-"""Reads of memories. Each is one statement, so that it sees one consistent state.
-
-One predicate decides which memories hold; it is here and nowhere else.
-"""
+"""Reads of memories. Each is one statement, so that it sees one consistent state."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -17,39 +14,21 @@ from app.domain.errors import EmbeddingsChanged
 from app.domain.fact import FACT_FIELDS, DerivedSlot, Kind, Lifespan, Slot, StoredFact
 from app.domain.strength import HalfLives
 from app.domain.version import Belief, Memory, Moment, Usage
-from app.store.believed import build_belief_from_sql
 from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES, Filters, build_filter_conditions
 from app.store.engine import fetch_rows
+from app.store.fragments import (
+    HOLDS,
+    KNOWN_AT,
+    LATEST,
+    MOMENT,
+    MOMENT_COLUMNS,
+    PAST,
+    WARM,
+    list_belief_columns,
+)
 from app.store.rows import belief_from_row
 from app.store.staleness import ended_list_from_json, is_stale_sql, stale_because_sql
-from app.store.strength import COUNTED, STRENGTH, USAGE, half_life_values
-
-# The point on both axes that a read is about. On valid time the default is never behind the agent's
-# last write, so that a write is visible to the next read even if the clock went back. On known time
-# the default is the last write.
-MOMENT = """
-    moment AS MATERIALIZED (
-        SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-               coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
-        FROM (SELECT clock_timestamp() AS now) AS clock,
-             (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-    )
-"""
-
-# The one predicate of DESIGN §2.
-HOLDS = """
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-"""
-
-# A memory that holds now is never cold (store/log/retention.py). Postgres cannot know that. Without
-# this condition it reads the whole past of an agent; with it, the index of warm rows is cheapest.
-WARM = "NOT m.cold"
-
-_BELIEF = ", ".join(f"b.{name}" for name in BELIEF_COLUMNS)
-
-LATEST = build_belief_from_sql("m", "b", past=False)
-_PAST = build_belief_from_sql("m", "b", past=True)
+from app.store.strength import COUNTER_CONDITIONS, STRENGTH, USAGE, half_life_values
 
 # The memory that a memory `m` superseded, by the latest beliefs.
 _SUPERSEDES_LATEST = """
@@ -62,19 +41,19 @@ _SUPERSEDES_LATEST = """
 """
 
 # The memory that a memory `m` superseded, as believed at the known time of the moment.
-_SUPERSEDES_PAST = """
+_SUPERSEDES_PAST = f"""
     (
         SELECT o.id FROM (
             SELECT y.id, y.valid_from FROM memories y
             WHERE y.agent_id = m.agent_id
               AND y.superseded_by = m.id
-              AND y.known_from <= (SELECT known_at FROM moment)
+              AND y.known_from <= {KNOWN_AT}
             UNION ALL
             SELECT y.memory_id, y.valid_from FROM memory_beliefs y
             WHERE y.agent_id = m.agent_id
               AND y.superseded_by = m.id
-              AND y.known_from <= (SELECT known_at FROM moment)
-              AND y.known_until > (SELECT known_at FROM moment)
+              AND y.known_from <= {KNOWN_AT}
+              AND y.known_until > {KNOWN_AT}
         ) AS o
         ORDER BY o.valid_from DESC, o.id DESC
         LIMIT 1
@@ -90,7 +69,7 @@ def _counter_sql(name: str, counts: str) -> str:
 
 
 # Counters are looked up for the answered rows alone: Postgres fills select lists after LIMIT.
-_USAGE = ", ".join(_counter_sql(name, counts) for name, counts in COUNTED.items())
+_USAGE = ", ".join(_counter_sql(name, counts) for name, counts in COUNTER_CONDITIONS.items())
 
 # A fact's tier and times are read from its belief.
 _FACT_COLUMNS = tuple(
@@ -102,7 +81,7 @@ MEMORY = f"""
     m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
     m.derived_entity, m.derived_key, m.derived_value,
     {_FACT},
-    {_BELIEF}
+    {list_belief_columns("b")}
 """
 
 
@@ -137,7 +116,7 @@ def memories_from(point: Point) -> tuple[str, str]:
     """Return the FROM of memories `m` with their beliefs `b`, and the id that each superseded."""
     if point.known_at is None:
         return LATEST, _SUPERSEDES_LATEST
-    return _PAST, _SUPERSEDES_PAST
+    return PAST, _SUPERSEDES_PAST
 
 
 def memory_columns(point: Point) -> str:
@@ -271,7 +250,7 @@ async def _select_page(
     source, _ = memories_from(point)
     statement = f"""
         WITH {MOMENT}
-        SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+        SELECT {MOMENT_COLUMNS}, page.*
         FROM moment LEFT JOIN (
             SELECT {memory_columns(point)}
             FROM {source}
@@ -408,7 +387,7 @@ async def list_strongest(
             ORDER BY is_first DESC, strength DESC, id DESC
             LIMIT :limit
         )
-        SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
+        SELECT {MOMENT_COLUMNS},
                (SELECT count(*) FROM live) AS live, hit.*
         FROM moment LEFT JOIN (
             SELECT top.strength, top.is_first, {memory_columns(point)}

@@ -13,8 +13,8 @@ from app.domain.relationship import LinkType, Relationship
 from app.planning.plan import Plan
 from app.planning.staleness import StaleMemory, find_ended_versions
 from app.store.engine import fetch_rows
-from app.store.memories import HOLDS, LATEST, MOMENT
-from app.store.staleness import ANY_BINDS, TOLD, broken_relationships_sql, ended_list_from_json
+from app.store.fragments import HOLDS, LATEST, MOMENT
+from app.store.staleness import ANY_BINDS, CAUSES, broken_relationships_sql, ended_list_from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +31,36 @@ def _relationship_from_row(row: Mapping[str, Any]) -> StoredRelationship:
     return StoredRelationship(link, row["created_at"], row["log_id"])
 
 
+# Find which of some links are stored.
 _FIND = """
-    SELECT r.* FROM unnest(CAST(:sources AS uuid[]), CAST(:targets AS uuid[]), CAST(:types AS text[])) AS asked (source_id, target_id, type)
-    JOIN memory_relationships r USING (source_id, target_id, type) WHERE r.agent_id = :agent
+    SELECT r.*
+    FROM unnest(
+        CAST(:sources AS uuid[]),
+        CAST(:targets AS uuid[]),
+        CAST(:types AS text[])
+    ) AS link (source_id, target_id, type)
+    JOIN memory_relationships r USING (source_id, target_id, type)
+    WHERE r.agent_id = :agent
 """
 
 
 async def find_relationships(
     connection: AsyncConnection, agent: AgentId, links: Sequence[Relationship]
 ) -> list[StoredRelationship]:
-    """Those of the links that are stored."""
-    asked = {
+    """Return those of the links that are stored."""
+    values = {
+        "agent": agent,
         "sources": [link.source for link in links],
         "targets": [link.target for link in links],
         "types": [link.type.value for link in links],
     }
-    return [
-        _relationship_from_row(row)
-        for row in await fetch_rows(connection, _FIND, {"agent": agent, **asked})
-    ]
+    rows = await fetch_rows(connection, _FIND, values)
+    return [_relationship_from_row(row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class AfterRelationship:
-    """Where a page of links ended; `other_id` is the end that is not the memory asked for."""
+    """The last link of a page; `other_id` is its end that is not the memory of the list."""
 
     created_at: datetime
     other_id: UUID
@@ -69,23 +75,37 @@ class RelationshipPage:
     known_at: datetime
 
 
-# `known` has no row where the memory was not known by then.
+# List the links of a memory in both directions. `known` has no row if the memory was not known at
+# that time.
 _LIST = f"""
-    WITH {MOMENT}, known AS (
+    WITH {MOMENT},
+    known AS (
         SELECT known_at FROM moment
-        WHERE EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = :id AND m.created_at <= moment.known_at)
+        WHERE EXISTS (
+            SELECT FROM memories m
+            WHERE m.agent_id = :agent AND m.id = :id AND m.created_at <= moment.known_at
+        )
     )
-    SELECT known.known_at, page.* FROM known LEFT JOIN LATERAL (
-        SELECT tie.* FROM (
-            SELECT r.*, r.target_id AS other_id FROM memory_relationships r WHERE r.agent_id = :agent AND r.source_id = :id
+    SELECT known.known_at, page.*
+    FROM known
+    LEFT JOIN LATERAL (
+        SELECT tie.*
+        FROM (
+            SELECT r.*, r.target_id AS other_id
+            FROM memory_relationships r
+            WHERE r.agent_id = :agent AND r.source_id = :id
             UNION ALL
-            SELECT r.*, r.source_id FROM memory_relationships r WHERE r.agent_id = :agent AND r.target_id = :id
+            SELECT r.*, r.source_id
+            FROM memory_relationships r
+            WHERE r.agent_id = :agent AND r.target_id = :id
         ) AS tie
         WHERE tie.created_at <= known.known_at AND (
             CAST(:after_created_at AS timestamptz) IS NULL
-            OR (tie.created_at, tie.other_id, tie.type) < (:after_created_at, CAST(:after_other_id AS uuid), CAST(:after_type AS text))
+            OR (tie.created_at, tie.other_id, tie.type)
+                < (:after_created_at, CAST(:after_other_id AS uuid), CAST(:after_type AS text))
         )
-        ORDER BY tie.created_at DESC, tie.other_id DESC, tie.type DESC LIMIT :limit
+        ORDER BY tie.created_at DESC, tie.other_id DESC, tie.type DESC
+        LIMIT :limit
     ) AS page ON true
 """
 
@@ -99,8 +119,11 @@ async def list_relationships(
     limit: int,
     after: AfterRelationship | None,
 ) -> RelationshipPage | None:
-    """The links of a memory in both directions, latest first; None where the memory was not known then."""
-    given = {
+    """Return the links of a memory in both directions, latest first.
+
+    Return None if the memory was not known at that time.
+    """
+    values = {
         "agent": agent,
         "id": memory_id,
         "as_of": None,
@@ -110,44 +133,53 @@ async def list_relationships(
         "after_other_id": after and after.other_id,
         "after_type": after and after.type.value,
     }
-    rows = await fetch_rows(connection, _LIST, given)
-    return (
-        RelationshipPage(
-            [_relationship_from_row(row) for row in rows if row["source_id"]], rows[0]["known_at"]
-        )
-        if rows
-        else None
-    )
+    rows = await fetch_rows(connection, _LIST, values)
+    if not rows:
+        return None
+    relationships = [_relationship_from_row(row) for row in rows if row["source_id"]]
+    return RelationshipPage(relationships, rows[0]["known_at"])
 
 
-# Those that hold and are tied to one that the write ended.
+# Find the memories that hold and are linked to one of those that a write ended.
 _MADE_STALE = f"""
-    WITH {MOMENT}, told AS (
-        SELECT tie.memory_id, {TOLD} AS because {broken_relationships_sql(past=False)} AND tie.other_id = ANY(:ended) AND {ANY_BINDS} GROUP BY tie.memory_id
+    WITH {MOMENT},
+    touched AS (
+        SELECT tie.memory_id, {CAUSES} AS because
+        {broken_relationships_sql(past=False)}
+            AND tie.other_id = ANY(:ended)
+            AND {ANY_BINDS}
+        GROUP BY tie.memory_id
     )
-    SELECT told.* FROM told, {LATEST} WHERE m.agent_id = :agent AND m.id = told.memory_id AND m.erased_at IS NULL AND {HOLDS}
-    ORDER BY told.memory_id
+    SELECT touched.*
+    FROM touched
+    CROSS JOIN {LATEST}
+    WHERE m.agent_id = :agent
+        AND m.id = touched.memory_id
+        AND m.erased_at IS NULL
+        AND {HOLDS}
+    ORDER BY touched.memory_id
 """
 
 
 async def find_made_stale(
     connection: AsyncConnection, agent: AgentId, plans: Iterable[Plan]
 ) -> list[tuple[StaleMemory, ...]]:
-    """What each of these plans, which were applied, made stale. Nothing is asked where none ended anything."""
+    """Return the memories that each of these applied plans made stale.
+
+    No statement is sent if the plans ended nothing.
+    """
     ended = [find_ended_versions(plan) for plan in plans]
     if not any(ended):
         return [()] * len(ended)
-    given = {
-        "agent": agent,
-        "as_of": None,
-        "known_at": None,
-        "ended": [i for ids in ended for i in ids],
-    }
-    told = [
-        StaleMemory(row["memory_id"], ended_list_from_json(row["because"]))
-        for row in await fetch_rows(connection, _MADE_STALE, given)
-    ]
-    return [
-        tuple(part for stale in told if (part := stale.narrow_to(ids)).because)
-        for ids in map(set, ended)
-    ]
+    all_ended = [memory_id for ids in ended for memory_id in ids]
+    values = {"agent": agent, "as_of": None, "known_at": None, "ended": all_ended}
+    stale = []
+    for row in await fetch_rows(connection, _MADE_STALE, values):
+        stale.append(StaleMemory(row["memory_id"], ended_list_from_json(row["because"])))
+    return [_narrow_to(stale, set(ids)) for ids in ended]
+
+
+def _narrow_to(memories: Iterable[StaleMemory], ended: set[UUID]) -> tuple[StaleMemory, ...]:
+    """Return the memories that are stale because of these ended ones, with only these causes."""
+    narrowed = [memory.narrow_to(ended) for memory in memories]
+    return tuple(memory for memory in narrowed if memory.because)

@@ -1,4 +1,4 @@
-"""What the planner knows of the tables."""
+"""Refresh the statistics from which Postgres' planner estimates."""
 
 import logging
 
@@ -8,15 +8,22 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 logger = logging.getLogger(__name__)
 
-MANY = 1_000  # rows; of fewer, autovacuum hears soon enough
+# Autovacuum notices fewer new rows than this soon enough.
+MANY = 1_000
 
 # A table that somebody else works on is left to autovacuum.
-_ANALYZE = "ANALYZE (SKIP_LOCKED) memories, memory_beliefs, memory_usage, memory_relationships, consolidation_log, reviews"
+_ANALYZE = """
+    ANALYZE (SKIP_LOCKED)
+        memories, memory_beliefs, memory_usage, memory_relationships, consolidation_log, reviews
+"""
 
 
 async def analyze_tables(engine: AsyncEngine, *, came: int) -> None:
-    """Has the tables looked at after `came` rows came into them at once: until autovacuum comes round, the planner would take them for
-    all but empty, and compare every row with every other. What came is stored already, so trouble here is only logged."""
+    """Refresh the statistics after `came` rows came into the tables at once.
+
+    Until autovacuum comes round, the planner would take the tables for all but empty, and compare
+    every row with every other. The rows are stored already, so a failure is only logged.
+    """
     if came < MANY:
         return
     try:

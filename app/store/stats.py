@@ -1,4 +1,7 @@
-"""An agent in numbers, in one statement, so that they are of one moment, archived operations included. It reads all rows of the agent."""
+"""An agent in numbers. One statement reads all rows of the agent, so the numbers fit together.
+
+Archived operations of the log are counted too.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,15 +12,15 @@ from app.domain.agent import AgentId
 from app.domain.strength import HalfLives
 from app.domain.version import Status
 from app.store.engine import fetch_rows
-from app.store.memories import HOLDS, LATEST, MOMENT
+from app.store.fragments import AS_OF, HOLDS, LATEST, MOMENT, NEVER_SQL, ONE_VALUE
 from app.store.strength import STRENGTH, USAGE, half_life_values
 
-# As `domain/time.standing` has it; a test holds the two equal.
+# The status of a memory as `domain/timeline.compute_status` has it. A test compares the two.
 _STATUS = f"""
     CASE
         WHEN m.erased_at IS NOT NULL THEN '{Status.ERASED}'
         WHEN b.void THEN '{Status.REVERTED}'
-        WHEN b.valid_from > (SELECT as_of FROM moment) THEN '{Status.SCHEDULED}'
+        WHEN b.valid_from > {AS_OF} THEN '{Status.SCHEDULED}'
         WHEN {HOLDS} THEN '{Status.CURRENT}'
         WHEN b.superseded_by IS NOT NULL AND b.merged THEN '{Status.MERGED}'
         WHEN b.superseded_by IS NOT NULL THEN '{Status.SUPERSEDED}'
@@ -28,36 +31,72 @@ _STATUS = f"""
 
 
 def _counts_by_value_sql(column: str, table: str, where: str = "true") -> str:
-    """How many rows there are of each value of the column, as an object."""
-    counts = f"SELECT {column} AS value, count(*) AS n FROM {table} WHERE {where} GROUP BY 1"
-    return f"(SELECT coalesce(jsonb_object_agg(value, n), '{{}}') FROM ({counts}) AS counted)"
+    """Return the number of rows for each value of the column, as a JSON object."""
+    return f"""
+        (
+            SELECT coalesce(jsonb_object_agg(value, n), '{{}}')
+            FROM (
+                SELECT {column} AS value, count(*) AS n
+                FROM {table}
+                WHERE {where}
+                GROUP BY 1
+            ) AS counted
+        )
+    """
 
 
 _OF_AGENT = "agent_id = :agent"
 
+# Count everything of an agent.
 _STATS = f"""
     WITH {MOMENT},
     version AS MATERIALIZED (
-        SELECT m.kind, b.tier, m.lifespan, m.chain_id, m.slot_hash, m.look_again, octet_length(m.content) AS bytes, {_STATUS} AS status,
-            m.slot_key IS NOT NULL AND m.kind <> 'constraint' AND m.single_valued IS NOT false AS one_value, {STRENGTH} AS strength
-        FROM {LATEST} {USAGE} WHERE m.agent_id = :agent
+        SELECT
+            m.kind,
+            b.tier,
+            m.lifespan,
+            m.chain_id,
+            m.slot_hash,
+            m.look_again,
+            octet_length(m.content) AS bytes,
+            {_STATUS} AS status,
+            {ONE_VALUE} AS one_value,
+            {STRENGTH} AS strength
+        FROM {LATEST}
+        {USAGE}
+        WHERE m.agent_id = :agent
     ),
     done AS (
-        SELECT operation, decided_by, created_at FROM consolidation_log WHERE {_OF_AGENT}
+        SELECT operation, decided_by, created_at
+        FROM consolidation_log
+        WHERE {_OF_AGENT}
         UNION ALL
-        SELECT operation, decided_by, created_at FROM folded_operations WHERE {_OF_AGENT} AND archive_id IS NOT NULL
+        SELECT operation, decided_by, created_at
+        FROM folded_operations
+        WHERE {_OF_AGENT} AND archive_id IS NOT NULL
     ),
-    holding AS (SELECT * FROM version WHERE status = '{Status.CURRENT}')
-    SELECT (SELECT as_of FROM moment) AS as_of,
+    holding AS (SELECT * FROM version WHERE status = '{Status.CURRENT}'),
+    crowded_slots AS (
+        SELECT FROM holding
+        WHERE one_value
+        GROUP BY slot_hash
+        HAVING count(*) > 1
+    )
+    SELECT
+        {AS_OF} AS as_of,
         (SELECT min(created_at) FROM done) AS first_known_at,
-        (SELECT nullif(last_known_at, '0001-01-01 00:00:00+00') FROM agents WHERE {_OF_AGENT}) AS last_known_at,
+        (
+            SELECT nullif(last_known_at, {NEVER_SQL})
+            FROM agents
+            WHERE {_OF_AGENT}
+        ) AS last_known_at,
         (SELECT count(*) FROM version) AS memories,
         {_counts_by_value_sql("status", "version")} AS by_status,
         {_counts_by_value_sql("kind", "holding")} AS by_kind,
         {_counts_by_value_sql("tier", "holding")} AS by_tier,
         {_counts_by_value_sql("lifespan", "holding")} AS by_lifespan,
         (SELECT count(DISTINCT chain_id) FROM version) AS chains,
-        (SELECT count(*) FROM (SELECT FROM holding WHERE one_value GROUP BY slot_hash HAVING count(*) > 1) AS s) AS crowded_slots,
+        (SELECT count(*) FROM crowded_slots) AS crowded_slots,
         (SELECT count(*) FROM memory_beliefs WHERE {_OF_AGENT}) AS beliefs,
         (SELECT count(*) FROM memory_relationships WHERE {_OF_AGENT}) AS relationships,
         (SELECT count(*) FROM version WHERE look_again IS NOT NULL) AS look_again,
@@ -67,20 +106,26 @@ _STATS = f"""
         {_counts_by_value_sql("decided_by", "done")} AS by_judge,
         {_counts_by_value_sql("status", "reviews", _OF_AGENT)} AS by_review_status,
         (SELECT avg(strength) FROM holding) AS mean_strength,
-        (SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY strength) FROM holding) AS quartiles
+        (
+            SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY strength)
+            FROM holding
+        ) AS quartiles
 """
 
 
 async def read_stats(
     connection: AsyncConnection, agent: AgentId, half_lives: HalfLives
 ) -> Mapping[str, Any]:
-    """The numbers of an agent that is there. What nothing is counted of is left out of the objects; quartiles of nothing are None."""
-    given = {
+    """Return the numbers of an agent that has a row.
+
+    The objects leave out values with a count of zero. Quartiles of nothing are None.
+    """
+    values = {
         "agent": agent,
         "as_of": None,
         "known_at": None,
         "used_by": None,
         **half_life_values(half_lives),
     }
-    [row] = await fetch_rows(connection, _STATS, given)
+    [row] = await fetch_rows(connection, _STATS, values)
     return row

@@ -1,4 +1,4 @@
-"""The strength of a memory as SQL: the same formula as `domain/strength`, to sort by; a test holds the two equal."""
+"""The strength of a memory as SQL, to sort by. A test compares it with `domain/strength`."""
 
 from app.domain.fact import Kind, Tier
 from app.domain.strength import (
@@ -9,57 +9,94 @@ from app.domain.strength import (
     USES_PER_REPETITION,
     HalfLives,
 )
+from app.store.fragments import AS_OF, KNOWN_AT
 
-# Which counters of `u` count at the point read. A repetition later than its known time does not, nor do the ones before it, which are
-# not kept apart; the same with uses, which go on between writes: what is known now counts them all.
-_REPEATED = "u.last_reinforced_at <= (SELECT known_at FROM moment)"
-_USED = (
-    "(CAST(:used_by AS timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))"
-)
-COUNTED = {
-    "access_count": _REPEATED,
-    "last_reinforced_at": _REPEATED,
-    "use_count": _USED,
-    "last_accessed_at": _USED,
+# When a counter of `u` counts. A repetition after the known time of the read does not count.
+# Neither do the repetitions before it, because they are not stored one by one. Uses go on between
+# writes, so a read of what is known now counts all of them.
+_WAS_REPEATED = f"u.last_reinforced_at <= {KNOWN_AT}"
+_WAS_USED = """
+    (
+        CAST(:used_by AS timestamptz) IS NULL
+        OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+    )
+"""
+COUNTER_CONDITIONS = {
+    "access_count": _WAS_REPEATED,
+    "last_reinforced_at": _WAS_REPEATED,
+    "use_count": _WAS_USED,
+    "last_accessed_at": _WAS_USED,
 }
 
-# Joins the counters `u` that count to memories `m`.
+
+def _list_counters_sql() -> str:
+    counters = []
+    for name, condition in COUNTER_CONDITIONS.items():
+        counters.append(f"CASE WHEN {condition} THEN u.{name} END AS {name}")
+    return ",\n".join(counters)
+
+
+# Joins to memories `m` their counters `u` that count.
 USAGE = f"""
     LEFT JOIN LATERAL (
-        SELECT {", ".join(f"CASE WHEN {counts} THEN u.{name} END AS {name}" for name, counts in COUNTED.items())}
-        FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+        SELECT {_list_counters_sql()}
+        FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
     ) AS u ON true
 """
 
 
 def _half_life_by_kind_sql(tier: Tier) -> str:
-    cases = " ".join(
-        f"WHEN '{kind}' THEN CAST(:half_life_{tier}_{kind} AS float8)" for kind in Kind
-    )
-    return f"CASE m.kind {cases} END"
+    cases = []
+    for kind in Kind:
+        cases.append(f"WHEN '{kind}' THEN CAST(:half_life_{tier}_{kind} AS float8)")
+    return "CASE m.kind\n{}\nEND".format("\n".join(cases))
 
 
-_HALF_LIFE = f"CASE b.tier WHEN '{Tier.CORE}' THEN {_half_life_by_kind_sql(Tier.CORE)} ELSE {_half_life_by_kind_sql(Tier.SEMANTIC)} END"
-_REPETITIONS = f"coalesce(u.access_count, 0) + coalesce(u.use_count, 0) / CAST({USES_PER_REPETITION} AS float8)"
-_STRETCHED = f"({_HALF_LIFE}) * (1 + ln(1 + least({_REPETITIONS}, {MAX_REINFORCEMENTS})))"
-
-_SAID = "greatest(m.created_at, b.valid_from, u.last_reinforced_at)"
-_TO_LAST_USE = f"greatest(coalesce(u.last_accessed_at - {_SAID}, interval '0'), interval '0')"
-_AGE_DAYS = f"""
-    CAST(extract(epoch FROM (SELECT as_of FROM moment) - {_SAID}) - extract(epoch FROM {_TO_LAST_USE}) / 2 AS float8) / 86400
+_HALF_LIFE = f"""
+    CASE b.tier
+        WHEN '{Tier.CORE}' THEN {_half_life_by_kind_sql(Tier.CORE)}
+        ELSE {_half_life_by_kind_sql(Tier.SEMANTIC)}
+    END
+"""
+_REPETITIONS = f"""
+    coalesce(u.access_count, 0)
+    + coalesce(u.use_count, 0) / CAST({USES_PER_REPETITION} AS float8)
+"""
+_STRETCHED_HALF_LIFE = f"""
+    ({_HALF_LIFE}) * (1 + ln(1 + least({_REPETITIONS}, {MAX_REINFORCEMENTS})))
 """
 
-_HALVINGS = f"least(greatest({_AGE_DAYS}, 0) / ({_STRETCHED}), {MAX_HALF_LIVES})"
-_LEFT = f"greatest(m.importance, {LEAST_IMPORTANCE}) * power(CAST(0.5 AS float8), {_HALVINGS})"
+_LAST_STATED_AT = "greatest(m.created_at, b.valid_from, u.last_reinforced_at)"
+_TIME_TO_LAST_USE = f"""
+    greatest(coalesce(u.last_accessed_at - {_LAST_STATED_AT}, interval '0'), interval '0')
+"""
+_AGE_IN_DAYS = f"""
+    CAST(
+        extract(epoch FROM {AS_OF} - {_LAST_STATED_AT})
+        - extract(epoch FROM {_TIME_TO_LAST_USE}) / 2
+        AS float8
+    ) / 86400
+"""
 
-# Of a memory `m`, the belief `b` held of it and its counters `u`, at the moment of the read.
-STRENGTH = (
-    f"greatest(CASE b.tier WHEN '{Tier.CORE}' THEN CAST({CORE_FLOOR} AS float8) END, {_LEFT})"
-)
+_HALVINGS = f"""
+    least(greatest({_AGE_IN_DAYS}, 0) / ({_STRETCHED_HALF_LIFE}), {MAX_HALF_LIVES})
+"""
+_REMAINDER = f"""
+    greatest(m.importance, {LEAST_IMPORTANCE}) * power(CAST(0.5 AS float8), {_HALVINGS})
+"""
+
+# The strength of a memory `m` with the belief `b` and the counters `u`, at the moment of the read.
+STRENGTH = f"""
+    greatest(
+        CASE b.tier WHEN '{Tier.CORE}' THEN CAST({CORE_FLOOR} AS float8) END,
+        {_REMAINDER}
+    )
+"""
 
 
 def half_life_values(half_lives: HalfLives) -> dict[str, float]:
-    """The values of the parameters that STRENGTH names, in days."""
+    """Return the values of the parameters that STRENGTH names, in days."""
     return {
         f"half_life_{tier}_{kind}": half_lives.get_days(tier, kind)
         for tier in Tier

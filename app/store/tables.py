@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP, UUID
 from app.domain.relation import Relation
 from app.domain.relationship import BINDING
 from app.store.columns import BELIEF, MEMORY_COLUMNS
+from app.store.fragments import ONE_VALUE
 
 metadata = sa.MetaData()
 
@@ -25,9 +26,6 @@ agents = sa.Table(
     sa.Column("mode", sa.Text),
     sa.Column("log_folded_until", _TIME),
 )
-
-# The condition that the slot of a version holds one value at a time.
-IN_SLOT = "slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false"
 
 memories = sa.Table(
     "memories",
@@ -98,13 +96,13 @@ memories = sa.Table(
             "valid_until",
             "created_at",
         ],
-        postgresql_where=sa.text(f"NOT void AND {IN_SLOT}"),
+        postgresql_where=sa.text(f"NOT void AND {ONE_VALUE}"),
     ),
     sa.Index(
         "memories_of_chains",
         *("agent_id", "chain_id", "valid_from", "asserted_at", "id"),
         postgresql_include=["kind", "value_hash", "folded_hash", "valid_until", "created_at"],
-        postgresql_where=sa.text(f"NOT void AND NOT ({IN_SLOT})"),
+        postgresql_where=sa.text(f"NOT void AND NOT ({ONE_VALUE})"),
     ),
 )
 

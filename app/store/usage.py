@@ -1,4 +1,7 @@
-"""Writing down what was used: counters that touch no belief, no revision, and not the agent's lock."""
+"""Record which memories were used.
+
+The counters touch neither a belief nor a revision, and nobody takes the agent's lock for them.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,11 +12,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.store.engine import fetch_rows
 
-# A write that confirms the same memories holds their counters in another order. It must not wait for this one until Postgres
-# calls it a deadlock (after a second) and ends either of the two: this one gives way.
+# A write that confirms the same memories locks their counters in another order. It must not wait
+# for this transaction until Postgres sees a deadlock (after a second) and ends one of the two. So
+# this transaction gives way.
 _GIVE_WAY = "SET LOCAL lock_timeout = '100ms'"
 
-# Of all uses within a minute of the clock one counts. What is not a memory of this agent, or was erased meanwhile, is left out.
+# Count uses. Of all uses of a memory within a minute of the clock one counts. An id that is not of
+# this agent, or whose memory was erased meanwhile, is left out.
 _COUNT = """
     INSERT INTO memory_usage (agent_id, memory_id, access_count, use_count, last_accessed_at)
     SELECT m.agent_id, m.id, 0, 1, used.at
@@ -22,7 +27,10 @@ _COUNT = """
     ORDER BY m.id
     ON CONFLICT (agent_id, memory_id) DO UPDATE SET
         use_count = memory_usage.use_count + CASE
-            WHEN date_trunc('minute', excluded.last_accessed_at) <= date_trunc('minute', memory_usage.last_accessed_at) THEN 0 ELSE 1 END,
+            WHEN date_trunc('minute', excluded.last_accessed_at)
+                <= date_trunc('minute', memory_usage.last_accessed_at) THEN 0
+            ELSE 1
+        END,
         last_accessed_at = greatest(memory_usage.last_accessed_at, excluded.last_accessed_at)
 """
 
@@ -30,8 +38,10 @@ _COUNT = """
 async def count_uses(
     connection: AsyncConnection, agent: AgentId, used: Mapping[UUID, datetime]
 ) -> None:
-    """Counts these memories as used, each at that time. Raises psycopg's LockNotAvailable where a write holds their counters."""
+    """Count these memories as used, each at its time.
+
+    Raise psycopg's LockNotAvailable if a write has their counters locked.
+    """
     await fetch_rows(connection, _GIVE_WAY, {})
-    await fetch_rows(
-        connection, _COUNT, {"agent": agent, "ids": list(used), "times": list(used.values())}
-    )
+    values = {"agent": agent, "ids": list(used), "times": list(used.values())}
+    await fetch_rows(connection, _COUNT, values)

@@ -14,9 +14,11 @@ from unittest.mock import patch
 import psycopg
 from psycopg.sql import Composable
 
-# The engine sends what other modules write.
-ENGINE = str(Path("app") / "store" / "engine.py")
-APP = f"{Path(__file__).parents[2] / 'app'}/"
+ROOT = f"{Path(__file__).parents[2]}/"
+STORE = "app/store/"
+
+# The engine sends what the other modules write.
+ENGINE = "app/store/engine.py"
 
 # The job library's own statements belong to its version. Type look-ups belong to a new connection.
 FOREIGN = ("procrastinate", "to_regtype", "FROM pg_type")
@@ -70,14 +72,15 @@ def _note(call: RecordedCall, text: str) -> None:
 
 
 def _find_sender() -> str:
-    """Return the file and the function that send the statement."""
+    """Return the file and the function of the store that other rooms called for the statement."""
+    sender = ENGINE
     frame = inspect.currentframe()
     while frame is not None:
-        name = frame.f_code.co_filename
-        if name.startswith(APP) and not name.endswith(ENGINE):
-            return f"app/{name.removeprefix(APP)} {frame.f_code.co_name}"
+        path = frame.f_code.co_filename.removeprefix(ROOT)
+        if path.startswith(STORE) and path != ENGINE:
+            sender = f"{path} {frame.f_code.co_name}"
         frame = frame.f_back
-    return ENGINE
+    return sender
 
 
 # --- text --------------------------------------------------------------------------------------
@@ -90,22 +93,54 @@ _INSERTED = re.compile(r"\((?P<columns>[\w, ]+)\) VALUES \((?P<values>%s(?:, %s)
 _COMPARED = re.compile(r"(?P<column>\w+) = %s")
 
 
+# What begins a line of its own level. Other lines go on with the clause above them.
+_CLAUSE = re.compile(
+    r"(WITH|SELECT|FROM|(LEFT |FULL |CROSS )?JOIN|WHERE|GROUP BY|HAVING|WINDOW|ORDER BY|LIMIT|UNION"
+    r"|INSERT|VALUES|ON CONFLICT|UPDATE|SET|DELETE|RETURNING|COPY|LOCK)\b|\w+ AS (MATERIALIZED )?\($"
+)
+
+
 def format_statement(text: str) -> str:
     """Return the statement with `:names` for parameters, its lines indented and not too long.
 
     Nothing but parameters and whitespace differs from the text that was sent. A parameter that
     was sent by its position has the name of its column.
     """
-    lines = []
-    depth = 0
+    lines: list[str] = []
+    levels = [_Level(0)]
     for line in map(str.strip, _name_parameters(text).splitlines()):
-        if not line:
-            continue
-        plain = _QUOTED.sub("''", line)
-        closing = len(plain) - len(plain.lstrip(")"))
-        lines.extend(_wrap_line(line, "    " * (depth - closing)))
-        depth += plain.count("(") - plain.count(")")
+        if line == ",":
+            lines[-1] += ","
+        elif line:
+            lines.extend(_wrap_line(line, " " * _find_indent(line, levels)))
     return "\n".join(lines)
+
+
+@dataclass
+class _Level:
+    """The lines inside a pair of parentheses."""
+
+    indent: int
+    has_clause: bool = False
+
+
+def _find_indent(line: str, levels: list[_Level]) -> int:
+    """Return the line's indent, and open and close the levels of its parentheses."""
+    plain = _QUOTED.sub("''", line)
+    rest = plain.lstrip(")")
+    for _ in range(len(plain) - len(rest)):
+        indent = levels.pop().indent - 4
+    if rest == plain:
+        level = levels[-1]
+        is_clause = bool(_CLAUSE.match(plain))
+        indent = level.indent + 4 * (level.has_clause and not is_clause)
+        level.has_clause |= is_clause
+    for character in rest:
+        if character == "(":
+            levels.append(_Level(indent + 4))
+        elif character == ")":
+            levels.pop()
+    return indent
 
 
 def _name_parameters(text: str) -> str:

@@ -24,6 +24,7 @@ from app.planning.audit.checkpoint import (
 )
 from app.planning.audit.replay import ReplayStep, UnreadableOperation
 from app.store.engine import driver_connection, fetch_rows
+from app.store.fragments import NEVER_SQL
 from app.store.idempotency import KEPT_FOR
 from app.store.log.archive_files import File
 from app.store.log.replay import read_replay_steps
@@ -103,13 +104,13 @@ async def count_expired_answers(connection: AsyncConnection, agent: AgentId) -> 
 
 # Find the span of the next operations to fold: from the last folded one to the last of `limit`
 # operations that are old enough.
-_NEXT = """
-    SELECT coalesce(a.log_folded_until, '0001-01-01 00:00:00+00') AS after, (
+_NEXT = f"""
+    SELECT coalesce(a.log_folded_until, {NEVER_SQL}) AS after, (
         SELECT max(created_at) FROM (
             SELECT created_at
             FROM consolidation_log l
             WHERE l.agent_id = :agent
-              AND l.created_at > coalesce(a.log_folded_until, '0001-01-01 00:00:00+00')
+              AND l.created_at > coalesce(a.log_folded_until, {NEVER_SQL})
               AND l.created_at < clock_timestamp() - CAST(:age AS interval)
             ORDER BY created_at
             LIMIT :limit

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.fact import Slot
 from app.store.engine import fetch_rows
+from app.store.fragments import NEVER_SQL
 from app.store.memories import After
 
 
@@ -83,10 +84,10 @@ class Sweep:
 
 
 # Queue a sweep, and create the agent's row in case nothing was ever written to the agent.
-_CREATE = """
+_CREATE = f"""
     WITH agent AS (
         INSERT INTO agents (agent_id, created_at, last_known_at)
-        VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00')
+        VALUES (:agent, clock_timestamp(), {NEVER_SQL})
         ON CONFLICT DO NOTHING
     )
     INSERT INTO sweeps (
@@ -95,7 +96,7 @@ _CREATE = """
     )
     VALUES (
         :agent, :id, 'queued', :origin, :slot, :slot_hash, :since, :dry_run,
-        0, '{}', '[]', 0, clock_timestamp()
+        0, '{{}}', '[]', 0, clock_timestamp()
     )
     RETURNING *
 """

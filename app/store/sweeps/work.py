@@ -13,11 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.version import Memory
 from app.store.engine import fetch_rows
-from app.store.memories import LATEST, MEMORY, memory_from_row
+from app.store.fragments import LATEST, ONE_VALUE
+from app.store.memories import MEMORY, memory_from_row
 
-_ONE_VALUE = (
-    "m.slot_key IS NOT NULL AND m.kind <> 'constraint' AND m.single_valued IS DISTINCT FROM false"
-)
 # Conditions on a memory `m`: it has a place in valid time; it is new to the sweep.
 _STANDS = """
     NOT m.void AND NOT m.merged AND m.erased_at IS NULL
@@ -34,20 +32,20 @@ _WORK = f"""
     WITH shared AS (
         SELECT m.slot_hash
         FROM memories m
-        WHERE m.agent_id = :agent AND {_STANDS} AND {_ONE_VALUE}
+        WHERE m.agent_id = :agent AND {_STANDS} AND {ONE_VALUE}
         GROUP BY m.slot_hash
         HAVING count(DISTINCT m.chain_id) > 1 AND bool_or({_NEWS})
     ), work AS (
-        SELECT m.id, m.valid_from, m.asserted_at, {_ONE_VALUE} AS has_slot
+        SELECT m.id, m.valid_from, m.asserted_at, {ONE_VALUE} AS has_slot
         FROM memories m
         WHERE m.agent_id = :agent AND {_STANDS}
           AND (CAST(:slot AS bytea) IS NULL OR m.slot_hash = :slot)
           AND CASE
-              WHEN {_ONE_VALUE} THEN m.slot_hash IN (SELECT slot_hash FROM shared)
+              WHEN {ONE_VALUE} THEN m.slot_hash IN (SELECT slot_hash FROM shared)
               ELSE {_NEWS}
           END
     ), done AS (
-        SELECT m.id, m.valid_from, m.asserted_at, {_ONE_VALUE} AS has_slot
+        SELECT m.id, m.valid_from, m.asserted_at, {ONE_VALUE} AS has_slot
         FROM memories m
         WHERE m.agent_id = :agent AND m.id = :after AND m.erased_at IS NULL
     )
@@ -87,12 +85,12 @@ _MARKED = f"""
         FROM memories m
         WHERE m.agent_id = :agent AND m.look_again IS NOT NULL
     ), work AS (
-        SELECT m.id, m.valid_from, m.asserted_at, {_ONE_VALUE} AS has_slot
+        SELECT m.id, m.valid_from, m.asserted_at, {ONE_VALUE} AS has_slot
         FROM memories m
-        WHERE m.agent_id = :agent AND {_STANDS} AND {_ONE_VALUE}
+        WHERE m.agent_id = :agent AND {_STANDS} AND {ONE_VALUE}
           AND m.slot_hash IN (SELECT slot_hash FROM marked)
         UNION
-        SELECT m.id, m.valid_from, m.asserted_at, {_ONE_VALUE}
+        SELECT m.id, m.valid_from, m.asserted_at, {ONE_VALUE}
         FROM memories m
         WHERE m.agent_id = :agent AND m.look_again IS NOT NULL
     )

@@ -9,73 +9,111 @@
 -- ===== POST /v1/memories (a first fact) =====
 
 -- POST /v1/memories (a first fact)
--- app/store/memories.py run_read
+-- app/store/search.py find_candidates
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-,
-asked AS MATERIALIZED (
-    SELECT CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), :content) AS text),
-        ' & ', ' | ') AS tsquery) AS words
-)
-, live AS MATERIALIZED (SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes,
-    (SELECT words FROM asked)) AS rank , b.valid_from, coalesce(m.derived_hash = :derived, false)
-    OR coalesce(m.slot_category = :category, false) AS alike FROM memories m CROSS JOIN LATERAL
-    (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
-    m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-    m.known_from) AS b WHERE m.agent_id = :agent AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), ranked AS
-        MATERIALIZED (
-    SELECT id, score, vector, text FROM (
-        SELECT coalesce(v.id, t.id) AS id, 30.5 * (coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0
-            / (60 + t.place), 0)) AS score,
-        1 - coalesce(v.distance, t.distance) AS vector, coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place FROM (SELECT * FROM live ORDER
-                BY distance LIMIT :depth) AS nearest
-        ) AS v FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (SELECT * FROM live WHERE rank > 0 ORDER BY rank DESC, distance LIMIT :depth) AS
-                ranked
-        ) AS t USING (id)
-    ) AS fused WHERE score >= :min_score ORDER BY score DESC, vector DESC LIMIT :limit
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
-found AS MATERIALIZED (
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(plainto_tsquery(CAST(:language AS regconfig), :content) AS text),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
+live AS MATERIALIZED (
+    SELECT
+        m.id,
+        (m.embedding <=> :vector) + 0 AS distance,
+        ts_rank(m.lexemes, (SELECT words FROM query_words)) AS rank,
+        b.valid_from,
+        coalesce(m.derived_hash = :derived, false)
+        OR coalesce(m.slot_category = :category, false) AS alike
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+),
+ranked AS MATERIALIZED (
+    SELECT id, score, vector, text
+    FROM (
+        SELECT
+            coalesce(v.id, t.id) AS id,
+            30.5 * (
+                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
+            ) AS score,
+            1 - coalesce(v.distance, t.distance) AS vector,
+            coalesce(t.rank, v.rank) AS text
+        FROM (
+            SELECT *, row_number() OVER (ORDER BY distance) AS place
+            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
+        ) AS v
+        FULL JOIN (
+            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
+            FROM (
+                SELECT * FROM live
+                WHERE rank > 0
+                ORDER BY rank DESC, distance
+                LIMIT :depth
+            ) AS ranked
+        ) AS t USING (id)
+    ) AS fused
+    WHERE score >= :min_score
+    ORDER BY score DESC, vector DESC
+    LIMIT :limit
+),
+best AS MATERIALIZED (
     SELECT * FROM ranked
-    UNION ALL (
-        SELECT id, 0, CAST(NULL AS float8), CAST(NULL AS float8) FROM live
-        WHERE alike AND id NOT IN (SELECT id FROM ranked) ORDER BY valid_from DESC LIMIT :alike
-    )
+    UNION ALL
+        (
+            SELECT id, 0, CAST(NULL AS float8), CAST(NULL AS float8)
+            FROM live
+            WHERE alike AND id NOT IN (SELECT id FROM ranked)
+            ORDER BY valid_from DESC
+            LIMIT :alike
+        )
 )
 SELECT 1 AS place, moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name
-    FROM encoder) AS encoder, hit.* FROM moment LEFT JOIN (
-    SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id
-    FROM found JOIN memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
-        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b ON m.agent_id = :agent
-        AND m.id = found.id
+    FROM encoder) AS encoder, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT
+        best.score,
+        best.vector AS vector_score,
+        best.text AS text_score,
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id
+    FROM best
+    JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+        ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
@@ -84,12 +122,12 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 SELECT last_known_at, last_erased_at, mode, (SELECT name FROM encoder) AS encoder
 FROM agents
 WHERE agent_id = :agent
-FOR UPDATE;
+    FOR UPDATE;
 
 -- POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent
 INSERT INTO agents (agent_id, created_at, last_known_at)
-VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00')
+VALUES (:agent, clock_timestamp(), timestamptz '0001-01-01 00:00:00+00')
 ON CONFLICT DO NOTHING;
 
 -- POST /v1/memories (a first fact)
@@ -117,7 +155,7 @@ FROM (SELECT 1) AS once LEFT JOIN (
 ) AS v ON true;
 
 -- POST /v1/memories (a first fact)
--- app/store/apply.py _write_one
+-- app/store/apply.py apply_plans
 WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
     category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
     details, tags, entities, sources, source, session_id, project, kind, importance, confidence,
@@ -147,12 +185,12 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
 -- app/store/idempotency.py find_idempotency_record
 SELECT fingerprint, status, headers, answer FROM idempotency_keys
 WHERE agent_id = :agent AND key = :key AND created_at > now() - CAST(:kept_for AS interval);
--- app/store/memories.py run_read: as for POST /v1/memories (a first fact)
+-- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories (a new value of a slot)
--- app/store/apply.py _write_one
+-- app/store/apply.py apply_plans
 WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
     category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
     details, tags, entities, sources, source, session_id, project, kind, importance, confidence,
@@ -168,21 +206,21 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
     :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
     :superseded_by, :superseded_at, :known_from)), part1 AS (
     UPDATE memories SET
-    valid_from = :valid_from,
-    asserted_at = :asserted_at,
-    said_until = :said_until,
-    retracted_at = :retracted_at,
-    void = :void,
-    ended_by = :ended_by,
-    contradicted_by = :contradicted_by,
-    merged = :merged,
-    tier = :tier,
-    valid_until = :valid_until,
-    superseded_by = :superseded_by,
-    superseded_at = :superseded_at,
-    known_from = :known_from,
-    revision = :revision,
-    cold = false
+        valid_from = :valid_from,
+        asserted_at = :asserted_at,
+        said_until = :said_until,
+        retracted_at = :retracted_at,
+        void = :void,
+        ended_by = :ended_by,
+        contradicted_by = :contradicted_by,
+        merged = :merged,
+        tier = :tier,
+        valid_until = :valid_until,
+        superseded_by = :superseded_by,
+        superseded_at = :superseded_at,
+        known_from = :known_from,
+        revision = :revision,
+        cold = false
     WHERE agent_id = :agent_id AND id = :id
 ), part2 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
     said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
@@ -202,53 +240,83 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
 -- app/store/relationships.py find_made_stale
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-, told AS (
-    SELECT tie.memory_id, jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-        'as_of', (SELECT as_of FROM moment))) AS because
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+touched AS (
+    SELECT tie.memory_id,
+        jsonb_agg(
+            DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of
+                FROM moment))
+        )
+        AS because
     FROM (
         SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-        FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-            'sequential', 'causes', 'enables', 'references')
+        FROM memory_relationships
+        WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential', 'causes',
+            'enables', 'references')
         UNION ALL
         SELECT target_id, source_id, type, created_at
-        FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-            'sequential', 'causes', 'enables', 'references')
-    ) AS tie CROSS JOIN LATERAL (
-        SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END AS
-            erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
-            o.said_until, o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-            o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+        FROM memory_relationships
+        WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential', 'causes',
+            'enables', 'references')
+    ) AS tie
+    CROSS JOIN LATERAL (
+        SELECT
+            o.id,
+            CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END AS
+                erased_at,
+            b.*
+        FROM
+            memories o
+        CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at,
+            o.void, o.ended_by, o.contradicted_by, o.merged, o.tier, o.valid_until,
+            o.superseded_by, o.superseded_at, o.known_from) AS b
         WHERE o.agent_id = :agent AND o.id = tie.other_id
     ) AS e
-    WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-        e.erased_at > tie.created_at
-        OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                (NOT e.void AND e.valid_until > tie.created_at)
-                OR EXISTS (
-                    SELECT FROM memory_beliefs p
-                    WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                        tie.created_at AND p.known_until <= e.known_from
-                    AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                        tie.created_at)
+    WHERE tie.created_at <= (SELECT known_at FROM moment)
+        AND (
+            e.erased_at > tie.created_at
+            OR (
+                (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false))
+                AND (
+                    (NOT e.void AND e.valid_until > tie.created_at)
+                    OR EXISTS (
+                        SELECT FROM memory_beliefs x
+                        WHERE x.agent_id = :agent
+                            AND x.memory_id = e.id
+                            AND x.known_until > tie.created_at
+                            AND x.known_until <= e.known_from
+                            AND NOT x.void
+                            AND (e.void OR x.valid_until IS NULL OR x.valid_until > tie.created_at)
+                    )
                 )
-        ))
-    ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-    AND tie.other_id = ANY(:ended) AND (SELECT EXISTS (SELECT FROM memory_relationships WHERE
-        agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
-        'references'))) GROUP BY tie.memory_id
+            )
+        )
+        AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+        AND tie.other_id = ANY(:ended)
+        AND
+        (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+            ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+    GROUP BY tie.memory_id
 )
-SELECT told.* FROM told, memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
-    m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-    m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id = :agent
-    AND m.id = told.memory_id AND m.erased_at IS NULL AND
-b.valid_from <= (SELECT as_of FROM moment)
-AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-ORDER BY told.memory_id;
+SELECT touched.*
+FROM touched
+CROSS JOIN
+    memories m
+CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+    m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+    m.superseded_at, m.known_from) AS b
+WHERE m.agent_id = :agent
+    AND m.id = touched.memory_id
+    AND m.erased_at IS NULL
+    AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+ORDER BY touched.memory_id;
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/idempotency.py save_idempotency_record
@@ -264,103 +332,136 @@ INSERT INTO idempotency_keys (agent_id, key, fingerprint, status, headers, answe
     created_at)
 VALUES (:agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now())
 ON CONFLICT (agent_id, key) DO UPDATE SET
-fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers, answer =
-    excluded.answer,
-mentioned_ids = excluded.mentioned_ids, created_at = excluded.created_at;
+    fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers,
+        answer = excluded.answer,
+    mentioned_ids = excluded.mentioned_ids, created_at = excluded.created_at;
 
 
 -- ===== POST /v1/memories (a dry run) =====
--- app/store/memories.py run_read: as for POST /v1/memories (a first fact)
+-- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
--- app/store/apply.py _write_one: as for POST /v1/memories (a new value of a slot)
+-- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 
 -- POST /v1/memories (a dry run)
--- app/store/memories.py run_read
+-- app/store/memories.py find_memories
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
 FROM moment LEFT JOIN (
     SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
-            FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
                         )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND m.id = ANY(:ids)
 ) AS page ON true;
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
@@ -369,86 +470,125 @@ FROM moment LEFT JOIN (
 -- ===== POST /v1/memories/batch =====
 
 -- POST /v1/memories/batch
--- app/store/memories.py run_read
+-- app/store/search.py find_candidates
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
 SELECT fact.place, moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name
     FROM encoder) AS encoder, hit.*
-FROM moment CROSS JOIN unnest(
-    CAST(:contents AS text[]), CAST(:vectors AS vector[]), CAST(:derived AS bytea[]),
-        CAST(:categories AS text[])
+FROM moment
+CROSS JOIN unnest(
+    CAST(:contents AS text[]),
+    CAST(:vectors AS vector[]),
+    CAST(:derived AS bytea[]),
+    CAST(:categories AS text[])
 ) WITH ORDINALITY AS fact (content, vector, derived, category, place)
 LEFT JOIN LATERAL (
     WITH
-    asked AS MATERIALIZED (
-        SELECT CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), fact.content) AS
-            text), ' & ', ' | ') AS tsquery) AS words
-    )
-    , live AS MATERIALIZED (SELECT m.id, (m.embedding <=> fact.vector) + 0 AS distance,
-        ts_rank(m.lexemes, (SELECT words FROM asked)) AS rank , b.valid_from,
-        coalesce(m.derived_hash = fact.derived, false) OR coalesce(m.slot_category = fact.category,
-        false) AS alike FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
-        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id =
-        :agent AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), ranked
-            AS MATERIALIZED (
-        SELECT id, score, vector, text FROM (
-            SELECT coalesce(v.id, t.id) AS id, 30.5 * (coalesce(1.0 / (60 + v.place), 0) +
-                coalesce(1.0 / (60 + t.place), 0)) AS score,
-            1 - coalesce(v.distance, t.distance) AS vector, coalesce(t.rank, v.rank) AS text
-            FROM (
-                SELECT *, row_number() OVER (ORDER BY distance) AS place FROM (SELECT * FROM live
-                    ORDER BY distance LIMIT :depth) AS nearest
-            ) AS v FULL JOIN (
-                SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-                FROM (SELECT * FROM live WHERE rank > 0 ORDER BY rank DESC, distance LIMIT :depth)
-                    AS ranked
-            ) AS t USING (id)
-        ) AS fused WHERE score >= :min_score ORDER BY score DESC, vector DESC LIMIT :limit
+    query_words AS MATERIALIZED (
+        SELECT CAST(
+            replace(
+                CAST(plainto_tsquery(CAST(:language AS regconfig), fact.content) AS text),
+                ' & ',
+                ' | '
+            ) AS tsquery
+        ) AS words
     ),
-    found AS MATERIALIZED (
+    live AS MATERIALIZED (
+        SELECT
+            m.id,
+            (m.embedding <=> fact.vector) + 0 AS distance,
+            ts_rank(m.lexemes, (SELECT words FROM query_words)) AS rank,
+            b.valid_from,
+            coalesce(m.derived_hash = fact.derived, false)
+            OR coalesce(m.slot_category = fact.category, false) AS alike
+        FROM
+            memories m
+        CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+            m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+            m.superseded_by, m.superseded_at, m.known_from) AS b
+        WHERE m.agent_id = :agent AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+    ),
+    ranked AS MATERIALIZED (
+        SELECT id, score, vector, text
+        FROM (
+            SELECT
+                coalesce(v.id, t.id) AS id,
+                30.5 * (
+                    coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
+                ) AS score,
+                1 - coalesce(v.distance, t.distance) AS vector,
+                coalesce(t.rank, v.rank) AS text
+            FROM (
+                SELECT *, row_number() OVER (ORDER BY distance) AS place
+                FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
+            ) AS v
+            FULL JOIN (
+                SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
+                FROM (
+                    SELECT * FROM live
+                    WHERE rank > 0
+                    ORDER BY rank DESC, distance
+                    LIMIT :depth
+                ) AS ranked
+            ) AS t USING (id)
+        ) AS fused
+        WHERE score >= :min_score
+        ORDER BY score DESC, vector DESC
+        LIMIT :limit
+    ),
+    best AS MATERIALIZED (
         SELECT * FROM ranked
-        UNION ALL (
-            SELECT id, 0, CAST(NULL AS float8), CAST(NULL AS float8) FROM live
-            WHERE alike AND id NOT IN (SELECT id FROM ranked) ORDER BY valid_from DESC LIMIT :alike
+        UNION ALL
+            (
+                SELECT id, 0, CAST(NULL AS float8), CAST(NULL AS float8)
+                FROM live
+                WHERE alike AND id NOT IN (SELECT id FROM ranked)
+                ORDER BY valid_from DESC
+                LIMIT :alike
+            )
+    )
+    SELECT
+        best.score,
+        best.vector AS vector_score,
+        best.text AS text_score,
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
         )
-    )
-    SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id
-    FROM found JOIN memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
-        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b ON m.agent_id = :agent
-        AND m.id = found.id
+        AS supersedes_id
+    FROM best
+    JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+        ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories/batch
--- app/store/inserts.py copy_rows
+-- app/store/apply.py apply_plans
 COPY memories (agent_id, id, chain_id, created_at, revision, entity, category, key, single_valued,
     slot_entity, slot_category, slot_key, slot_hash, content, value, details, tags, entities,
     sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
@@ -458,14 +598,14 @@ COPY memories (agent_id, id, chain_id, created_at, revision, entity, category, k
     superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/memories/batch
--- app/store/inserts.py copy_rows
+-- app/store/apply.py apply_plans
 COPY consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
     prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) FROM
     STDIN (FORMAT BINARY);
 
 -- POST /v1/memories/batch
--- app/store/apply.py _write_many
+-- app/store/apply.py apply_plans
 UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id;
 
 
@@ -475,12 +615,17 @@ UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id;
 
 -- POST /v1/memories/{memory_id}/relationships
 -- app/store/relationships.py find_relationships
-SELECT r.* FROM unnest(CAST(:sources AS uuid[]), CAST(:targets AS uuid[]), CAST(:types AS text[]))
-    AS asked (source_id, target_id, type)
-JOIN memory_relationships r USING (source_id, target_id, type) WHERE r.agent_id = :agent;
+SELECT r.*
+FROM unnest(
+    CAST(:sources AS uuid[]),
+    CAST(:targets AS uuid[]),
+    CAST(:types AS text[])
+) AS link (source_id, target_id, type)
+JOIN memory_relationships r USING (source_id, target_id, type)
+WHERE r.agent_id = :agent;
 
 -- POST /v1/memories/{memory_id}/relationships
--- app/store/apply.py _write_one
+-- app/store/apply.py apply_plans
 WITH part0 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id,
     created_at) VALUES (:agent_id, :source_id, :target_id, :type, :log_id, :created_at)), part1 AS
     (UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT INTO
@@ -499,30 +644,39 @@ WITH part0 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id,
 -- app/store/relationships.py list_relationships
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-, known AS (
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+known AS (
     SELECT known_at FROM moment
-    WHERE EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = :id AND m.created_at
-        <= moment.known_at)
+    WHERE EXISTS (
+        SELECT FROM memories m
+        WHERE m.agent_id = :agent AND m.id = :id AND m.created_at <= moment.known_at
+    )
 )
-SELECT known.known_at, page.* FROM known LEFT JOIN LATERAL (
-    SELECT tie.* FROM (
-        SELECT r.*, r.target_id AS other_id FROM memory_relationships r WHERE r.agent_id = :agent
-            AND r.source_id = :id
+SELECT known.known_at, page.*
+FROM known
+LEFT JOIN LATERAL (
+    SELECT tie.*
+    FROM (
+        SELECT r.*, r.target_id AS other_id
+        FROM memory_relationships r
+        WHERE r.agent_id = :agent AND r.source_id = :id
         UNION ALL
-        SELECT r.*, r.source_id FROM memory_relationships r WHERE r.agent_id = :agent AND
-            r.target_id = :id
+        SELECT r.*, r.source_id
+        FROM memory_relationships r
+        WHERE r.agent_id = :agent AND r.target_id = :id
     ) AS tie
     WHERE tie.created_at <= known.known_at AND (
         CAST(:after_created_at AS timestamptz) IS NULL
-        OR (tie.created_at, tie.other_id, tie.type) < (:after_created_at, CAST(:after_other_id AS
-            uuid), CAST(:after_type AS text))
+        OR (tie.created_at, tie.other_id, tie.type)
+        < (:after_created_at, CAST(:after_other_id AS uuid), CAST(:after_type AS text))
     )
-    ORDER BY tie.created_at DESC, tie.other_id DESC, tie.type DESC LIMIT :limit
+    ORDER BY tie.created_at DESC, tie.other_id DESC, tie.type DESC
+    LIMIT :limit
 ) AS page ON true;
 
 
@@ -531,13 +685,13 @@ SELECT known.known_at, page.* FROM known LEFT JOIN LATERAL (
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- PATCH /v1/memories/{memory_id}
--- app/store/apply.py _read_columns
+-- app/store/apply.py apply_plans
 SELECT memories.importance
 FROM memories
 WHERE memories.agent_id = :agent_id_1 AND memories.id = :id_1;
 
 -- PATCH /v1/memories/{memory_id}
--- app/store/apply.py _write_one
+-- app/store/apply.py apply_plans
 WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT
     INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
@@ -548,16 +702,16 @@ WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at WHERE agent_id =
     :vetoed);
 
 -- PATCH /v1/memories/{memory_id}
--- app/store/apply.py _update_metadata
+-- app/store/apply.py apply_plans
 UPDATE memories SET revision=(memories.revision + :revision_1), importance=:importance WHERE
     memories.agent_id = :agent_id_1 AND memories.id = :id_1;
--- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
 
 
 -- ===== POST /v1/memories/{memory_id}/supersede =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
--- app/store/apply.py _write_one: as for POST /v1/memories (a new value of a slot)
+-- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -566,24 +720,24 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories/{memory_id}/retract
--- app/store/apply.py _write_one
+-- app/store/apply.py apply_plans
 WITH part0 AS (
     UPDATE memories SET
-    valid_from = :valid_from,
-    asserted_at = :asserted_at,
-    said_until = :said_until,
-    retracted_at = :retracted_at,
-    void = :void,
-    ended_by = :ended_by,
-    contradicted_by = :contradicted_by,
-    merged = :merged,
-    tier = :tier,
-    valid_until = :valid_until,
-    superseded_by = :superseded_by,
-    superseded_at = :superseded_at,
-    known_from = :known_from,
-    revision = :revision,
-    cold = false
+        valid_from = :valid_from,
+        asserted_at = :asserted_at,
+        said_until = :said_until,
+        retracted_at = :retracted_at,
+        void = :void,
+        ended_by = :ended_by,
+        contradicted_by = :contradicted_by,
+        merged = :merged,
+        tier = :tier,
+        valid_until = :valid_until,
+        superseded_by = :superseded_by,
+        superseded_at = :superseded_at,
+        known_from = :known_from,
+        revision = :revision,
+        cold = false
     WHERE agent_id = :agent_id AND id = :id
 ), part1 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
     said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
@@ -602,159 +756,191 @@ WITH part0 AS (
 
 
 -- ===== GET /v1/memories/{memory_id} =====
--- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memory: as for POST /v1/memories (a dry run)
 
 
 -- ===== GET /v1/memories/{memory_id}/history =====
 
 -- GET /v1/memories/{memory_id}/history
--- app/store/memories.py run_read
+-- app/store/memories.py list_chain
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
 FROM moment LEFT JOIN (
     SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
-            FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
                         )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
     WHERE
-    m.agent_id = :agent
-    AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id)
+        m.agent_id = :agent
+        AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id =
+            :id)
     ORDER BY b.valid_from, b.asserted_at
 ) AS page ON true;
 
 -- GET /v1/memories/{memory_id}/history
 -- app/store/log/entries.py list_operations_on
 SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
-decided_by, created_at
+    decided_by, created_at
 FROM consolidation_log
-WHERE agent_id = :agent AND created_at <= :known_at
-AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+WHERE agent_id = :agent AND created_at <= :known_at AND (target_memory_id = ANY(:ids) OR
+    source_memory_ids && CAST(:ids AS uuid[]))
 ORDER BY created_at, id;
 
 -- GET /v1/memories/{memory_id}/history
 -- app/store/log/archived.py find_archived_until
-SELECT max(created_at) AS until
-FROM folded_operations
-WHERE agent_id = :agent AND archive_id IS NOT NULL
-AND created_at >= :since AND created_at <= :known_at;
+SELECT max(created_at) AS until FROM folded_operations
+WHERE agent_id = :agent AND archive_id IS NOT NULL AND created_at >= :since AND created_at <=
+    :known_at;
 
 
 -- ===== GET /v1/memories/{memory_id}/why =====
--- app/store/memories.py run_read: as for GET /v1/memories/{memory_id}/history
+-- app/store/memories.py list_chain: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py list_entries_on
 SELECT
-id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-decided_by, incoming, before_state, after_state, vetoed, created_at, reverts
+    id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
+        decided_by, incoming, before_state,
+    after_state, vetoed, created_at, reverts
 FROM consolidation_log
-WHERE agent_id = :agent AND created_at <= :known_at
-AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+WHERE agent_id = :agent AND created_at <= :known_at AND (target_memory_id = ANY(:ids) OR
+    source_memory_ids && CAST(:ids AS uuid[]))
 ORDER BY created_at, id;
 
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py list_vetoed_entries
 SELECT
-id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-decided_by, incoming, before_state, after_state, vetoed, created_at, reverts
+    id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
+        decided_by, incoming, before_state,
+    after_state, vetoed, created_at, reverts
 FROM consolidation_log
-WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at
-AND vetoed <> '[]' AND vetoed @> ANY(:vetoed)
-ORDER BY created_at DESC, id DESC
-LIMIT :limit;
+WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at AND vetoed <> '[]' AND
+    vetoed @> ANY(:vetoed)
+ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py list_proposals_about
-SELECT r.id, r.log_id, r.created_at, r.source, r.relation, r.memory_id, r.judgments,
-r.relied_on, r.incoming, r.status, r.note, r.decided_at, r.decision_log_id,
-d.decided_by AS settled_by
-FROM reviews r
-LEFT JOIN consolidation_log d ON d.agent_id = :agent AND d.id = r.decision_log_id
+SELECT r.id, r.log_id, r.created_at, r.source, r.relation, r.memory_id, r.judgments, r.relied_on,
+    r.incoming, r.status, r.note,
+    r.decided_at, r.decision_log_id, d.decided_by AS settled_by
+FROM reviews r LEFT JOIN consolidation_log d ON d.agent_id = :agent AND d.id = r.decision_log_id
 WHERE r.agent_id = :agent AND r.created_at <= :known_at
-AND (r.memory_id = ANY(:ids) OR r.relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]))
+    AND (r.memory_id = ANY(:ids) OR r.relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]))
 ORDER BY r.created_at, r.id;
 
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py find_known_texts
-SELECT id, CASE WHEN erased_at IS NULL THEN content END AS content
-FROM memories
+SELECT id, CASE WHEN erased_at IS NULL THEN content END AS content FROM memories
 WHERE agent_id = :agent AND id = ANY(:ids) AND created_at <= :known_at;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
@@ -762,120 +948,181 @@ WHERE agent_id = :agent AND id = ANY(:ids) AND created_at <= :known_at;
 -- ===== POST /v1/search (hybrid) =====
 
 -- POST /v1/search (hybrid)
--- app/store/memories.py run_read
+-- app/store/search.py search_memories
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-,
-asked AS MATERIALIZED (
-    SELECT CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text), ' & ',
-        ' | ') AS tsquery) AS words
-)
-, live AS MATERIALIZED (SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes,
-    (SELECT words FROM asked)) AS rank  FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from,
-    m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
-    m.tier, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id =
-    :agent AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), found AS
-        MATERIALIZED (
-    SELECT id, score, vector, text FROM (
-        SELECT coalesce(v.id, t.id) AS id, 30.5 * (coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0
-            / (60 + t.place), 0)) AS score,
-        1 - coalesce(v.distance, t.distance) AS vector, coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place FROM (SELECT * FROM live ORDER
-                BY distance LIMIT :depth) AS nearest
-        ) AS v FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (SELECT * FROM live WHERE rank > 0 ORDER BY rank DESC, distance LIMIT :depth) AS
-                ranked
-        ) AS t USING (id)
-    ) AS fused WHERE score >= :min_score ORDER BY score DESC, vector DESC LIMIT :limit
-)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.* FROM moment LEFT JOIN (
-    SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
+live AS MATERIALIZED (
+    SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
+        query_words)) AS rank
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
+        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+),
+best AS MATERIALIZED (
+    SELECT id, score, vector, text
+    FROM (
+        SELECT
+            coalesce(v.id, t.id) AS id,
+            30.5 * (
+                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
+            ) AS score,
+            1 - coalesce(v.distance, t.distance) AS vector,
+            coalesce(t.rank, v.rank) AS text
+        FROM (
+            SELECT *, row_number() OVER (ORDER BY distance) AS place
+            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
+        ) AS v
+        FULL JOIN (
+            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
             FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
+                SELECT * FROM live
+                WHERE rank > 0
+                ORDER BY rank DESC, distance
+                LIMIT :depth
+            ) AS ranked
+        ) AS t USING (id)
+    ) AS fused
+    WHERE score >= :min_score
+    ORDER BY score DESC, vector DESC
+    LIMIT :limit
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
+    AS encoder, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT
+        best.score,
+        best.vector AS vector_score,
+        best.text AS text_score,
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
                         )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM found JOIN memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
-        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b ON m.agent_id = :agent
-        AND m.id = found.id
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM best
+    JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+        ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
@@ -883,109 +1130,153 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- ===== POST /v1/search (vector) =====
 
 -- POST /v1/search (vector)
--- app/store/memories.py run_read
+-- app/store/search.py search_memories
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-,
-asked AS MATERIALIZED (
-    SELECT CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text), ' & ',
-        ' | ') AS tsquery) AS words
-)
-,  found AS MATERIALIZED (
-    SELECT id, 1 - distance AS score, 1 - distance AS vector, CAST(NULL AS float8) AS text FROM (
-        SELECT m.id, (m.embedding <=> :vector) + 0 AS distance FROM memories m CROSS JOIN LATERAL
-            (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
-            m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-            m.known_from) AS b WHERE m.agent_id = :agent AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder ORDER BY
-            distance LIMIT :limit
-    ) AS near WHERE 1 - distance >= :min_score
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+best AS MATERIALIZED (
+    SELECT
+        id,
+        1 - distance AS score,
+        1 - distance AS vector,
+        CAST(NULL AS float8) AS text
+    FROM (
+        SELECT m.id, (m.embedding <=> :vector) + 0 AS distance
+        FROM
+            memories m
+        CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+            m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+            m.superseded_by, m.superseded_at, m.known_from) AS b
+        WHERE m.agent_id = :agent AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+        ORDER BY distance
+        LIMIT :limit
+    ) AS near
+    WHERE 1 - distance >= :min_score
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.* FROM moment LEFT JOIN (
-    SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
-            FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
+    AS encoder, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT
+        best.score,
+        best.vector AS vector_score,
+        best.text AS text_score,
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
                         )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM found JOIN memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
-        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b ON m.agent_id = :agent
-        AND m.id = found.id
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM best
+    JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+        ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
@@ -993,108 +1284,158 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- ===== POST /v1/search (text) =====
 
 -- POST /v1/search (text)
--- app/store/memories.py run_read
+-- app/store/search.py search_memories
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-,
-asked AS MATERIALIZED (
-    SELECT CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text), ' & ',
-        ' | ') AS tsquery) AS words
-)
-,  found AS MATERIALIZED (
-    SELECT id, rank AS score, CAST(NULL AS float8) AS vector, rank AS text FROM (
-        SELECT m.id, ts_rank(m.lexemes, (SELECT words FROM asked)) AS rank FROM memories m CROSS
-            JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-            m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-            m.superseded_at, m.known_from) AS b WHERE m.agent_id = :agent AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND NOT m.cold AND m.erased_at IS NULL ORDER BY rank DESC, b.valid_from DESC LIMIT :limit
-    ) AS near WHERE rank >= :min_score
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
+best AS MATERIALIZED (
+    SELECT id, rank AS score, CAST(NULL AS float8) AS vector, rank AS text
+    FROM (
+        SELECT m.id, ts_rank(m.lexemes, (SELECT words FROM query_words)) AS rank
+        FROM
+            memories m
+        CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+            m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+            m.superseded_by, m.superseded_at, m.known_from) AS b
+        WHERE m.agent_id = :agent AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND NOT m.cold AND m.erased_at IS NULL
+        ORDER BY rank DESC, b.valid_from DESC
+        LIMIT :limit
+    ) AS near
+    WHERE rank >= :min_score
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.* FROM moment LEFT JOIN (
-    SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
-            FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
+    AS encoder, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT
+        best.score,
+        best.vector AS vector_score,
+        best.text AS text_score,
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
                         )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM found JOIN memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
-        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b ON m.agent_id = :agent
-        AND m.id = found.id
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM best
+    JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+        ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
@@ -1102,262 +1443,363 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- ===== POST /v1/search (hybrid, in the past) =====
 
 -- POST /v1/search (hybrid, in the past)
--- app/store/memories.py run_read
+-- app/store/search.py search_memories
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-,
-asked AS MATERIALIZED (
-    SELECT CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text), ' & ',
-        ' | ') AS tsquery) AS words
-)
-, live AS MATERIALIZED (SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes,
-    (SELECT words FROM asked)) AS rank  FROM
-    memories m JOIN LATERAL (
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
+live AS MATERIALIZED (
+    SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
+        query_words)) AS rank
+    FROM
+        memories m
+    JOIN LATERAL (
         SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
             m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-            m.known_from WHERE m.known_from <= (SELECT known_at FROM moment)
+            m.known_from
+        WHERE m.known_from <= (SELECT known_at FROM moment)
         UNION ALL
         SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void, x.ended_by,
             x.contradicted_by, x.merged, x.tier, x.valid_until, x.superseded_by, x.superseded_at,
-            x.known_from FROM memory_beliefs x
-        WHERE m.known_from > (SELECT known_at FROM moment) AND x.agent_id = m.agent_id AND
-            x.memory_id = m.id
-        AND x.known_from <= (SELECT known_at FROM moment) AND x.known_until > (SELECT known_at FROM
-            moment)
+            x.known_from
+        FROM memory_beliefs x
+        WHERE m.known_from > (SELECT known_at FROM moment)
+            AND x.agent_id = m.agent_id
+            AND x.memory_id = m.id
+            AND x.known_from <= (SELECT known_at FROM moment)
+            AND x.known_until > (SELECT known_at FROM moment)
     ) AS b ON true
     WHERE m.agent_id = :agent AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), found AS MATERIALIZED (
-    SELECT id, score, vector, text FROM (
-        SELECT coalesce(v.id, t.id) AS id, 30.5 * (coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0
-            / (60 + t.place), 0)) AS score,
-        1 - coalesce(v.distance, t.distance) AS vector, coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place FROM (SELECT * FROM live ORDER
-                BY distance LIMIT :depth) AS nearest
-        ) AS v FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (SELECT * FROM live WHERE rank > 0 ORDER BY rank DESC, distance LIMIT :depth) AS
-                ranked
-        ) AS t USING (id)
-    ) AS fused WHERE score >= :min_score ORDER BY score DESC, vector DESC LIMIT :limit
-)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.* FROM moment LEFT JOIN (
-    SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM (
-            SELECT y.id, y.valid_from FROM memories y
-            WHERE y.agent_id = m.agent_id
-            AND y.superseded_by = m.id
-            AND y.known_from <= (SELECT known_at FROM moment)
-            UNION ALL
-            SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-            WHERE y.agent_id = m.agent_id
-            AND y.superseded_by = m.id
-            AND y.known_from <= (SELECT known_at FROM moment)
-            AND y.known_until > (SELECT known_at FROM moment)
-        ) AS o
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
+        AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+),
+best AS MATERIALIZED (
+    SELECT id, score, vector, text
+    FROM (
+        SELECT
+            coalesce(v.id, t.id) AS id,
+            30.5 * (
+                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
+            ) AS score,
+            1 - coalesce(v.distance, t.distance) AS vector,
+            coalesce(t.rank, v.rank) AS text
+        FROM (
+            SELECT *, row_number() OVER (ORDER BY distance) AS place
+            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
+        ) AS v
+        FULL JOIN (
+            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
             FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
+                SELECT * FROM live
+                WHERE rank > 0
+                ORDER BY rank DESC, distance
+                LIMIT :depth
+            ) AS ranked
+        ) AS t USING (id)
+    ) AS fused
+    WHERE score >= :min_score
+    ORDER BY score DESC, vector DESC
+    LIMIT :limit
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
+    AS encoder, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT
+        best.score,
+        best.vector AS vector_score,
+        best.text AS text_score,
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM (
+                SELECT y.id, y.valid_from FROM memories y
+                WHERE y.agent_id = m.agent_id
+                    AND y.superseded_by = m.id
+                    AND y.known_from <= (SELECT known_at FROM moment)
                 UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM
-                memories o JOIN LATERAL (
-                    SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void,
-                        o.ended_by, o.contradicted_by, o.merged, o.tier, o.valid_until,
-                        o.superseded_by, o.superseded_at, o.known_from WHERE o.known_from <=
-                        (SELECT known_at FROM moment)
+                SELECT y.memory_id, y.valid_from FROM memory_beliefs y
+                WHERE y.agent_id = m.agent_id
+                    AND y.superseded_by = m.id
+                    AND y.known_from <= (SELECT known_at FROM moment)
+                    AND y.known_until > (SELECT known_at FROM moment)
+            ) AS o
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
                     UNION ALL
-                    SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-                        x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
-                        x.superseded_by, x.superseded_at, x.known_from FROM memory_beliefs x
-                    WHERE o.known_from > (SELECT known_at FROM moment) AND x.agent_id = o.agent_id
-                        AND x.memory_id = o.id
-                    AND x.known_from <= (SELECT known_at FROM moment) AND x.known_until > (SELECT
-                        known_at FROM moment)
-                ) AS b ON true
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    JOIN LATERAL (
+                        SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void,
+                            o.ended_by, o.contradicted_by, o.merged, o.tier, o.valid_until,
+                            o.superseded_by, o.superseded_at, o.known_from
+                        WHERE o.known_from <= (SELECT known_at FROM moment)
+                        UNION ALL
+                        SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
+                            x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
+                            x.superseded_by, x.superseded_at, x.known_from
+                        FROM memory_beliefs x
+                        WHERE o.known_from > (SELECT known_at FROM moment)
+                            AND x.agent_id = o.agent_id
+                            AND x.memory_id = o.id
+                            AND x.known_from <= (SELECT known_at FROM moment)
+                            AND x.known_until > (SELECT known_at FROM moment)
+                    ) AS b ON true
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
                         )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM found JOIN
-    memories m JOIN LATERAL (
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM best
+    JOIN
+        memories m
+    JOIN LATERAL (
         SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
             m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-            m.known_from WHERE m.known_from <= (SELECT known_at FROM moment)
+            m.known_from
+        WHERE m.known_from <= (SELECT known_at FROM moment)
         UNION ALL
         SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void, x.ended_by,
             x.contradicted_by, x.merged, x.tier, x.valid_until, x.superseded_by, x.superseded_at,
-            x.known_from FROM memory_beliefs x
-        WHERE m.known_from > (SELECT known_at FROM moment) AND x.agent_id = m.agent_id AND
-            x.memory_id = m.id
-        AND x.known_from <= (SELECT known_at FROM moment) AND x.known_until > (SELECT known_at FROM
-            moment)
+            x.known_from
+        FROM memory_beliefs x
+        WHERE m.known_from > (SELECT known_at FROM moment)
+            AND x.agent_id = m.agent_id
+            AND x.memory_id = m.id
+            AND x.known_from <= (SELECT known_at FROM moment)
+            AND x.known_until > (SELECT known_at FROM moment)
     ) AS b ON true
-    ON m.agent_id = :agent AND m.id = found.id
+        ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== GET /v1/search =====
--- app/store/memories.py run_read: as for POST /v1/search (hybrid)
+-- app/store/search.py search_memories: as for POST /v1/search (hybrid)
 
 
 -- ===== GET /v1/memories =====
 
 -- GET /v1/memories
--- app/store/memories.py run_read
+-- app/store/memories.py list_memories
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
 FROM moment LEFT JOIN (
     SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
+                        )
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
-            FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
-                        )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
-    WHERE m.agent_id = :agent AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND NOT m.cold
+        AND NOT m.cold
     ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 ) AS page ON true;
 
@@ -1365,129 +1807,184 @@ FROM moment LEFT JOIN (
 -- ===== GET /v1/memories (narrowed) =====
 
 -- GET /v1/memories (narrowed)
--- app/store/memories.py run_read
+-- app/store/memories.py list_memories
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
 FROM moment LEFT JOIN (
     SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
-            FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
-                        )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
-    WHERE m.agent_id = :agent AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND NOT m.cold AND NOT (m.erased_at IS NULL AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND m.id = ANY(ARRAY(SELECT tie.memory_id
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
                 FROM (
                     SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                        'expands', 'sequential', 'causes', 'enables', 'references')
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
                     UNION ALL
                     SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                        'expands', 'sequential', 'causes', 'enables', 'references')
-                ) AS tie CROSS JOIN LATERAL (
-                    SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                        o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL
-                        (SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void,
-                        o.ended_by, o.contradicted_by, o.merged, o.tier, o.valid_until,
-                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                 ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                    e.erased_at > tie.created_at
-                    OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false))
-                        AND (
-                            (NOT e.void AND e.valid_until > tie.created_at)
-                            OR EXISTS (
-                                SELECT FROM memory_beliefs p
-                                WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until
-                                    > tie.created_at AND p.known_until <= e.known_from
-                                AND NOT p.void AND (e.void OR p.valid_until IS NULL OR
-                                    p.valid_until > tie.created_at)
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
                             )
-                    ))
-                ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-    ))) AND m.slot_category = :category AND m.tags && CAST(:tags_any AS text[]) AND m.kind = :kind
+                        )
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND NOT m.cold AND NOT
+        (
+            m.erased_at IS NULL
+            AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND m.id = ANY(ARRAY(
+                SELECT tie.memory_id
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
+                        )
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+            ))
+        )
+        AND m.slot_category = :category AND m.tags && CAST(:tags_any AS text[]) AND m.kind = :kind
     ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 ) AS page ON true;
 
@@ -1495,126 +1992,163 @@ FROM moment LEFT JOIN (
 -- ===== GET /v1/memories (in the past) =====
 
 -- GET /v1/memories (in the past)
--- app/store/memories.py run_read
+-- app/store/memories.py list_memories
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
 FROM moment LEFT JOIN (
     SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM (
-            SELECT y.id, y.valid_from FROM memories y
-            WHERE y.agent_id = m.agent_id
-            AND y.superseded_by = m.id
-            AND y.known_from <= (SELECT known_at FROM moment)
-            UNION ALL
-            SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-            WHERE y.agent_id = m.agent_id
-            AND y.superseded_by = m.id
-            AND y.known_from <= (SELECT known_at FROM moment)
-            AND y.known_until > (SELECT known_at FROM moment)
-        ) AS o
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
-            FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM (
+                SELECT y.id, y.valid_from FROM memories y
+                WHERE y.agent_id = m.agent_id
+                    AND y.superseded_by = m.id
+                    AND y.known_from <= (SELECT known_at FROM moment)
                 UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM
-                memories o JOIN LATERAL (
-                    SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void,
-                        o.ended_by, o.contradicted_by, o.merged, o.tier, o.valid_until,
-                        o.superseded_by, o.superseded_at, o.known_from WHERE o.known_from <=
-                        (SELECT known_at FROM moment)
+                SELECT y.memory_id, y.valid_from FROM memory_beliefs y
+                WHERE y.agent_id = m.agent_id
+                    AND y.superseded_by = m.id
+                    AND y.known_from <= (SELECT known_at FROM moment)
+                    AND y.known_until > (SELECT known_at FROM moment)
+            ) AS o
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
                     UNION ALL
-                    SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-                        x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
-                        x.superseded_by, x.superseded_at, x.known_from FROM memory_beliefs x
-                    WHERE o.known_from > (SELECT known_at FROM moment) AND x.agent_id = o.agent_id
-                        AND x.memory_id = o.id
-                    AND x.known_from <= (SELECT known_at FROM moment) AND x.known_until > (SELECT
-                        known_at FROM moment)
-                ) AS b ON true
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    JOIN LATERAL (
+                        SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void,
+                            o.ended_by, o.contradicted_by, o.merged, o.tier, o.valid_until,
+                            o.superseded_by, o.superseded_at, o.known_from
+                        WHERE o.known_from <= (SELECT known_at FROM moment)
+                        UNION ALL
+                        SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
+                            x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
+                            x.superseded_by, x.superseded_at, x.known_from
+                        FROM memory_beliefs x
+                        WHERE o.known_from > (SELECT known_at FROM moment)
+                            AND x.agent_id = o.agent_id
+                            AND x.memory_id = o.id
+                            AND x.known_from <= (SELECT known_at FROM moment)
+                            AND x.known_until > (SELECT known_at FROM moment)
+                    ) AS b ON true
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
                         )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
     FROM
-    memories m JOIN LATERAL (
+        memories m
+    JOIN LATERAL (
         SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
             m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-            m.known_from WHERE m.known_from <= (SELECT known_at FROM moment)
+            m.known_from
+        WHERE m.known_from <= (SELECT known_at FROM moment)
         UNION ALL
         SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void, x.ended_by,
             x.contradicted_by, x.merged, x.tier, x.valid_until, x.superseded_by, x.superseded_at,
-            x.known_from FROM memory_beliefs x
-        WHERE m.known_from > (SELECT known_at FROM moment) AND x.agent_id = m.agent_id AND
-            x.memory_id = m.id
-        AND x.known_from <= (SELECT known_at FROM moment) AND x.known_until > (SELECT known_at FROM
-            moment)
+            x.known_from
+        FROM memory_beliefs x
+        WHERE m.known_from > (SELECT known_at FROM moment)
+            AND x.agent_id = m.agent_id
+            AND x.memory_id = m.id
+            AND x.known_from <= (SELECT known_at FROM moment)
+            AND x.known_until > (SELECT known_at FROM moment)
     ) AS b ON true
     WHERE m.agent_id = :agent AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
     ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 ) AS page ON true;
 
@@ -1622,51 +2156,84 @@ FROM moment LEFT JOIN (
 -- ===== GET /v1/memories (by strength) =====
 
 -- GET /v1/memories (by strength)
--- app/store/memories.py run_read
+-- app/store/memories.py list_strongest
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
 live AS MATERIALIZED (
-    SELECT m.id, greatest(CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
-        greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8), least(greatest(
-                    CAST(extract(epoch FROM (SELECT as_of FROM moment) - greatest(m.created_at,
-                        b.valid_from, u.last_reinforced_at)) - extract(epoch FROM
-                        greatest(coalesce(u.last_accessed_at - greatest(m.created_at, b.valid_from,
-                        u.last_reinforced_at), interval '0'), interval '0')) / 2 AS float8) / 86400
-                    , 0) / ((CASE b.tier WHEN 'core' THEN CASE m.kind WHEN 'fact' THEN
-                        CAST(:half_life_core_fact AS float8) WHEN 'preference' THEN
-                        CAST(:half_life_core_preference AS float8) WHEN 'decision' THEN
-                        CAST(:half_life_core_decision AS float8) WHEN 'constraint' THEN
-                        CAST(:half_life_core_constraint AS float8) END ELSE CASE m.kind WHEN 'fact'
-                        THEN CAST(:half_life_semantic_fact AS float8) WHEN 'preference' THEN
-                        CAST(:half_life_semantic_preference AS float8) WHEN 'decision' THEN
-                        CAST(:half_life_semantic_decision AS float8) WHEN 'constraint' THEN
-                        CAST(:half_life_semantic_constraint AS float8) END END) * (1 + ln(1 +
-                        least(coalesce(u.access_count, 0) + coalesce(u.use_count, 0) / CAST(10 AS
-                        float8), 100)))), 60.0))) AS strength,
-    m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
-    FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    SELECT m.id,
+        greatest(
+            CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
+            greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8),
+                least(greatest(
+                    CAST(
+                        extract(epoch FROM (SELECT as_of FROM moment) - greatest(m.created_at,
+                            b.valid_from, u.last_reinforced_at))
+                        - extract(epoch FROM
+                            greatest(coalesce(u.last_accessed_at - greatest(m.created_at,
+                                b.valid_from, u.last_reinforced_at), interval '0'), interval '0')
+                        ) / 2
+                        AS float8
+                    ) / 86400
+                    , 0) / (
+                        (
+                            CASE b.tier
+                            WHEN 'core' THEN CASE m.kind
+                            WHEN 'fact' THEN CAST(:half_life_core_fact AS float8)
+                            WHEN 'preference' THEN CAST(:half_life_core_preference AS float8)
+                            WHEN 'decision' THEN CAST(:half_life_core_decision AS float8)
+                            WHEN 'constraint' THEN CAST(:half_life_core_constraint AS float8)
+                            END
+                            ELSE CASE m.kind
+                            WHEN 'fact' THEN CAST(:half_life_semantic_fact AS float8)
+                            WHEN 'preference' THEN CAST(:half_life_semantic_preference AS float8)
+                            WHEN 'decision' THEN CAST(:half_life_semantic_decision AS float8)
+                            WHEN 'constraint' THEN CAST(:half_life_semantic_constraint AS float8)
+                            END
+                            END
+                        ) * (1 + ln(1 + least(
+                            coalesce(u.access_count, 0)
+                            + coalesce(u.use_count, 0) / CAST(10 AS float8)
+                            , 100)))
+                    ), 60.0)
+            )
+        )
+        AS strength,
+        m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
-            END AS access_count, CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment)
-            THEN u.last_reinforced_at END AS last_reinforced_at, CASE WHEN (CAST(:used_by AS
-            timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz)) THEN
-            u.use_count END AS use_count, CASE WHEN (CAST(:used_by AS timestamptz) IS NULL OR
-            u.last_accessed_at <= CAST(:used_by AS timestamptz)) THEN u.last_accessed_at END AS
-            last_accessed_at
-        FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+            END AS access_count,
+            CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                u.last_reinforced_at END AS last_reinforced_at,
+            CASE WHEN
+            (
+                CAST(:used_by AS timestamptz) IS NULL
+                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+            )
+            THEN u.use_count END AS use_count,
+            CASE WHEN
+            (
+                CAST(:used_by AS timestamptz) IS NULL
+                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+            )
+            THEN u.last_accessed_at END AS last_accessed_at
+        FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
     ) AS u ON true
     WHERE m.agent_id = :agent AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND NOT m.cold
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND NOT m.cold
 ),
 top AS (
     SELECT * FROM live
@@ -1674,84 +2241,116 @@ top AS (
     LIMIT :limit
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
-(SELECT count(*) FROM live) AS live, hit.*
+    (SELECT count(*) FROM live) AS live, hit.*
 FROM moment LEFT JOIN (
     SELECT top.strength, top.is_first,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
-            FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
                         )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM top JOIN memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b ON m.agent_id = :agent AND m.id =
-        top.id
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM top JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+        ON m.agent_id = :agent AND m.id = top.id
 ) AS hit ON true
 ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC;
 
@@ -1759,151 +2358,217 @@ ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC;
 -- ===== GET /v1/preferences/{category}/{key} =====
 
 -- GET /v1/preferences/{category}/{key}
--- app/store/memories.py run_read
+-- app/store/memories.py find_holding_in_slot
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
 FROM moment LEFT JOIN (
     SELECT
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
+                        )
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
-            FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
-                        )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
-    WHERE m.agent_id = :agent AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND NOT m.cold AND m.kind = :kind AND m.slot_key IS NOT NULL AND m.slot_hash = :slot
+        AND NOT m.cold AND m.kind = :kind AND m.slot_key IS NOT NULL AND m.slot_hash = :slot
     ORDER BY m.trust DESC, b.valid_from DESC, m.id DESC LIMIT 1
 ) AS page ON true;
 
 
 -- ===== GET /v1/preferences/{key} =====
--- app/store/memories.py run_read: as for GET /v1/preferences/{category}/{key}
+-- app/store/memories.py find_holding_in_slot: as for GET /v1/preferences/{category}/{key}
 
 
 -- ===== GET /v1/context =====
 
 -- GET /v1/context
--- app/store/memories.py run_read
+-- app/store/memories.py list_strongest
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
 live AS MATERIALIZED (
-    SELECT m.id, greatest(CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
-        greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8), least(greatest(
-                    CAST(extract(epoch FROM (SELECT as_of FROM moment) - greatest(m.created_at,
-                        b.valid_from, u.last_reinforced_at)) - extract(epoch FROM
-                        greatest(coalesce(u.last_accessed_at - greatest(m.created_at, b.valid_from,
-                        u.last_reinforced_at), interval '0'), interval '0')) / 2 AS float8) / 86400
-                    , 0) / ((CASE b.tier WHEN 'core' THEN CASE m.kind WHEN 'fact' THEN
-                        CAST(:half_life_core_fact AS float8) WHEN 'preference' THEN
-                        CAST(:half_life_core_preference AS float8) WHEN 'decision' THEN
-                        CAST(:half_life_core_decision AS float8) WHEN 'constraint' THEN
-                        CAST(:half_life_core_constraint AS float8) END ELSE CASE m.kind WHEN 'fact'
-                        THEN CAST(:half_life_semantic_fact AS float8) WHEN 'preference' THEN
-                        CAST(:half_life_semantic_preference AS float8) WHEN 'decision' THEN
-                        CAST(:half_life_semantic_decision AS float8) WHEN 'constraint' THEN
-                        CAST(:half_life_semantic_constraint AS float8) END END) * (1 + ln(1 +
-                        least(coalesce(u.access_count, 0) + coalesce(u.use_count, 0) / CAST(10 AS
-                        float8), 100)))), 60.0))) AS strength,
-    m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
-    FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    SELECT m.id,
+        greatest(
+            CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
+            greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8),
+                least(greatest(
+                    CAST(
+                        extract(epoch FROM (SELECT as_of FROM moment) - greatest(m.created_at,
+                            b.valid_from, u.last_reinforced_at))
+                        - extract(epoch FROM
+                            greatest(coalesce(u.last_accessed_at - greatest(m.created_at,
+                                b.valid_from, u.last_reinforced_at), interval '0'), interval '0')
+                        ) / 2
+                        AS float8
+                    ) / 86400
+                    , 0) / (
+                        (
+                            CASE b.tier
+                            WHEN 'core' THEN CASE m.kind
+                            WHEN 'fact' THEN CAST(:half_life_core_fact AS float8)
+                            WHEN 'preference' THEN CAST(:half_life_core_preference AS float8)
+                            WHEN 'decision' THEN CAST(:half_life_core_decision AS float8)
+                            WHEN 'constraint' THEN CAST(:half_life_core_constraint AS float8)
+                            END
+                            ELSE CASE m.kind
+                            WHEN 'fact' THEN CAST(:half_life_semantic_fact AS float8)
+                            WHEN 'preference' THEN CAST(:half_life_semantic_preference AS float8)
+                            WHEN 'decision' THEN CAST(:half_life_semantic_decision AS float8)
+                            WHEN 'constraint' THEN CAST(:half_life_semantic_constraint AS float8)
+                            END
+                            END
+                        ) * (1 + ln(1 + least(
+                            coalesce(u.access_count, 0)
+                            + coalesce(u.use_count, 0) / CAST(10 AS float8)
+                            , 100)))
+                    ), 60.0)
+            )
+        )
+        AS strength,
+        m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
-            END AS access_count, CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment)
-            THEN u.last_reinforced_at END AS last_reinforced_at, CASE WHEN (CAST(:used_by AS
-            timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz)) THEN
-            u.use_count END AS use_count, CASE WHEN (CAST(:used_by AS timestamptz) IS NULL OR
-            u.last_accessed_at <= CAST(:used_by AS timestamptz)) THEN u.last_accessed_at END AS
-            last_accessed_at
-        FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+            END AS access_count,
+            CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                u.last_reinforced_at END AS last_reinforced_at,
+            CASE WHEN
+            (
+                CAST(:used_by AS timestamptz) IS NULL
+                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+            )
+            THEN u.use_count END AS use_count,
+            CASE WHEN
+            (
+                CAST(:used_by AS timestamptz) IS NULL
+                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+            )
+            THEN u.last_accessed_at END AS last_accessed_at
+        FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
     ) AS u ON true
     WHERE m.agent_id = :agent AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND NOT m.cold AND m.erased_at IS NULL
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND NOT m.cold AND m.erased_at IS NULL
 ),
 top AS (
     SELECT * FROM live
@@ -1911,231 +2576,343 @@ top AS (
     LIMIT :limit
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
-(SELECT count(*) FROM live) AS live, hit.*
+    (SELECT count(*) FROM live) AS live, hit.*
 FROM moment LEFT JOIN (
     SELECT top.strength, top.is_first,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
-            FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
                         )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM top JOIN memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b ON m.agent_id = :agent AND m.id =
-        top.id
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM top JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+        ON m.agent_id = :agent AND m.id = top.id
 ) AS hit ON true
 ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC;
 
 -- GET /v1/context
 -- app/store/value_lines.py list_value_lines
-SELECT m.id, m.chain_id, m.created_at, m.value_hash, m.folded_hash, m.erased_at, b.valid_from,
+SELECT
+    m.id,
+    m.chain_id,
+    m.created_at,
+    m.value_hash,
+    m.folded_hash,
+    m.erased_at,
+    b.valid_from,
     b.asserted_at,
-CASE WHEN m.slot_key IS NOT NULL AND m.kind <> 'constraint' AND m.single_valued IS NOT false THEN
-    m.slot_hash END AS slot
-FROM memories m JOIN LATERAL (
-    SELECT m.void, m.valid_from, m.asserted_at WHERE m.known_from <= :known_at
+    CASE WHEN slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false THEN
+        m.slot_hash END AS slot
+FROM memories m
+JOIN LATERAL (
+    SELECT m.void, m.valid_from, m.asserted_at
+    WHERE m.known_from <= :known_at
     UNION ALL
-    SELECT x.void, x.valid_from, x.asserted_at FROM memory_beliefs x
-    WHERE m.known_from > :known_at AND x.agent_id = m.agent_id AND x.memory_id = m.id
-    AND x.known_from <= :known_at AND x.known_until > :known_at
+    SELECT x.void, x.valid_from, x.asserted_at
+    FROM memory_beliefs x
+    WHERE m.known_from > :known_at
+        AND x.agent_id = m.agent_id
+        AND x.memory_id = m.id
+        AND x.known_from <= :known_at
+        AND x.known_until > :known_at
 ) AS b ON NOT b.void
 WHERE m.agent_id = :agent AND m.id IN (
-    SELECT id FROM memories WHERE agent_id = :agent AND chain_id IN (
-        SELECT chain_id FROM memories WHERE agent_id = :agent AND chain_id = ANY(:chains) GROUP BY
-            chain_id HAVING count(*) >= :at_least
+    SELECT id FROM memories
+    WHERE agent_id = :agent AND chain_id IN (
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND chain_id = ANY(:chains)
+        GROUP BY chain_id
+        HAVING count(*) >= :at_least
     )
     UNION
-    SELECT id FROM memories WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash IN (
-        SELECT slot_hash FROM memories WHERE agent_id = :agent AND slot_key IS NOT NULL AND
-            slot_hash = ANY(:slots)
-        GROUP BY slot_hash HAVING count(*) >= :at_least
+    SELECT id FROM memories
+    WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash IN (
+        SELECT slot_hash FROM memories
+        WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+        GROUP BY slot_hash
+        HAVING count(*) >= :at_least
     )
 );
 
 
 -- ===== GET /v1/context (with a query) =====
--- app/store/memories.py run_read: as for GET /v1/context
+-- app/store/memories.py list_strongest: as for GET /v1/context
 
 -- GET /v1/context (with a query)
--- app/store/memories.py run_read
+-- app/store/search.py search_memories
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-,
-asked AS MATERIALIZED (
-    SELECT CAST(replace(CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text), ' & ',
-        ' | ') AS tsquery) AS words
-)
-, live AS MATERIALIZED (SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes,
-    (SELECT words FROM asked)) AS rank  FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from,
-    m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
-    m.tier, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b WHERE m.agent_id =
-    :agent AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder), found AS MATERIALIZED (
-    SELECT id, score, vector, text FROM (
-        SELECT coalesce(v.id, t.id) AS id, 30.5 * (coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0
-            / (60 + t.place), 0)) AS score,
-        1 - coalesce(v.distance, t.distance) AS vector, coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place FROM (SELECT * FROM live ORDER
-                BY distance LIMIT :depth) AS nearest
-        ) AS v FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (SELECT * FROM live WHERE rank > 0 ORDER BY rank DESC, distance LIMIT :depth) AS
-                ranked
-        ) AS t USING (id)
-    ) AS fused WHERE score >= :min_score ORDER BY score DESC, vector DESC LIMIT :limit
-)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.* FROM moment LEFT JOIN (
-    SELECT found.score, found.vector AS vector_score, found.text AS text_score,
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-    m.derived_entity, m.derived_key, m.derived_value,
-    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-        m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-        m.project, m.trust, m.lifespan, m.merged_from,
-    b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-        b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-        b.known_from
-    ,
-    (
-        SELECT u.access_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS access_count, (
-        SELECT u.last_reinforced_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
-            known_at FROM moment)
-    ) AS last_reinforced_at, (
-        SELECT u.use_count FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS use_count, (
-        SELECT u.last_accessed_at FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND (CAST(:used_by AS timestamptz) IS
-            NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz))
-    ) AS last_accessed_at,
-    (
-        SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-        ORDER BY o.valid_from DESC, o.id DESC
-        LIMIT 1
-    )
-    AS supersedes_id,
-    (CASE WHEN (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references'))) AND
-        m.erased_at IS NULL AND
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
+live AS MATERIALIZED (
+    SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
+        query_words)) AS rank
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        THEN (SELECT jsonb_agg(DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-            'as_of', (SELECT as_of FROM moment)))
+        AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+),
+best AS MATERIALIZED (
+    SELECT id, score, vector, text
+    FROM (
+        SELECT
+            coalesce(v.id, t.id) AS id,
+            30.5 * (
+                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
+            ) AS score,
+            1 - coalesce(v.distance, t.distance) AS vector,
+            coalesce(t.rank, v.rank) AS text
+        FROM (
+            SELECT *, row_number() OVER (ORDER BY distance) AS place
+            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
+        ) AS v
+        FULL JOIN (
+            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
             FROM (
-                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-                UNION ALL
-                SELECT target_id, source_id, type, created_at
-                FROM memory_relationships WHERE agent_id = :agent AND type IN ('merged_into',
-                    'expands', 'sequential', 'causes', 'enables', 'references')
-            ) AS tie CROSS JOIN LATERAL (
-                SELECT o.id, CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                    o.erased_at END AS erased_at, b.* FROM memories o CROSS JOIN LATERAL (SELECT
-                    o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void, o.ended_by,
-                    o.contradicted_by, o.merged, o.tier, o.valid_until, o.superseded_by,
-                    o.superseded_at, o.known_from) AS b
-                WHERE o.agent_id = :agent AND o.id = tie.other_id
-            ) AS e
-            WHERE tie.created_at <= (SELECT known_at FROM moment) AND (
-                e.erased_at > tie.created_at
-                OR ((e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false)) AND (
-                        (NOT e.void AND e.valid_until > tie.created_at)
-                        OR EXISTS (
-                            SELECT FROM memory_beliefs p
-                            WHERE p.agent_id = :agent AND p.memory_id = e.id AND p.known_until >
-                                tie.created_at AND p.known_until <= e.known_from
-                            AND NOT p.void AND (e.void OR p.valid_until IS NULL OR p.valid_until >
-                                tie.created_at)
+                SELECT * FROM live
+                WHERE rank > 0
+                ORDER BY rank DESC, distance
+                LIMIT :depth
+            ) AS ranked
+        ) AS t USING (id)
+    ) AS fused
+    WHERE score >= :min_score
+    ORDER BY score DESC, vector DESC
+    LIMIT :limit
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
+    AS encoder, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT
+        best.score,
+        best.vector AS vector_score,
+        best.text AS text_score,
+        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.merged_from,
+        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
+            b.known_from,
+        (
+            SELECT u.access_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS access_count, (
+            SELECT u.last_reinforced_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
+                (SELECT known_at FROM moment)
+        ) AS last_reinforced_at, (
+            SELECT u.use_count FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS use_count, (
+            SELECT u.last_accessed_at FROM memory_usage u
+            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+        ) AS last_accessed_at,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        (
+            CASE WHEN
+            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+            AND m.erased_at IS NULL AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            THEN (
+                SELECT
+                    jsonb_agg(
+                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
+                            (SELECT as_of FROM moment))
+                    )
+                FROM (
+                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                    UNION ALL
+                    SELECT target_id, source_id, type, created_at
+                    FROM memory_relationships
+                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                        'causes', 'enables', 'references')
+                ) AS tie
+                CROSS JOIN LATERAL (
+                    SELECT
+                        o.id,
+                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
+                            AS erased_at,
+                        b.*
+                    FROM
+                        memories o
+                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                ) AS e
+                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                    AND (
+                        e.erased_at > tie.created_at
+                        OR (
+                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
+                                false))
+                            AND (
+                                (NOT e.void AND e.valid_until > tie.created_at)
+                                OR EXISTS (
+                                    SELECT FROM memory_beliefs x
+                                    WHERE x.agent_id = :agent
+                                        AND x.memory_id = e.id
+                                        AND x.known_until > tie.created_at
+                                        AND x.known_until <= e.known_from
+                                        AND NOT x.void
+                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                            tie.created_at)
+                                )
+                            )
                         )
-                ))
-            ) AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            AND tie.memory_id = m.id) END)
-    AS stale_because
-    FROM found JOIN memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at,
-        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b ON m.agent_id = :agent
-        AND m.id = found.id
+                    )
+                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    AND tie.memory_id = m.id
+            ) END
+        )
+        AS stale_because
+    FROM best
+    JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+        ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
@@ -2145,22 +2922,16 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 -- GET /v1/log
 -- app/store/log/entries.py list_log
-SELECT *
-FROM consolidation_log
-WHERE agent_id = :agent
-ORDER BY created_at DESC, id DESC
-LIMIT :limit;
+SELECT * FROM consolidation_log WHERE agent_id = :agent ORDER BY created_at DESC, id DESC LIMIT
+    :limit;
 
 
 -- ===== GET /v1/log (narrowed) =====
 
 -- GET /v1/log (narrowed)
 -- app/store/log/entries.py list_log
-SELECT *
-FROM consolidation_log
-WHERE agent_id = :agent AND operation = :operation AND session_id = :session_id
-ORDER BY created_at DESC, id DESC
-LIMIT :limit;
+SELECT * FROM consolidation_log WHERE agent_id = :agent AND operation = :operation AND session_id =
+    :session_id ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 
 -- ===== GET /v1/log/{log_id} =====
@@ -2176,67 +2947,53 @@ SELECT * FROM consolidation_log WHERE agent_id = :agent AND id = :id;
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py find_done_operations
 WITH RECURSIVE undid AS (
-    SELECT id AS by, id, created_at, reverts, operation, relation, target_memory_id,
-    reverted_by, 0 AS depth
-    FROM consolidation_log
-    WHERE agent_id = :agent AND id = ANY(:ids)
+    SELECT id AS by, id, created_at, reverts, operation, relation, target_memory_id, reverted_by, 0
+        AS depth
+    FROM consolidation_log WHERE agent_id = :agent AND id = ANY(:ids)
     UNION ALL
     SELECT u.by, l.id, l.created_at, l.reverts, l.operation, l.relation, l.target_memory_id,
-    l.reverted_by, u.depth + 1
-    FROM undid u
-    JOIN consolidation_log l
-    ON l.agent_id = :agent AND l.id = u.reverts AND l.created_at < u.created_at
+        l.reverted_by, u.depth + 1
+    FROM undid u JOIN consolidation_log l ON l.agent_id = :agent AND l.id = u.reverts AND
+        l.created_at < u.created_at
 )
 SELECT l.id, l.operation, l.relation, l.created_at, l.incoming, l.before_state, l.after_state,
-l.reverted_by, duplicate.target_memory_id AS confirmed,
-duplicate.depth % 2 = 1 AS taken_back,
-line.ids AS line, line.undone AS line_undone
+    l.reverted_by,
+    duplicate.target_memory_id AS confirmed, duplicate.depth % 2 = 1 AS taken_back,
+    again.id AS again_id, again.reverted_by AS again_by
 FROM consolidation_log l
-JOIN (
-    SELECT by, array_agg(id ORDER BY depth) AS ids,
-    array_agg(reverted_by IS NOT NULL ORDER BY depth) AS undone
-    FROM undid
-    GROUP BY by
-) line ON line.by = l.id
-LEFT JOIN undid duplicate
-ON duplicate.by = l.id
-AND duplicate.operation = 'NOOP' AND duplicate.relation = 'DUPLICATE'
-WHERE l.agent_id = :agent AND l.id = ANY(:ids)
-ORDER BY l.created_at DESC, l.id DESC;
+LEFT JOIN undid duplicate ON duplicate.by = l.id AND duplicate.operation = 'NOOP' AND
+    duplicate.relation = 'DUPLICATE'
+LEFT JOIN undid again ON again.by = l.id AND again.depth = 2 AND again.reverted_by IS NOT NULL
+WHERE l.agent_id = :agent AND l.id = ANY(:ids) ORDER BY l.created_at DESC, l.id DESC;
 
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived
-SELECT f.id, f.created_at, a.file
-FROM folded_operations f
-JOIN log_archives a ON a.agent_id = f.agent_id AND a.id = f.archive_id
-WHERE f.agent_id = :agent AND f.id = ANY(:ids)
-ORDER BY f.created_at DESC
-LIMIT 1;
+SELECT f.id, f.created_at, a.file FROM folded_operations f JOIN log_archives a ON a.agent_id =
+    f.agent_id AND a.id = f.archive_id
+WHERE f.agent_id = :agent AND f.id = ANY(:ids) ORDER BY f.created_at DESC LIMIT 1;
 
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived_dependents
-SELECT id
-FROM folded_operations
-WHERE agent_id = :agent AND created_at > :after AND archive_id IS NOT NULL AND stands
-AND operation NOT IN ('ERASE', 'REVERT') AND memory_ids && CAST(:ids AS uuid[])
-ORDER BY created_at DESC
-LIMIT 1;
+SELECT id FROM folded_operations
+WHERE agent_id = :agent AND created_at > :after AND archive_id IS NOT NULL AND stands AND operation
+    NOT IN ('ERASE', 'REVERT')
+    AND memory_ids && CAST(:ids AS uuid[])
+ORDER BY created_at DESC LIMIT 1;
 
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py list_dependents
-SELECT id
-FROM consolidation_log
-WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL
-AND operation NOT IN ('ERASE', 'REVERT') AND
-(target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
-AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links')
-    OR jsonb_path_exists(before_state || after_state, '$[*].id'))
+SELECT id FROM consolidation_log
+WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL AND operation <> 'ERASE'
+    AND (operation = 'REVERT') = :reverts
+    AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+    AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links') OR
+        jsonb_path_exists(before_state || after_state, '$[*].id'))
 ORDER BY created_at DESC, id DESC;
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
--- app/store/apply.py _write_one: as for POST /v1/memories/{memory_id}/retract
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 
 -- POST /v1/log/{log_id}/revert
--- app/store/revert_effects.py undo_side_effects
+-- app/store/apply.py apply_plans
 WITH RECURSIVE undone AS (
     SELECT id, reverts, created_at, CAST(:by AS uuid) AS by, true AS is_undone
     FROM consolidation_log
@@ -2250,11 +3007,11 @@ UPDATE consolidation_log l
 SET reverted_by = CASE WHEN undone.is_undone THEN undone.by END
 FROM undone
 WHERE l.agent_id = :agent
-AND l.id = undone.id
-AND l.id = ANY(ARRAY(SELECT id FROM undone));
+    AND l.id = undone.id
+    AND l.id = ANY(ARRAY(SELECT id FROM undone));
 
 -- POST /v1/log/{log_id}/revert
--- app/store/revert_effects.py undo_side_effects
+-- app/store/apply.py apply_plans
 WITH RECURSIVE undone AS (
     SELECT id, reverts, created_at, CAST(:by AS uuid) AS by, true AS is_undone
     FROM consolidation_log
@@ -2265,35 +3022,35 @@ WITH RECURSIVE undone AS (
     JOIN consolidation_log l ON l.agent_id = :agent AND l.id = undone.reverts
 )
 UPDATE reviews r SET
-status = CASE WHEN undone.is_undone THEN 'expired' ELSE 'pending' END,
-decided_at = CASE WHEN undone.is_undone THEN CAST(:now AS timestamptz) END,
-decision_log_id = CASE WHEN undone.is_undone THEN undone.by END
+    status = CASE WHEN undone.is_undone THEN 'expired' ELSE 'pending' END,
+    decided_at = CASE WHEN undone.is_undone THEN :now END,
+    decision_log_id = CASE WHEN undone.is_undone THEN undone.by END
 FROM undone
 WHERE r.agent_id = :agent
-AND r.created_at = undone.created_at
-AND r.log_id = undone.id
-AND r.status = CASE WHEN undone.is_undone THEN 'pending' ELSE 'expired' END
-AND (
-    undone.is_undone
-    OR r.decision_log_id IN (SELECT id FROM undone) AND NOT EXISTS (
-        SELECT FROM memories m
-        WHERE m.agent_id = :agent
-        AND m.erased_at IS NOT NULL
-        AND m.id IN (SELECT CAST(jsonb_object_keys(r.relied_on) AS uuid))
-    )
-);
+    AND r.created_at = undone.created_at
+    AND r.log_id = undone.id
+    AND r.status = CASE WHEN undone.is_undone THEN 'pending' ELSE 'expired' END
+    AND (
+        undone.is_undone
+        OR r.decision_log_id IN (SELECT id FROM undone) AND NOT EXISTS (
+            SELECT FROM memories m
+            WHERE m.agent_id = :agent
+                AND m.erased_at IS NOT NULL
+                AND m.id IN (SELECT CAST(jsonb_object_keys(r.relied_on) AS uuid))
+        )
+    );
 
 -- POST /v1/log/{log_id}/revert
--- app/store/revert_effects.py undo_side_effects
+-- app/store/apply.py apply_plans
 UPDATE memory_usage SET access_count = access_count - 1
 WHERE agent_id = :agent AND memory_id = :unconfirmed;
--- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
 
 
 -- ===== GET /v1/reviews =====
 
 -- GET /v1/reviews
--- app/services/reviews.py expire_overdue
+-- app/store/engine.py
 SELECT clock_timestamp() AS now;
 
 -- GET /v1/reviews
@@ -2314,7 +3071,7 @@ LIMIT :limit;
 
 
 -- ===== GET /v1/reviews (narrowed) =====
--- app/services/reviews.py expire_overdue: as for GET /v1/reviews
+-- app/store/engine.py: as for GET /v1/reviews
 -- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
 
 -- GET /v1/reviews (narrowed)
@@ -2333,37 +3090,37 @@ LIMIT :limit;
 -- app/store/reviews/reviews.py find_review_row
 SELECT * FROM reviews WHERE agent_id = :agent AND id = :id;
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
--- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
 
 
 -- ===== POST /v1/reviews/{review_id}/reject =====
--- app/services/reviews.py expire_overdue: as for GET /v1/reviews
+-- app/store/engine.py: as for GET /v1/reviews
 -- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/reviews/reviews.py find_review_row: as for GET /v1/reviews/{review_id}
--- app/store/apply.py _write_one: as for PATCH /v1/memories/{memory_id}
+-- app/store/reviews/reviews.py find_stored_review: as for GET /v1/reviews/{review_id}
+-- app/store/apply.py apply_plans: as for PATCH /v1/memories/{memory_id}
 
 -- POST /v1/reviews/{review_id}/reject
--- app/store/apply.py _settle_review
+-- app/store/apply.py apply_plans
 UPDATE reviews SET
-status = :status,
-note = :note,
-decided_at = :decided_at,
-decision_log_id = :log_id,
-memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
+    status = :status,
+    note = :note,
+    decided_at = :decided_at,
+    decision_log_id = :log_id,
+    memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
 WHERE agent_id = :agent AND id = :id;
--- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
 
 
 -- ===== POST /v1/reviews/{review_id}/accept =====
--- app/services/reviews.py expire_overdue: as for GET /v1/reviews
+-- app/store/engine.py: as for GET /v1/reviews
 -- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
--- app/store/reviews/reviews.py find_review_row: as for GET /v1/reviews/{review_id}
+-- app/store/reviews/reviews.py find_stored_review: as for GET /v1/reviews/{review_id}
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
--- app/store/apply.py _write_one: as for POST /v1/memories/{memory_id}/retract
--- app/store/apply.py _settle_review: as for POST /v1/reviews/{review_id}/reject
--- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
+-- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
+-- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -2376,13 +3133,13 @@ FROM reviews
 WHERE agent_id = :agent AND status = :status AND source = :source
 ORDER BY created_at DESC, id DESC
 LIMIT :limit;
--- app/services/reviews.py expire_overdue: as for GET /v1/reviews
+-- app/store/engine.py: as for GET /v1/reviews
 -- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/reviews/reviews.py find_review_row: as for GET /v1/reviews/{review_id}
--- app/store/apply.py _write_one: as for PATCH /v1/memories/{memory_id}
--- app/store/apply.py _settle_review: as for POST /v1/reviews/{review_id}/reject
--- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
+-- app/store/reviews/reviews.py find_stored_review: as for GET /v1/reviews/{review_id}
+-- app/store/apply.py apply_plans: as for PATCH /v1/memories/{memory_id}
+-- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
+-- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
 
 
 -- ===== GET /v1/shadow/report =====
@@ -2391,20 +3148,20 @@ LIMIT :limit;
 -- app/store/reviews/reviews.py read_shadow_report
 WITH proposed AS (
     SELECT r.*,
-    judgments -> 0 ->> 'decided_by' AS decided_by,
-    CAST(judgments -> 0 ->> 'confidence' AS float8) AS confidence
+        judgments -> 0 ->> 'decided_by' AS decided_by,
+        CAST(judgments -> 0 ->> 'confidence' AS float8) AS confidence
     FROM reviews r
     WHERE agent_id = :agent AND source = 'shadow'
-    AND created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
-    AND jsonb_array_length(judgments) > 0
+        AND created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+        AND jsonb_array_length(judgments) > 0
 )
 SELECT relation, decided_by, least(floor(confidence * 10), 9) / 10 AS band,
-count(*) AS proposed,
-count(*) FILTER (WHERE status = 'accepted') AS accepted,
-count(*) FILTER (WHERE status = 'rejected') AS rejected,
-count(*) FILTER (WHERE status = 'pending') AS pending,
-count(*) FILTER (WHERE status = 'expired') AS expired,
-(array_agg(id ORDER BY created_at DESC))[1:3] AS examples
+    count(*) AS proposed,
+    count(*) FILTER (WHERE status = 'accepted') AS accepted,
+    count(*) FILTER (WHERE status = 'rejected') AS rejected,
+    count(*) FILTER (WHERE status = 'pending') AS pending,
+    count(*) FILTER (WHERE status = 'expired') AS expired,
+    (array_agg(id ORDER BY created_at DESC))[1:3] AS examples
 FROM proposed
 GROUP BY 1, 2, 3
 ORDER BY 1, 2, 3 DESC;
@@ -2414,23 +3171,32 @@ ORDER BY 1, 2, 3 DESC;
 
 -- GET /v1/agents
 -- app/store/agents.py list_agents
-SELECT a.agent_id, a.created_at, a.mode, nullif(a.last_known_at, '0001-01-01 00:00:00+00') AS
-    last_known_at,
-(SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+SELECT
+    a.agent_id,
+    a.created_at,
+    a.mode,
+    nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
+    (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
 FROM agents a
-WHERE (a.last_known_at >= '0002-01-01 00:00:00+00' OR a.mode IS NOT NULL) AND a.agent_id > :after
-    ORDER BY a.agent_id LIMIT :limit;
+WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL) AND a.agent_id
+    > :after
+ORDER BY a.agent_id
+LIMIT :limit;
 
 
 -- ===== GET /v1/agents/{agent_id} =====
 
 -- GET /v1/agents/{agent_id}
 -- app/store/agents.py find_agent
-SELECT a.agent_id, a.created_at, a.mode, nullif(a.last_known_at, '0001-01-01 00:00:00+00') AS
-    last_known_at,
-(SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+SELECT
+    a.agent_id,
+    a.created_at,
+    a.mode,
+    nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
+    (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
 FROM agents a
-WHERE (a.last_known_at >= '0002-01-01 00:00:00+00' OR a.mode IS NOT NULL) AND a.agent_id = :agent;
+WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL) AND a.agent_id
+    = :agent;
 
 
 -- ===== PATCH /v1/agents/{agent_id} =====
@@ -2438,15 +3204,18 @@ WHERE (a.last_known_at >= '0002-01-01 00:00:00+00' OR a.mode IS NOT NULL) AND a.
 
 -- PATCH /v1/agents/{agent_id}
 -- app/store/agents.py set_mode
-INSERT INTO agents (agent_id, created_at, last_known_at, mode) VALUES (:agent, clock_timestamp(),
-    '0001-01-01 00:00:00+00', :mode)
+INSERT INTO agents (agent_id, created_at, last_known_at, mode)
+VALUES (:agent, clock_timestamp(), timestamptz '0001-01-01 00:00:00+00', :mode)
 ON CONFLICT (agent_id) DO UPDATE SET mode = excluded.mode;
 
 -- PATCH /v1/agents/{agent_id}
 -- app/store/agents.py set_mode
-SELECT a.agent_id, a.created_at, a.mode, nullif(a.last_known_at, '0001-01-01 00:00:00+00') AS
-    last_known_at,
-(SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+SELECT
+    a.agent_id,
+    a.created_at,
+    a.mode,
+    nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
+    (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
 FROM agents a
 WHERE a.agent_id = :agent;
 
@@ -2458,99 +3227,207 @@ WHERE a.agent_id = :agent;
 -- app/store/stats.py read_stats
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
 version AS MATERIALIZED (
-    SELECT m.kind, b.tier, m.lifespan, m.chain_id, m.slot_hash, m.look_again,
+    SELECT
+        m.kind,
+        b.tier,
+        m.lifespan,
+        m.chain_id,
+        m.slot_hash,
+        m.look_again,
         octet_length(m.content) AS bytes,
-    CASE
-    WHEN m.erased_at IS NOT NULL THEN 'erased'
-    WHEN b.void THEN 'reverted'
-    WHEN b.valid_from > (SELECT as_of FROM moment) THEN 'scheduled'
-    WHEN
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    THEN 'current'
-    WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
-    WHEN b.superseded_by IS NOT NULL THEN 'superseded'
-    WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
-    ELSE 'expired'
-    END
-    AS status,
-    m.slot_key IS NOT NULL AND m.kind <> 'constraint' AND m.single_valued IS NOT false AS
-        one_value, greatest(CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
-        greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8), least(greatest(
-                    CAST(extract(epoch FROM (SELECT as_of FROM moment) - greatest(m.created_at,
-                        b.valid_from, u.last_reinforced_at)) - extract(epoch FROM
-                        greatest(coalesce(u.last_accessed_at - greatest(m.created_at, b.valid_from,
-                        u.last_reinforced_at), interval '0'), interval '0')) / 2 AS float8) / 86400
-                    , 0) / ((CASE b.tier WHEN 'core' THEN CASE m.kind WHEN 'fact' THEN
-                        CAST(:half_life_core_fact AS float8) WHEN 'preference' THEN
-                        CAST(:half_life_core_preference AS float8) WHEN 'decision' THEN
-                        CAST(:half_life_core_decision AS float8) WHEN 'constraint' THEN
-                        CAST(:half_life_core_constraint AS float8) END ELSE CASE m.kind WHEN 'fact'
-                        THEN CAST(:half_life_semantic_fact AS float8) WHEN 'preference' THEN
-                        CAST(:half_life_semantic_preference AS float8) WHEN 'decision' THEN
-                        CAST(:half_life_semantic_decision AS float8) WHEN 'constraint' THEN
-                        CAST(:half_life_semantic_constraint AS float8) END END) * (1 + ln(1 +
-                        least(coalesce(u.access_count, 0) + coalesce(u.use_count, 0) / CAST(10 AS
-                        float8), 100)))), 60.0))) AS strength
-    FROM memories m CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+        CASE
+        WHEN m.erased_at IS NOT NULL THEN 'erased'
+        WHEN b.void THEN 'reverted'
+        WHEN b.valid_from > (SELECT as_of FROM moment) THEN 'scheduled'
+        WHEN
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        THEN 'current'
+        WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
+        WHEN b.superseded_by IS NOT NULL THEN 'superseded'
+        WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
+        ELSE 'expired'
+        END
+        AS status,
+        slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false AS one_value,
+        greatest(
+            CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
+            greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8),
+                least(greatest(
+                    CAST(
+                        extract(epoch FROM (SELECT as_of FROM moment) - greatest(m.created_at,
+                            b.valid_from, u.last_reinforced_at))
+                        - extract(epoch FROM
+                            greatest(coalesce(u.last_accessed_at - greatest(m.created_at,
+                                b.valid_from, u.last_reinforced_at), interval '0'), interval '0')
+                        ) / 2
+                        AS float8
+                    ) / 86400
+                    , 0) / (
+                        (
+                            CASE b.tier
+                            WHEN 'core' THEN CASE m.kind
+                            WHEN 'fact' THEN CAST(:half_life_core_fact AS float8)
+                            WHEN 'preference' THEN CAST(:half_life_core_preference AS float8)
+                            WHEN 'decision' THEN CAST(:half_life_core_decision AS float8)
+                            WHEN 'constraint' THEN CAST(:half_life_core_constraint AS float8)
+                            END
+                            ELSE CASE m.kind
+                            WHEN 'fact' THEN CAST(:half_life_semantic_fact AS float8)
+                            WHEN 'preference' THEN CAST(:half_life_semantic_preference AS float8)
+                            WHEN 'decision' THEN CAST(:half_life_semantic_decision AS float8)
+                            WHEN 'constraint' THEN CAST(:half_life_semantic_constraint AS float8)
+                            END
+                            END
+                        ) * (1 + ln(1 + least(
+                            coalesce(u.access_count, 0)
+                            + coalesce(u.use_count, 0) / CAST(10 AS float8)
+                            , 100)))
+                    ), 60.0)
+            )
+        )
+        AS strength
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
-            END AS access_count, CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment)
-            THEN u.last_reinforced_at END AS last_reinforced_at, CASE WHEN (CAST(:used_by AS
-            timestamptz) IS NULL OR u.last_accessed_at <= CAST(:used_by AS timestamptz)) THEN
-            u.use_count END AS use_count, CASE WHEN (CAST(:used_by AS timestamptz) IS NULL OR
-            u.last_accessed_at <= CAST(:used_by AS timestamptz)) THEN u.last_accessed_at END AS
-            last_accessed_at
-        FROM memory_usage u WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+            END AS access_count,
+            CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                u.last_reinforced_at END AS last_reinforced_at,
+            CASE WHEN
+            (
+                CAST(:used_by AS timestamptz) IS NULL
+                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+            )
+            THEN u.use_count END AS use_count,
+            CASE WHEN
+            (
+                CAST(:used_by AS timestamptz) IS NULL
+                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+            )
+            THEN u.last_accessed_at END AS last_accessed_at
+        FROM memory_usage u
+        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
     ) AS u ON true
     WHERE m.agent_id = :agent
 ),
 done AS (
-    SELECT operation, decided_by, created_at FROM consolidation_log WHERE agent_id = :agent
+    SELECT operation, decided_by, created_at
+    FROM consolidation_log
+    WHERE agent_id = :agent
     UNION ALL
-    SELECT operation, decided_by, created_at FROM folded_operations WHERE agent_id = :agent AND
-        archive_id IS NOT NULL
+    SELECT operation, decided_by, created_at
+    FROM folded_operations
+    WHERE agent_id = :agent AND archive_id IS NOT NULL
 ),
-holding AS (SELECT * FROM version WHERE status = 'current')
-SELECT (SELECT as_of FROM moment) AS as_of,
-(SELECT min(created_at) FROM done) AS first_known_at,
-(SELECT nullif(last_known_at, '0001-01-01 00:00:00+00') FROM agents WHERE agent_id = :agent) AS
-    last_known_at,
-(SELECT count(*) FROM version) AS memories,
-(SELECT coalesce(jsonb_object_agg(value, n), '{}') FROM (SELECT status AS value, count(*) AS n FROM
-    version WHERE true GROUP BY 1) AS counted) AS by_status,
-(SELECT coalesce(jsonb_object_agg(value, n), '{}') FROM (SELECT kind AS value, count(*) AS n FROM
-    holding WHERE true GROUP BY 1) AS counted) AS by_kind,
-(SELECT coalesce(jsonb_object_agg(value, n), '{}') FROM (SELECT tier AS value, count(*) AS n FROM
-    holding WHERE true GROUP BY 1) AS counted) AS by_tier,
-(SELECT coalesce(jsonb_object_agg(value, n), '{}') FROM (SELECT lifespan AS value, count(*) AS n
-    FROM holding WHERE true GROUP BY 1) AS counted) AS by_lifespan,
-(SELECT count(DISTINCT chain_id) FROM version) AS chains,
-(SELECT count(*) FROM (SELECT FROM holding WHERE one_value GROUP BY slot_hash HAVING count(*) > 1)
-    AS s) AS crowded_slots,
-(SELECT count(*) FROM memory_beliefs WHERE agent_id = :agent) AS beliefs,
-(SELECT count(*) FROM memory_relationships WHERE agent_id = :agent) AS relationships,
-(SELECT count(*) FROM version WHERE look_again IS NOT NULL) AS look_again,
-(SELECT coalesce(sum(bytes), 0) FROM version) AS text_bytes,
-(SELECT count(*) FROM done) AS operations,
-(SELECT coalesce(jsonb_object_agg(value, n), '{}') FROM (SELECT operation AS value, count(*) AS n
-    FROM done WHERE true GROUP BY 1) AS counted) AS by_operation,
-(SELECT coalesce(jsonb_object_agg(value, n), '{}') FROM (SELECT decided_by AS value, count(*) AS n
-    FROM done WHERE true GROUP BY 1) AS counted) AS by_judge,
-(SELECT coalesce(jsonb_object_agg(value, n), '{}') FROM (SELECT status AS value, count(*) AS n FROM
-    reviews WHERE agent_id = :agent GROUP BY 1) AS counted) AS by_review_status,
-(SELECT avg(strength) FROM holding) AS mean_strength,
-(SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY strength) FROM holding) AS
-    quartiles;
+    holding AS (SELECT * FROM version WHERE status = 'current'),
+crowded_slots AS (
+    SELECT FROM holding
+    WHERE one_value
+    GROUP BY slot_hash
+    HAVING count(*) > 1
+)
+SELECT
+    (SELECT as_of FROM moment) AS as_of,
+    (SELECT min(created_at) FROM done) AS first_known_at,
+    (
+        SELECT nullif(last_known_at, timestamptz '0001-01-01 00:00:00+00')
+        FROM agents
+        WHERE agent_id = :agent
+    ) AS last_known_at,
+    (SELECT count(*) FROM version) AS memories,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT status AS value, count(*) AS n
+            FROM version
+            WHERE true
+            GROUP BY 1
+        ) AS counted
+    )
+    AS by_status,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT kind AS value, count(*) AS n
+            FROM holding
+            WHERE true
+            GROUP BY 1
+        ) AS counted
+    )
+    AS by_kind,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT tier AS value, count(*) AS n
+            FROM holding
+            WHERE true
+            GROUP BY 1
+        ) AS counted
+    )
+    AS by_tier,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT lifespan AS value, count(*) AS n
+            FROM holding
+            WHERE true
+            GROUP BY 1
+        ) AS counted
+    )
+    AS by_lifespan,
+    (SELECT count(DISTINCT chain_id) FROM version) AS chains,
+    (SELECT count(*) FROM crowded_slots) AS crowded_slots,
+    (SELECT count(*) FROM memory_beliefs WHERE agent_id = :agent) AS beliefs,
+    (SELECT count(*) FROM memory_relationships WHERE agent_id = :agent) AS relationships,
+    (SELECT count(*) FROM version WHERE look_again IS NOT NULL) AS look_again,
+    (SELECT coalesce(sum(bytes), 0) FROM version) AS text_bytes,
+    (SELECT count(*) FROM done) AS operations,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT operation AS value, count(*) AS n
+            FROM done
+            WHERE true
+            GROUP BY 1
+        ) AS counted
+    )
+    AS by_operation,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT decided_by AS value, count(*) AS n
+            FROM done
+            WHERE true
+            GROUP BY 1
+        ) AS counted
+    )
+    AS by_judge,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT status AS value, count(*) AS n
+            FROM reviews
+            WHERE agent_id = :agent
+            GROUP BY 1
+        ) AS counted
+    )
+    AS by_review_status,
+    (SELECT avg(strength) FROM holding) AS mean_strength,
+    (
+        SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY strength)
+        FROM holding
+    ) AS quartiles;
 
 
 -- ===== POST /v1/sweeps =====
@@ -2560,7 +3437,7 @@ SELECT (SELECT as_of FROM moment) AS as_of,
 -- app/store/sweeps/runs.py create_sweep
 WITH agent AS (
     INSERT INTO agents (agent_id, created_at, last_known_at)
-    VALUES (:agent, clock_timestamp(), '0001-01-01 00:00:00+00')
+    VALUES (:agent, clock_timestamp(), timestamptz '0001-01-01 00:00:00+00')
     ON CONFLICT DO NOTHING
 )
 INSERT INTO sweeps (
@@ -2574,7 +3451,7 @@ VALUES (
 RETURNING *;
 
 -- POST /v1/sweeps
--- app/store/sweeps/queue.py _defer_job
+-- app/store/sweeps/queue.py defer_sweep
 ;
 
 
@@ -2583,8 +3460,8 @@ RETURNING *;
 -- GET /v1/sweeps
 -- app/store/sweeps/runs.py list_sweeps
 SELECT
-id, status, origin, slot, since, dry_run, total, examined, counts, error,
-created_at, started_at, finished_at
+    id, status, origin, slot, since, dry_run, total, examined, counts, error,
+    created_at, started_at, finished_at
 FROM sweeps
 WHERE agent_id = :agent
 ORDER BY created_at DESC, id DESC
@@ -2605,228 +3482,150 @@ SELECT * FROM sweeps WHERE agent_id = :agent AND id = :id;
 -- app/store/sweeps/runs.py cancel_open_sweep
 UPDATE sweeps SET status = 'cancelled', finished_at = clock_timestamp()
 WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running');
--- app/store/sweeps/runs.py find_sweep: as for GET /v1/sweeps/{sweep_id}
+-- app/store/sweeps/runs.py cancel_open_sweep: as for GET /v1/sweeps/{sweep_id}
 
 
 -- ===== GET /v1/doctor =====
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text)] AS ids, id
-FROM (
-    SELECT id
-    FROM memories
-    WHERE agent_id = :agent
-    AND (
-        least(valid_from, valid_until, asserted_at, said_until, retracted_at, superseded_at,
-            known_from, created_at, erased_at) < '0001-01-01 00:00:00+00'
-        OR greatest(valid_from, valid_until, asserted_at, said_until, retracted_at, superseded_at,
-            known_from, created_at, erased_at) > '9999-12-31 23:59:59.999999+00'
-    )
-    UNION
-    SELECT memory_id
-    FROM memory_beliefs
-    WHERE agent_id = :agent AND (
-        least(valid_from, valid_until, asserted_at, said_until, retracted_at, superseded_at,
-            known_from, known_until) < '0001-01-01 00:00:00+00'
-        OR greatest(valid_from, valid_until, asserted_at, said_until, retracted_at, superseded_at,
-            known_from, known_until) > '9999-12-31 23:59:59.999999+00'
-    )
-    UNION
-    SELECT memory_id
-    FROM memory_usage
-    WHERE agent_id = :agent
-    AND (
-        least(last_reinforced_at, last_accessed_at) < '0001-01-01 00:00:00+00'
-        OR greatest(last_reinforced_at, last_accessed_at) > '9999-12-31 23:59:59.999999+00'
-    )
-) AS unreadable;
+SELECT ARRAY[CAST(id AS text)] AS ids, id FROM (
+    SELECT id FROM memories WHERE agent_id = :agent AND (least(valid_from, valid_until,
+        asserted_at, said_until, retracted_at, superseded_at, known_from, created_at, erased_at) <
+        timestamptz '0001-01-01 00:00:00+00' OR greatest(valid_from, valid_until, asserted_at,
+        said_until, retracted_at, superseded_at, known_from, created_at, erased_at) >
+        '9999-12-31 23:59:59.999999+00')
+    UNION SELECT memory_id FROM memory_beliefs WHERE agent_id = :agent AND (least(valid_from,
+        valid_until, asserted_at, said_until, retracted_at, superseded_at, known_from, known_until)
+        < timestamptz '0001-01-01 00:00:00+00' OR greatest(valid_from, valid_until, asserted_at,
+        said_until, retracted_at, superseded_at, known_from, known_until) >
+        '9999-12-31 23:59:59.999999+00')
+    UNION SELECT memory_id FROM memory_usage WHERE agent_id = :agent AND (least(last_reinforced_at,
+        last_accessed_at) < timestamptz '0001-01-01 00:00:00+00' OR greatest(last_reinforced_at,
+        last_accessed_at) > '9999-12-31 23:59:59.999999+00')
+) AS found;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text)] AS ids, id
-FROM consolidation_log
-WHERE agent_id = :agent AND (
-    least(created_at) < '0001-01-01 00:00:00+00'
-    OR greatest(created_at) > '9999-12-31 23:59:59.999999+00'
-);
+SELECT ARRAY[CAST(id AS text)] AS ids, id FROM consolidation_log WHERE agent_id = :agent AND
+    (least(created_at) < timestamptz '0001-01-01 00:00:00+00' OR greatest(created_at) >
+    '9999-12-31 23:59:59.999999+00');
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id, l.created_at AS told,
-a.last_known_at AS stated
-FROM agents a
-CROSS JOIN LATERAL (
-    (
-        SELECT id, created_at
-        FROM consolidation_log
-        WHERE agent_id = a.agent_id
-        ORDER BY created_at DESC, id DESC
-        LIMIT 1
-    )
+SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id, l.created_at AS told, a.last_known_at AS stated
+FROM agents a CROSS JOIN LATERAL (
+    (SELECT id, created_at FROM consolidation_log WHERE agent_id = a.agent_id ORDER BY created_at
+        DESC, id DESC LIMIT 1)
     UNION ALL
-    (
-        SELECT id, created_at
-        FROM folded_operations
-        WHERE agent_id = a.agent_id
-        ORDER BY created_at DESC
-        LIMIT 1
-    )
+        (SELECT id, created_at FROM folded_operations WHERE agent_id = a.agent_id ORDER BY
+            created_at DESC LIMIT 1)
     UNION ALL
-    (
-        SELECT id, created_at
-        FROM reviews
-        WHERE agent_id = a.agent_id
-        ORDER BY created_at DESC
-        LIMIT 1
-    )
-    ORDER BY created_at DESC
-    LIMIT 1
-) AS l
-WHERE a.agent_id = :agent AND l.created_at > a.last_known_at;
+        (SELECT id, created_at FROM reviews WHERE agent_id = a.agent_id ORDER BY created_at DESC
+            LIMIT 1)
+    ORDER BY created_at DESC LIMIT 1
+) AS l WHERE a.agent_id = :agent AND l.created_at > a.last_known_at;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT CAST('{}' AS text[]) AS ids, l.told, a.last_erased_at AS stated
-FROM agents a
-CROSS JOIN LATERAL (
-    SELECT max(created_at) AS told
-    FROM (
-        SELECT created_at
-        FROM consolidation_log
-        WHERE agent_id = a.agent_id AND operation = 'ERASE'
-        UNION ALL
-        SELECT created_at
-        FROM folded_operations
-        WHERE agent_id = a.agent_id AND operation = 'ERASE'
+FROM agents a CROSS JOIN LATERAL (
+    SELECT max(created_at) AS told FROM (
+        SELECT created_at FROM consolidation_log WHERE agent_id = a.agent_id AND operation =
+            'ERASE'
+        UNION ALL SELECT created_at FROM folded_operations WHERE agent_id = a.agent_id AND
+            operation = 'ERASE'
     ) AS erasures
-) AS l
-WHERE a.agent_id = :agent AND l.told IS DISTINCT FROM a.last_erased_at;
+) AS l WHERE a.agent_id = :agent AND l.told IS DISTINCT FROM a.last_erased_at;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text)] AS ids, id, what, at
-FROM (
-    SELECT id, 'Memory' AS what,
-    greatest(created_at, asserted_at, superseded_at, known_from, erased_at) AS at
-    FROM memories
-    WHERE agent_id = :agent
-    UNION ALL
-    SELECT memory_id, 'A past belief of memory',
-    greatest(asserted_at, superseded_at, known_until)
-    FROM memory_beliefs
-    WHERE agent_id = :agent
-    UNION ALL
-    SELECT memory_id, 'A confirmation of memory', last_reinforced_at
-    FROM memory_usage
-    WHERE agent_id = :agent
+SELECT ARRAY[CAST(id AS text)] AS ids, id, what, at FROM (
+    SELECT id, 'Memory' AS what, greatest(created_at, asserted_at, superseded_at, known_from,
+        erased_at) AS at
+    FROM memories WHERE agent_id = :agent
+    UNION ALL SELECT memory_id, 'A past belief of memory', greatest(asserted_at, superseded_at,
+        known_until)
+    FROM memory_beliefs WHERE agent_id = :agent
+    UNION ALL SELECT memory_id, 'A confirmation of memory', last_reinforced_at FROM memory_usage
+        WHERE agent_id = :agent
 ) AS dated
 WHERE at > (
-    SELECT greatest(a.last_known_at, (
-            SELECT max(created_at) FROM consolidation_log WHERE agent_id = :agent
-    ))
-    FROM agents a
-    WHERE a.agent_id = :agent
+    SELECT greatest(a.last_known_at, (SELECT max(created_at) FROM consolidation_log WHERE agent_id
+        = :agent))
+    FROM agents a WHERE a.agent_id = :agent
 );
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT array_agg(CAST(id AS text)) AS ids, string_agg(CAST(id AS text), ', ') AS listed,
-created_at
-FROM (
-    SELECT id, created_at FROM consolidation_log WHERE agent_id = :agent
-    UNION
-    SELECT id, created_at FROM folded_operations WHERE agent_id = :agent
-) AS operations
-GROUP BY created_at
-HAVING count(DISTINCT id) > 1;
-
--- GET /v1/doctor
--- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text), CAST(next_id AS text)] AS ids, id, next_id
-FROM (
-    SELECT id, valid_until, lead(id) OVER w AS next_id, lead(valid_from) OVER w AS next_from
-    FROM memories
-    WHERE agent_id = :agent AND NOT void AND valid_until IS DISTINCT FROM valid_from
-    WINDOW w AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at)
-) AS line
-WHERE next_id IS NOT NULL AND (valid_until IS NULL OR valid_until > next_from);
-
--- GET /v1/doctor
--- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text)] AS ids, id, known_from, due
-FROM (
-    SELECT id, known_from,
-    coalesce(
-        lag(known_until) OVER (
-            PARTITION BY id ORDER BY known_from, known_until NULLS LAST
-        ),
-        created_at
-    ) AS due
+SELECT array_agg(CAST(id AS text)) AS ids, string_agg(CAST(id AS text), ', ') AS listed, created_at
     FROM (
-        SELECT id, created_at, known_from, CAST(NULL AS timestamptz) AS known_until
-        FROM memories
-        WHERE agent_id = :agent
+    SELECT id, created_at FROM consolidation_log WHERE agent_id = :agent
+    UNION SELECT id, created_at FROM folded_operations WHERE agent_id = :agent
+) AS done GROUP BY created_at HAVING count(DISTINCT id) > 1;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text), CAST(next_id AS text)] AS ids, id, next_id FROM (
+    SELECT id, valid_until, lead(id) OVER w AS next_id, lead(valid_from) OVER w AS next_from
+    FROM memories WHERE agent_id = :agent AND NOT void AND valid_until IS DISTINCT FROM valid_from
+    WINDOW w AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at)
+) AS line WHERE next_id IS NOT NULL AND (valid_until IS NULL OR valid_until > next_from);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id, known_from, due FROM (
+    SELECT id, known_from,
+        coalesce(lag(known_until) OVER (PARTITION BY id ORDER BY known_from, known_until NULLS
+            LAST), created_at) AS due
+    FROM (
+        SELECT id, created_at, known_from, CAST(NULL AS timestamptz) AS known_until FROM memories
+            WHERE agent_id = :agent
         UNION ALL
         SELECT m.id, m.created_at, b.known_from, b.known_until
-        FROM memory_beliefs b
-        JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
-        WHERE b.agent_id = :agent
-    ) AS spans
-) AS beliefs
-WHERE known_from <> due;
+        FROM memory_beliefs b JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
+            WHERE b.agent_id = :agent
+    ) AS held
+) AS beliefs WHERE known_from <> due;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text), CAST(ref AS text)] AS ids, id, name, ref
-FROM (
-    SELECT m.id, r.name, r.ref
-    FROM memories m
-    CROSS JOIN LATERAL (
-        SELECT * FROM (VALUES
-            ('chain_id', m.chain_id),
-            ('superseded_by', m.superseded_by),
+SELECT ARRAY[CAST(id AS text), CAST(ref AS text)] AS ids, id, name, ref FROM (
+    SELECT m.id, r.name, r.ref FROM memories m CROSS JOIN LATERAL (
+        SELECT * FROM (VALUES ('chain_id', m.chain_id), ('superseded_by', m.superseded_by),
             ('ended_by', m.ended_by),
-            ('contradicted_by', m.contradicted_by)
-        ) AS named
-        UNION ALL
-        SELECT 'merged_from', unnest(m.merged_from)
-    ) AS r (name, ref)
-    WHERE m.agent_id = :agent
+            ('contradicted_by', m.contradicted_by)) AS named
+        UNION ALL SELECT 'merged_from', unnest(m.merged_from)
+    ) AS r (name, ref) WHERE m.agent_id = :agent
     UNION ALL
-    SELECT b.memory_id, r.name, r.ref
-    FROM memory_beliefs b
-    CROSS JOIN LATERAL (VALUES
-        ('superseded_by of a past belief', b.superseded_by),
-        ('ended_by of a past belief', b.ended_by),
-        ('contradicted_by of a past belief', b.contradicted_by)
-    ) AS r (name, ref)
-    WHERE b.agent_id = :agent
+    SELECT b.memory_id, r.name, r.ref FROM memory_beliefs b CROSS JOIN LATERAL (
+        VALUES ('superseded_by of a past belief', b.superseded_by), ('ended_by of a past belief',
+            b.ended_by),
+            ('contradicted_by of a past belief', b.contradicted_by)
+    ) AS r (name, ref) WHERE b.agent_id = :agent
 ) AS named
-WHERE ref IS NOT NULL AND NOT EXISTS (
-    SELECT FROM memories o WHERE o.agent_id = :agent AND o.id = named.ref
-);
+WHERE ref IS NOT NULL AND NOT EXISTS (SELECT FROM memories o WHERE o.agent_id = :agent AND o.id =
+    named.ref);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(l.id AS text), CAST(ref AS text)] AS ids, l.id, ref
-FROM consolidation_log l
-CROSS JOIN LATERAL (SELECT unnest(l.source_memory_ids || l.target_memory_id)) AS named (ref)
-WHERE l.agent_id = :agent AND ref IS NOT NULL AND NOT EXISTS (
-    SELECT FROM memories o WHERE o.agent_id = :agent AND o.id = named.ref
-);
+FROM consolidation_log l CROSS JOIN LATERAL (SELECT unnest(l.source_memory_ids ||
+    l.target_memory_id)) AS named (ref)
+WHERE l.agent_id = :agent AND ref IS NOT NULL
+    AND NOT EXISTS (SELECT FROM memories o WHERE o.agent_id = :agent AND o.id = named.ref);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT DISTINCT ARRAY[CAST(l.id AS text)] AS ids, l.id
-FROM consolidation_log l
-CROSS JOIN LATERAL jsonb_path_query(l.before_state || l.after_state, '$[*]') AS state
+FROM consolidation_log l CROSS JOIN LATERAL jsonb_path_query(l.before_state || l.after_state,
+    '$[*]') AS state
 WHERE l.agent_id = :agent AND NOT state ?| CAST('{id,links,review,settled}' AS text[]);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(r.source_id AS text), CAST(r.target_id AS text)] AS ids,
-r.source_id, r.target_id, r.type
+SELECT ARRAY[CAST(r.source_id AS text), CAST(r.target_id AS text)] AS ids, r.source_id,
+    r.target_id, r.type
 FROM memory_relationships r
 WHERE r.agent_id = :agent AND (
     NOT EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = r.source_id)
@@ -2835,135 +3634,106 @@ WHERE r.agent_id = :agent AND (
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-WITH logged AS (
-    SELECT DISTINCT ON (source, target, type) source, target, type, log_id, made
-    FROM (
-        SELECT link ->> 'source' AS source, link ->> 'target' AS target,
-        link ->> 'type' AS type, l.id AS log_id, made, l.created_at AS at
+WITH told AS (
+    SELECT DISTINCT ON (source, target, type) source, target, type, log_id, tied FROM (
+        SELECT link ->> 'source' AS source, link ->> 'target' AS target, link ->> 'type' AS type,
+            l.id AS log_id, tied,
+            l.created_at AS at
         FROM consolidation_log l
-        CROSS JOIN LATERAL (VALUES (false, l.before_state), (true, l.after_state))
-        AS side (made, states)
+        CROSS JOIN LATERAL (VALUES (false, l.before_state), (true, l.after_state)) AS side (tied,
+            states)
         CROSS JOIN LATERAL jsonb_path_query(side.states, '$[*].links[*]') AS link
         WHERE l.agent_id = :agent AND l.created_at > coalesce(
-            (SELECT log_folded_until FROM agents WHERE agent_id = :agent),
-            '0001-01-01 00:00:00+00'
+            (SELECT log_folded_until FROM agents WHERE agent_id = :agent), timestamptz
+                '0001-01-01 00:00:00+00'
         )
         UNION ALL
         SELECT CAST(c.memory_id AS text), link ->> 'target', link ->> 'type',
-        CASE WHEN pg_input_is_valid(link ->> 'log_id', 'uuid')
-        THEN CAST(link ->> 'log_id' AS uuid) END,
-        true, '0001-01-01 00:00:00+00'
-        FROM log_checkpoints c
-        CROSS JOIN LATERAL jsonb_path_query(c.told, '$.links[*]') AS link
-        WHERE c.agent_id = :agent
-    ) AS changes
-    ORDER BY source, target, type, at DESC, made DESC
+            CASE WHEN pg_input_is_valid(link ->> 'log_id', 'uuid') THEN CAST(link ->> 'log_id' AS
+                uuid) END, true,
+            timestamptz '0001-01-01 00:00:00+00'
+        FROM log_checkpoints c CROSS JOIN LATERAL jsonb_path_query(c.told, '$.links[*]') AS link
+            WHERE c.agent_id = :agent
+    ) AS told_of ORDER BY source, target, type, at DESC, tied DESC
 ), stored AS (
     SELECT CAST(source_id AS text) AS source, CAST(target_id AS text) AS target, type, log_id
-    FROM memory_relationships
-    WHERE agent_id = :agent
+    FROM memory_relationships WHERE agent_id = :agent
 )
-SELECT array_remove(ARRAY[source, target, CAST(CASE
-        WHEN s.type IS NULL OR NOT t.made THEN t.log_id
-        ELSE s.log_id
-        END AS text)], NULL) AS ids,
-source, target, type,
-CASE
-WHEN s.type IS NULL
-THEN 'was made by operation ' || t.log_id || ', but is not stored'
-WHEN t.made IS FALSE
-THEN 'was undone by operation ' || t.log_id || ', but is stored'
-WHEN s.log_id IS NULL
-THEN 'is of no operation'
-ELSE 'is said to be of operation ' || s.log_id || ', which does not tell of it'
-END AS what
-FROM logged t
-FULL JOIN stored s USING (source, target, type)
-WHERE CASE
-WHEN s.type IS NULL THEN t.made
-ELSE t.made IS NOT TRUE OR t.log_id IS DISTINCT FROM s.log_id
-END;
+SELECT array_remove(
+    ARRAY[source, target, CAST(CASE WHEN s.type IS NULL OR NOT t.tied THEN t.log_id ELSE s.log_id
+        END AS text)], NULL
+) AS ids, source, target, type, CASE
+    WHEN s.type IS NULL THEN 'was made by operation ' || t.log_id || ', but is not stored'
+    WHEN t.tied IS FALSE THEN 'was undone by operation ' || t.log_id || ', but is stored'
+    WHEN s.log_id IS NULL THEN 'is of no operation'
+    ELSE 'is said to be of operation ' || s.log_id || ', which does not tell of it'
+    END AS what
+FROM told t FULL JOIN stored s USING (source, target, type)
+WHERE CASE WHEN s.type IS NULL THEN t.tied
+    ELSE t.tied IS NOT TRUE OR t.log_id IS DISTINCT FROM s.log_id END;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(r.id AS text), ref] AS ids, r.id, what, ref
-FROM reviews r
-CROSS JOIN LATERAL (
-    SELECT 'memory', CAST(r.memory_id AS text), EXISTS (
-        SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = r.memory_id
-    )
+SELECT ARRAY[CAST(r.id AS text), ref] AS ids, r.id, what, ref FROM reviews r CROSS JOIN LATERAL (
+    SELECT 'memory', CAST(r.memory_id AS text), EXISTS (SELECT FROM memories m WHERE m.agent_id =
+        :agent AND m.id = r.memory_id)
     UNION ALL
-    SELECT 'operation', CAST(log_id AS text),
-    EXISTS (SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = log_id)
-    OR EXISTS (
-        SELECT FROM folded_operations f
-        WHERE f.agent_id = :agent AND f.id = log_id AND f.archive_id IS NOT NULL
-    )
+    SELECT 'operation', CAST(log_id AS text), EXISTS (SELECT FROM consolidation_log l WHERE
+        l.agent_id = :agent AND l.id = log_id)
+        OR EXISTS (SELECT FROM folded_operations f WHERE f.agent_id = :agent AND f.id = log_id AND
+            f.archive_id IS NOT NULL)
     FROM unnest(ARRAY[r.log_id, r.decision_log_id]) AS log_id
     UNION ALL
-    SELECT 'memory', relied,
-    CASE WHEN pg_input_is_valid(relied, 'uuid') THEN EXISTS (
-        SELECT FROM memories m
-        WHERE m.agent_id = :agent AND m.id = CAST(relied AS uuid)
-    ) ELSE false END
-    FROM jsonb_path_query(r.relied_on, '$.keyvalue().key', '{}', true) AS key
-    CROSS JOIN LATERAL (SELECT key #>> '{}') AS k (relied)
+    SELECT 'memory', relied, CASE WHEN pg_input_is_valid(relied, 'uuid')
+        THEN EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = CAST(relied AS
+            uuid)) ELSE false END
+    FROM jsonb_path_query(r.relied_on, '$.keyvalue().key', '{}', true) AS key CROSS JOIN LATERAL
+        (SELECT key #>> '{}') AS k (relied)
     WHERE r.status = 'pending'
 ) AS named (what, ref, is_there)
 WHERE r.agent_id = :agent AND ref IS NOT NULL AND NOT is_there;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
-FROM (
-    SELECT id
-    FROM consolidation_log
-    WHERE agent_id = :agent AND jsonb_path_exists(after_state, '$[*].review')
-    UNION
-    SELECT id
-    FROM folded_operations
-    WHERE agent_id = :agent AND proposed
+SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id FROM (
+    SELECT id FROM consolidation_log WHERE agent_id = :agent AND jsonb_path_exists(after_state,
+        '$[*].review')
+    UNION SELECT id FROM folded_operations WHERE agent_id = :agent AND proposed
 ) AS l
 WHERE NOT EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.log_id = l.id);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-WITH folded AS (
-    SELECT coalesce(
-        (SELECT log_folded_until FROM agents WHERE agent_id = :agent),
-        '0001-01-01 00:00:00+00'
-    ) AS until
+WITH told AS (
+    SELECT coalesce((SELECT log_folded_until FROM agents WHERE agent_id = :agent), timestamptz
+        '0001-01-01 00:00:00+00') AS since
 ), last AS (
-    SELECT DISTINCT ON (review_id) settled ->> 'review_id' AS review_id,
-    settled ->> 'after' AS status, l.id AS log_id
-    FROM consolidation_log l
-    CROSS JOIN LATERAL jsonb_path_query(l.after_state, '$[*].settled') AS settled
-    WHERE l.agent_id = :agent AND l.created_at > (SELECT until FROM folded)
+    SELECT DISTINCT ON (review_id) settled ->> 'review_id' AS review_id, settled ->> 'after' AS
+        status, l.id AS log_id
+    FROM consolidation_log l CROSS JOIN LATERAL jsonb_path_query(l.after_state, '$[*].settled') AS
+        settled
+    WHERE l.agent_id = :agent AND l.created_at > (SELECT since FROM told)
     ORDER BY review_id, l.created_at DESC
 )
-SELECT array_remove(ARRAY[CAST(r.id AS text), CAST(last.log_id AS text)], NULL) AS ids,
-r.id, r.status,
-CASE
-WHEN r.decision_log_id IS NULL AND r.status <> 'pending'
-THEN 'names no operation that decided it'
-WHEN last.log_id IS NULL THEN 'no operation says so'
-ELSE 'operation ' || last.log_id || ' says ' || last.status
-END AS what
-FROM reviews r
-LEFT JOIN last ON last.review_id = CAST(r.id AS text)
+SELECT array_remove(ARRAY[CAST(r.id AS text), CAST(last.log_id AS text)], NULL) AS ids, r.id,
+    r.status, CASE
+    WHEN r.decision_log_id IS NULL AND r.status <> 'pending' THEN
+        'names no operation that decided it'
+    WHEN last.log_id IS NULL THEN 'no operation says so'
+    ELSE 'operation ' || last.log_id || ' says ' || last.status
+    END AS what
+FROM reviews r LEFT JOIN last ON last.review_id = CAST(r.id AS text)
 WHERE r.agent_id = :agent AND CASE r.status
-WHEN 'pending' THEN last.status <> 'pending'
-WHEN 'expired' THEN last.status IN ('accepted', 'rejected')
-ELSE r.decision_log_id IS NULL OR last.status <> r.status
-OR last.status IS NULL
-AND coalesce(r.decided_at > (SELECT until FROM folded), true)
-END;
+    WHEN 'pending' THEN last.status <> 'pending'
+    WHEN 'expired' THEN last.status IN ('accepted', 'rejected')
+    ELSE r.decision_log_id IS NULL OR last.status <> r.status
+    OR last.status IS NULL AND coalesce(r.decided_at > (SELECT since FROM told), true)
+    END;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(id AS text), CAST(decision_log_id AS text)] AS ids, id, decision_log_id
-FROM reviews
-WHERE agent_id = :agent AND status = 'pending' AND decision_log_id IS NOT NULL;
+FROM reviews WHERE agent_id = :agent AND status = 'pending' AND decision_log_id IS NOT NULL;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
@@ -2972,21 +3742,21 @@ FROM memories m
 LEFT JOIN encoder e ON true
 CROSS JOIN LATERAL (
     SELECT CASE
-    WHEN e.name IS NULL
-    THEN 'a vector of a model that the database does not name'
-    WHEN m.embedding IS NULL
-    THEN CASE
-    WHEN m.erased_at IS NULL THEN 'no vector, so that no search by meaning finds it'
-    END
-    WHEN vector_dims(m.embedding) <> e.dimensions
-    THEN 'a vector of ' || vector_dims(m.embedding) || ' dimensions; those of '
-    || e.name || ' have ' || e.dimensions
-    WHEN NOT abs(vector_norm(m.embedding) - 1) < 0.001
-    THEN 'a vector of length ' || vector_norm(m.embedding) || '; it must be 1'
-    WHEN m.embedding_next IS NOT NULL
-    AND vector_dims(m.embedding_next) IS DISTINCT FROM e.next_dimensions
-    THEN 'a vector for the change of the model that does not fit the next model'
-    END
+        WHEN e.name IS NULL
+        THEN 'a vector of a model that the database does not name'
+        WHEN m.embedding IS NULL
+        THEN CASE
+        WHEN m.erased_at IS NULL THEN 'no vector, so that no search by meaning finds it'
+        END
+        WHEN vector_dims(m.embedding) <> e.dimensions
+        THEN 'a vector of ' || vector_dims(m.embedding) || ' dimensions; those of '
+        || e.name || ' have ' || e.dimensions
+        WHEN NOT abs(vector_norm(m.embedding) - 1) < 0.001
+        THEN 'a vector of length ' || vector_norm(m.embedding) || '; it must be 1'
+        WHEN m.embedding_next IS NOT NULL
+        AND vector_dims(m.embedding_next) IS DISTINCT FROM e.next_dimensions
+        THEN 'a vector for the change of the model that does not fit the next model'
+        END
 ) AS w (what)
 WHERE m.agent_id = :agent AND what IS NOT NULL;
 
@@ -3012,13 +3782,13 @@ CROSS JOIN LATERAL (
         OR m.derived_value IS DISTINCT FROM NULL
         OR m.look_again IS DISTINCT FROM NULL
         OR (m.slot_hash = :nowhere AND (m.entity IS DISTINCT FROM ''
-                OR m.category IS DISTINCT FROM ''
-                OR m.key IS DISTINCT FROM NULL
-                OR m.single_valued IS DISTINCT FROM NULL
-                OR m.slot_entity IS DISTINCT FROM ''
-                OR m.slot_category IS DISTINCT FROM ''
-                OR m.slot_key IS DISTINCT FROM NULL
-                OR m.slot_hash IS DISTINCT FROM :nowhere))
+            OR m.category IS DISTINCT FROM ''
+            OR m.key IS DISTINCT FROM NULL
+            OR m.single_valued IS DISTINCT FROM NULL
+            OR m.slot_entity IS DISTINCT FROM ''
+            OR m.slot_category IS DISTINCT FROM ''
+            OR m.slot_key IS DISTINCT FROM NULL
+            OR m.slot_hash IS DISTINCT FROM :nowhere))
         OR (m.slot_hash <> :nowhere AND
             NOT EXISTS (
                 SELECT FROM memories o
@@ -3044,7 +3814,7 @@ SELECT DISTINCT ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id
 FROM consolidation_log l
 CROSS JOIN LATERAL jsonb_path_query(l.before_state || l.after_state, '$[*]') AS state
 JOIN memories m
-ON m.agent_id = :agent AND m.erased_at IS NOT NULL AND CAST(m.id AS text) = state ->> 'id'
+    ON m.agent_id = :agent AND m.erased_at IS NOT NULL AND CAST(m.id AS text) = state ->> 'id'
 WHERE l.agent_id = :agent AND (
     state ?| CAST(:texts AS text[])
     OR state -> 'metadata' ?| CAST(:texts AS text[])
@@ -3054,132 +3824,112 @@ WHERE l.agent_id = :agent AND (
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT DISTINCT ON (l.id)
-ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
+    ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
 FROM memories m
 JOIN consolidation_log l
-ON l.agent_id = m.agent_id
-AND l.created_at < m.erased_at
-AND (l.target_memory_id = m.id OR l.source_memory_ids @> ARRAY[m.id])
+    ON l.agent_id = m.agent_id
+    AND l.created_at < m.erased_at
+    AND (l.target_memory_id = m.id OR l.source_memory_ids @> ARRAY[m.id])
 WHERE m.agent_id = :agent
-AND m.erased_at IS NOT NULL
-AND l.incoming IS NOT NULL
-AND NOT EXISTS (
-    SELECT FROM jsonb_path_query(
-        l.after_state, '$[*] ? (exists(@.kind) && !exists(@.content))'
-    ) AS state
-    JOIN memories o
-    ON o.agent_id = :agent AND o.erased_at IS NULL AND CAST(o.id AS text) = state ->> 'id'
-);
+    AND m.erased_at IS NOT NULL
+    AND l.incoming IS NOT NULL
+    AND NOT EXISTS (
+        SELECT FROM jsonb_path_query(
+            l.after_state, '$[*] ? (exists(@.kind) && !exists(@.content))'
+        ) AS state
+        JOIN memories o
+            ON o.agent_id = :agent AND o.erased_at IS NULL AND CAST(o.id AS text) = state ->> 'id'
+    );
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(m.id AS text), CAST(o.id AS text)] AS ids, m.id, o.id AS source
 FROM memories m
 JOIN memories o
-ON o.agent_id = m.agent_id AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
+    ON o.agent_id = m.agent_id AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
 WHERE m.agent_id = :agent AND m.erased_at IS NULL;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text)] AS ids, id
-FROM memories
-WHERE agent_id = :agent AND cold
-AND (valid_until IS NULL OR valid_until > clock_timestamp());
+SELECT ARRAY[CAST(id AS text)] AS ids, id FROM memories
+WHERE agent_id = :agent AND cold AND (valid_until IS NULL OR valid_until > clock_timestamp());
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT CAST('{}' AS text[]) AS ids, f.told, a.log_folded_until AS stated
-FROM agents a
-CROSS JOIN LATERAL (
+FROM agents a CROSS JOIN LATERAL (
     SELECT max(created_at) AS told FROM folded_operations WHERE agent_id = a.agent_id
-) AS f
-WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until;
+) AS f WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
-FROM consolidation_log l
-JOIN agents a ON a.agent_id = l.agent_id
+SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id FROM consolidation_log l JOIN agents a ON a.agent_id
+    = l.agent_id
 WHERE l.agent_id = :agent AND l.created_at <= a.log_folded_until AND NOT EXISTS (
-    SELECT FROM folded_operations f
-    WHERE f.agent_id = :agent AND f.id = l.id AND f.archive_id IS NULL
+    SELECT FROM folded_operations f WHERE f.agent_id = :agent AND f.id = l.id AND f.archive_id IS
+        NULL
 );
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(f.id AS text)] AS ids, f.id
-FROM folded_operations f
-WHERE f.agent_id = :agent AND f.archive_id IS NULL AND NOT EXISTS (
-    SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = f.id
-);
+SELECT ARRAY[CAST(f.id AS text)] AS ids, f.id FROM folded_operations f
+WHERE f.agent_id = :agent AND f.archive_id IS NULL
+    AND NOT EXISTS (SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = f.id);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(a.id AS text)] AS ids, a.id, a.operations AS stated, f.known
-FROM log_archives a
-CROSS JOIN LATERAL (
-    SELECT count(*) AS known
-    FROM folded_operations
-    WHERE agent_id = :agent AND archive_id = a.id
-) AS f
-WHERE a.agent_id = :agent AND a.operations <> f.known;
+SELECT ARRAY[CAST(a.id AS text)] AS ids, a.id, a.operations AS stated, f.known FROM log_archives a
+    CROSS JOIN LATERAL (
+    SELECT count(*) AS known FROM folded_operations WHERE agent_id = :agent AND archive_id = a.id
+) AS f WHERE a.agent_id = :agent AND a.operations <> f.known;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(f.id AS text), CAST(ref AS text)] AS ids, f.id, ref
-FROM folded_operations f
-CROSS JOIN LATERAL unnest(f.memory_ids) AS ref
-WHERE f.agent_id = :agent AND NOT EXISTS (
-    SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = ref
-);
+FROM folded_operations f CROSS JOIN LATERAL unnest(f.memory_ids) AS ref
+WHERE f.agent_id = :agent AND NOT EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id
+    = ref);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
-FROM log_checkpoints c
-JOIN memories m ON m.agent_id = c.agent_id AND m.id = c.memory_id
+FROM log_checkpoints c JOIN memories m ON m.agent_id = c.agent_id AND m.id = c.memory_id
 WHERE c.agent_id = :agent AND m.erased_at IS NOT NULL AND c.sealed <> '{}';
 
 -- GET /v1/doctor
--- app/store/doctor/reads.py read_folded_until
-SELECT log_folded_until FROM agents WHERE agent_id = :agent;
+-- app/store/doctor/reads.py stream_stored_memories
+SELECT max(coalesce(log_folded_until, :never)) AS until FROM agents WHERE agent_id = :agent;
 
 -- GET /v1/doctor
--- app/store/doctor/reads.py advance
+-- app/store/doctor/reads.py stream_stored_memories
 SELECT CAST(id AS text) AS memory_id, chain_id, created_at, revision, erased_at, entity, category,
     key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     tags, entities, sources, source, session_id, project, kind, importance, confidence, trust,
     lifespan, merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, derived_hash,
     look_again, cold, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
     contradicted_by, merged, tier, valid_until, superseded_by, superseded_at, known_from,
-CASE WHEN derived_key IS NOT NULL THEN jsonb_build_object(
-    'entity', derived_entity, 'key', derived_key, 'value', derived_value
-) END AS derived
-FROM memories
-WHERE agent_id = :agent
-ORDER BY id;
+    CASE WHEN derived_key IS NOT NULL
+    THEN jsonb_build_object('entity', derived_entity, 'key', derived_key, 'value', derived_value)
+        END AS derived
+FROM memories WHERE agent_id = :agent ORDER BY id;
 
 -- GET /v1/doctor
--- app/store/doctor/reads.py advance
-SELECT *, CAST(memory_id AS text) AS memory_id
-FROM memory_beliefs b
-WHERE agent_id = :agent
-ORDER BY b.memory_id, known_from;
+-- app/store/doctor/reads.py stream_stored_memories
+SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_beliefs b WHERE agent_id = :agent ORDER
+    BY b.memory_id, known_from;
 
 -- GET /v1/doctor
--- app/store/doctor/reads.py advance
-SELECT *, CAST(memory_id AS text) AS memory_id
-FROM memory_usage u
-WHERE agent_id = :agent
-ORDER BY u.memory_id;
+-- app/store/doctor/reads.py stream_stored_memories
+SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_usage u WHERE agent_id = :agent ORDER BY
+    u.memory_id;
 
 -- GET /v1/doctor
--- app/store/doctor/reads.py advance
+-- app/store/doctor/reads.py stream_stored_memories
 WITH RECURSIVE confirmed AS (
     SELECT id, operation, target_memory_id, created_at, 1 AS times
     FROM consolidation_log
     WHERE agent_id = :agent AND operation = 'NOOP' AND relation = 'DUPLICATE'
-    AND target_memory_id IS NOT NULL AND created_at <= :until
+        AND target_memory_id IS NOT NULL AND created_at <= :until
     UNION
     SELECT l.id, l.operation, c.target_memory_id, l.created_at, -c.times
     FROM confirmed c
@@ -3187,7 +3937,7 @@ WITH RECURSIVE confirmed AS (
 )
 SELECT * FROM (
     SELECT state ->> 'id' AS memory_id, l.id AS log_id, l.operation, l.created_at AS at,
-    state, before, place, 0 AS confirmed, l.incoming ->> 'content' AS content
+        state, before, place, 0 AS confirmed, l.incoming ->> 'content' AS content
     FROM consolidation_log l
     CROSS JOIN LATERAL (
         SELECT true, b.*
@@ -3197,21 +3947,19 @@ SELECT * FROM (
         FROM jsonb_path_query(l.after_state, '$[*]') WITH ORDINALITY AS a
     ) AS states (before, state, place)
     WHERE l.agent_id = :agent AND l.created_at > :after AND l.created_at <= :until
-    AND state ->> 'id' IS NOT NULL
+        AND state ->> 'id' IS NOT NULL
     UNION ALL
     SELECT CAST(target_memory_id AS text), id, operation, created_at,
-    '{}', false, 0, times, NULL
+        '{}', false, 0, times, NULL
     FROM confirmed
     WHERE created_at > :after AND created_at <= :until
 ) AS steps
 ORDER BY memory_id COLLATE "C", at, log_id, before DESC, place;
 
 -- GET /v1/doctor
--- app/store/doctor/reads.py advance
-SELECT *, CAST(memory_id AS text) AS memory_id
-FROM log_checkpoints c
-WHERE agent_id = :agent
-ORDER BY c.memory_id;
+-- app/store/doctor/reads.py stream_stored_memories
+SELECT *, CAST(memory_id AS text) AS memory_id FROM log_checkpoints c WHERE agent_id = :agent ORDER
+    BY c.memory_id;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_chains
@@ -3219,489 +3967,909 @@ SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, sin
     slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
     content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at, said_until,
     retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from
-FROM memories
-WHERE agent_id = :agent
-ORDER BY chain_id, created_at, id;
+    superseded_at, known_from FROM memories WHERE agent_id = :agent ORDER BY chain_id, created_at,
+    id;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py list_reverts
-SELECT id, operation, reverts, reverted_by
-FROM consolidation_log l
-WHERE agent_id = :agent AND (
-    reverts IS NOT NULL OR reverted_by IS NOT NULL OR operation = 'REVERT'
+SELECT id, operation, reverts, reverted_by FROM consolidation_log l
+WHERE agent_id = :agent AND (reverts IS NOT NULL OR reverted_by IS NOT NULL OR operation = 'REVERT'
     OR EXISTS (
-        SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.reverts = l.id
-    )
-)
-ORDER BY created_at DESC, id DESC;
+    SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.reverts = l.id
+)) ORDER BY created_at DESC, id DESC;
 
 -- GET /v1/doctor
--- app/services/doctor.py _check_reverts_and_answers
+-- app/store/engine.py
 SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARRAY(
-    SELECT CAST(m.id AS text)
-    FROM memories m
+    SELECT CAST(m.id AS text) FROM memories m
     WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
-) AS erased
-FROM idempotency_keys k
-WHERE k.agent_id = :agent
-ORDER BY k.key;
+) AS erased FROM idempotency_keys k WHERE k.agent_id = :agent ORDER BY k.key;
 
 -- GET /v1/doctor
 -- app/store/log/archived.py list_archive_files
-SELECT id, file, sha256
-FROM log_archives
-WHERE agent_id = :agent AND file IS NOT NULL
-ORDER BY first_at, id;
+SELECT id, file, sha256 FROM log_archives WHERE agent_id = :agent AND file IS NOT NULL ORDER BY
+    first_at, id;
 
 
 -- ===== GET /v1/insights =====
 
 -- GET /v1/insights
--- app/store/insights/asked.py open_insights_snapshot
-SELECT set_config('work_mem', '64MB', true), set_config('jit', 'off', true),
+-- app/store/insights/scope.py open_insights_snapshot
+SELECT
+    set_config('work_mem', '64MB', true),
+    set_config('jit', 'off', true),
     set_config('plan_cache_mode', 'force_custom_plan', true);
 
 -- GET /v1/insights
 -- app/store/memories.py read_moment
 WITH
 moment AS MATERIALIZED (
-    SELECT coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-    coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
-    (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 )
 SELECT as_of, known_at FROM moment;
 
 -- GET /v1/insights
 -- app/store/insights/values.py read_churn
 WITH top AS (
-    SELECT line, CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS
-        chain_id, kind, count(*) AS changes, min(valid_from) AS first_changed_at, max(valid_from)
-        AS last_changed_at
+    SELECT
+        line,
+        CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS chain_id,
+        kind,
+        count(*) AS changes,
+        min(valid_from) AS first_changed_at,
+        max(valid_from) AS last_changed_at
     FROM (
-        SELECT slot_hash AS line, kind, valid_from FROM (
-            SELECT slot_hash, id, kind, valid_from, asserted_at, created_at, coalesce(value_hash,
-                nullif(folded_hash, ''), uuid_send(id)) AS said, lag(coalesce(value_hash,
-                nullif(folded_hash, ''), uuid_send(id))) OVER line AS said_before
-            FROM memories WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <>
-                'constraint' AND single_valued IS NOT false
+        SELECT slot_hash AS line, kind, valid_from
+        FROM (
+            SELECT
+                slot_hash,
+                id,
+                kind,
+                valid_from,
+                asserted_at,
+                created_at,
+                coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
+                lag(coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))) OVER line AS
+                    value_before
+            FROM memories
+            WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint'
+                AND single_valued IS NOT false
             WINDOW line AS (PARTITION BY slot_hash ORDER BY valid_from, asserted_at, id)
-        ) AS step WHERE said <> said_before AND (created_at >= coalesce(CAST(:since AS
-            timestamptz), '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz),
-            'infinity'))
+        ) AS step
+        WHERE value <> value_before AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
         UNION ALL
-        SELECT uuid_send(chain_id) AS line, kind, valid_from FROM (
-            SELECT chain_id, id, kind, valid_from, asserted_at, created_at, coalesce(value_hash,
-                nullif(folded_hash, ''), uuid_send(id)) AS said, lag(coalesce(value_hash,
-                nullif(folded_hash, ''), uuid_send(id))) OVER line AS said_before
-            FROM memories WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND
-                kind <> 'constraint' AND single_valued IS NOT false)
+        SELECT uuid_send(chain_id) AS line, kind, valid_from
+        FROM (
+            SELECT
+                chain_id,
+                id,
+                kind,
+                valid_from,
+                asserted_at,
+                created_at,
+                coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
+                lag(coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))) OVER line AS
+                    value_before
+            FROM memories
+            WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
+                'constraint' AND single_valued IS NOT false)
             WINDOW line AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
-        ) AS step WHERE said <> said_before AND (created_at >= coalesce(CAST(:since AS
-            timestamptz), '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz),
-            'infinity'))
-    ) AS change GROUP BY line, kind ORDER BY changes DESC, last_changed_at DESC, line, kind LIMIT
-        :limit
+        ) AS step
+        WHERE value <> value_before AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ) AS change
+    GROUP BY line, kind
+    ORDER BY changes DESC, last_changed_at DESC, line, kind
+    LIMIT :limit
 )
-SELECT top.*, whole.ids AS memory_ids, whole.versions, whole.current, last.* FROM top
+SELECT top.*, whole.ids AS memory_ids, whole.versions, whole.current, last.*
+FROM top
 CROSS JOIN LATERAL (
-    SELECT (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids,
+    SELECT
+        (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids,
         count(*) AS versions,
-    (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (WHERE valid_from <=
-        :as_of AND (valid_until IS NULL OR valid_until > :as_of)))[1]
-    AS current
-    FROM (SELECT id, valid_from, valid_until, asserted_at FROM memories WHERE agent_id = :agent AND
-        NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false
-        AND slot_hash = top.line UNION ALL SELECT id, valid_from, valid_until, asserted_at FROM
-        memories WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
-        'constraint' AND single_valued IS NOT false) AND chain_id = top.chain_id) AS member
+        (
+            array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
+                WHERE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+            )
+        )[1] AS current
+    FROM (
+        SELECT id, valid_from, valid_until, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
+            single_valued IS NOT false AND slot_hash = top.line
+        UNION ALL
+        SELECT id, valid_from, valid_until, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
+            AND single_valued IS NOT false) AND chain_id = top.chain_id
+    ) AS member
 ) AS whole
 JOIN (
-    SELECT id AS last_id, entity, category, key, CASE WHEN erased_at IS NULL THEN content END AS
-        content
-    FROM memories WHERE agent_id = :agent
+    SELECT
+        id AS last_id,
+        entity,
+        category,
+        key,
+        CASE WHEN erased_at IS NULL THEN content END AS content
+    FROM memories
+    WHERE agent_id = :agent
 ) AS last ON last.last_id = whole.ids[1]
 ORDER BY changes DESC, last_changed_at DESC, line, kind;
 
 -- GET /v1/insights
 -- app/store/insights/values.py read_flip_flops
 WITH top AS (
-    SELECT line, CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS
-        chain_id, count(*) AS returns, max(valid_from) AS again_from
+    SELECT line,
+        CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS chain_id
+        , count(*) AS returns, max(valid_from) AS again_from
     FROM (
-        SELECT slot_hash AS line, id, kind, valid_from, first_id, first_from, between_id,
-            between_from FROM (
-            SELECT slot_hash, id, kind, valid_from, created_at, said, lag(said, 2) OVER run AS
-                said_first,
-            lag(id, 2) OVER run AS first_id, lag(valid_from, 2) OVER run AS first_from,
-            lag(id) OVER run AS between_id, lag(valid_from) OVER run AS between_from
+        SELECT
+            slot_hash AS line,
+            id,
+            kind,
+            valid_from,
+            first_id,
+            first_from,
+            between_id,
+            between_from
+        FROM (
+            SELECT
+                slot_hash,
+                id,
+                kind,
+                valid_from,
+                created_at,
+                value,
+                lag(value, 2) OVER run AS first_value,
+                lag(id, 2) OVER run AS first_id,
+                lag(valid_from, 2) OVER run AS first_from,
+                lag(id) OVER run AS between_id,
+                lag(valid_from) OVER run AS between_from
             FROM (
-                SELECT slot_hash, id, kind, valid_from, asserted_at, created_at,
-                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS said,
+                SELECT
+                    slot_hash,
+                    id,
+                    kind,
+                    valid_from,
+                    asserted_at,
+                    created_at,
+                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
                     lag(coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))) OVER line AS
-                    said_before
-                FROM memories WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND
-                    kind <> 'constraint' AND single_valued IS NOT false
+                        value_before
+                FROM memories
+                WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <>
+                    'constraint' AND single_valued IS NOT false
                 WINDOW line AS (PARTITION BY slot_hash ORDER BY valid_from, asserted_at, id)
-            ) AS step WHERE said IS DISTINCT FROM said_before
+            ) AS step
+            WHERE value IS DISTINCT FROM value_before
             WINDOW run AS (PARTITION BY slot_hash ORDER BY valid_from, asserted_at, id)
-        ) AS value WHERE said = said_first AND (created_at >= coalesce(CAST(:since AS timestamptz),
-            '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity'))
+        ) AS run
+        WHERE value = first_value AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
         UNION ALL
-        SELECT uuid_send(chain_id) AS line, id, kind, valid_from, first_id, first_from, between_id,
-            between_from FROM (
-            SELECT chain_id, id, kind, valid_from, created_at, said, lag(said, 2) OVER run AS
-                said_first,
-            lag(id, 2) OVER run AS first_id, lag(valid_from, 2) OVER run AS first_from,
-            lag(id) OVER run AS between_id, lag(valid_from) OVER run AS between_from
+        SELECT
+            uuid_send(chain_id) AS line,
+            id,
+            kind,
+            valid_from,
+            first_id,
+            first_from,
+            between_id,
+            between_from
+        FROM (
+            SELECT
+                chain_id,
+                id,
+                kind,
+                valid_from,
+                created_at,
+                value,
+                lag(value, 2) OVER run AS first_value,
+                lag(id, 2) OVER run AS first_id,
+                lag(valid_from, 2) OVER run AS first_from,
+                lag(id) OVER run AS between_id,
+                lag(valid_from) OVER run AS between_from
             FROM (
-                SELECT chain_id, id, kind, valid_from, asserted_at, created_at,
-                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS said,
+                SELECT
+                    chain_id,
+                    id,
+                    kind,
+                    valid_from,
+                    asserted_at,
+                    created_at,
+                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
                     lag(coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))) OVER line AS
-                    said_before
-                FROM memories WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL
-                    AND kind <> 'constraint' AND single_valued IS NOT false)
+                        value_before
+                FROM memories
+                WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
+                    'constraint' AND single_valued IS NOT false)
                 WINDOW line AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
-            ) AS step WHERE said IS DISTINCT FROM said_before
+            ) AS step
+            WHERE value IS DISTINCT FROM value_before
             WINDOW run AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
-        ) AS value WHERE said = said_first AND (created_at >= coalesce(CAST(:since AS timestamptz),
-            '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity'))
+        ) AS run
+        WHERE value = first_value AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
     ) AS returned
-    GROUP BY line ORDER BY returns DESC, again_from DESC, line LIMIT :limit
+    GROUP BY line
+    ORDER BY returns DESC, again_from DESC, line
+    LIMIT :limit
 )
-SELECT top.*, latest.*, whole.current, last.* FROM top CROSS JOIN LATERAL (
-    SELECT (array_agg(id ORDER BY valid_from DESC, id DESC))[1:20] AS memory_ids,
-    (array_agg(kind ORDER BY valid_from DESC, id DESC))[1] AS kind, (array_agg(first_id ORDER BY
-        valid_from DESC, id DESC))[1] AS first_id, (array_agg(first_from ORDER BY valid_from DESC,
-        id DESC))[1] AS first_from, (array_agg(between_id ORDER BY valid_from DESC, id DESC))[1] AS
-        between_id, (array_agg(between_from ORDER BY valid_from DESC, id DESC))[1] AS between_from
+SELECT top.*, latest.*, whole.current, last.*
+FROM top
+CROSS JOIN LATERAL (
+    SELECT
+        (array_agg(id ORDER BY valid_from DESC, id DESC))[1:20] AS memory_ids,
+        (array_agg(kind ORDER BY valid_from DESC, id DESC))[1] AS kind,
+        (array_agg(first_id ORDER BY valid_from DESC, id DESC))[1] AS first_id,
+        (array_agg(first_from ORDER BY valid_from DESC, id DESC))[1] AS first_from,
+        (array_agg(between_id ORDER BY valid_from DESC, id DESC))[1] AS between_id,
+        (array_agg(between_from ORDER BY valid_from DESC, id DESC))[1] AS between_from
     FROM (
-        SELECT slot_hash AS line, id, kind, valid_from, first_id, first_from, between_id,
-            between_from FROM (
-            SELECT slot_hash, id, kind, valid_from, created_at, said, lag(said, 2) OVER run AS
-                said_first,
-            lag(id, 2) OVER run AS first_id, lag(valid_from, 2) OVER run AS first_from,
-            lag(id) OVER run AS between_id, lag(valid_from) OVER run AS between_from
+        SELECT
+            slot_hash AS line,
+            id,
+            kind,
+            valid_from,
+            first_id,
+            first_from,
+            between_id,
+            between_from
+        FROM (
+            SELECT
+                slot_hash,
+                id,
+                kind,
+                valid_from,
+                created_at,
+                value,
+                lag(value, 2) OVER run AS first_value,
+                lag(id, 2) OVER run AS first_id,
+                lag(valid_from, 2) OVER run AS first_from,
+                lag(id) OVER run AS between_id,
+                lag(valid_from) OVER run AS between_from
             FROM (
-                SELECT slot_hash, id, kind, valid_from, asserted_at, created_at,
-                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS said,
+                SELECT
+                    slot_hash,
+                    id,
+                    kind,
+                    valid_from,
+                    asserted_at,
+                    created_at,
+                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
                     lag(coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))) OVER line AS
-                    said_before
-                FROM memories WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND
-                    kind <> 'constraint' AND single_valued IS NOT false AND slot_hash = top.line
+                        value_before
+                FROM memories
+                WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <>
+                    'constraint' AND single_valued IS NOT false AND slot_hash = top.line
                 WINDOW line AS (PARTITION BY slot_hash ORDER BY valid_from, asserted_at, id)
-            ) AS step WHERE said IS DISTINCT FROM said_before
+            ) AS step
+            WHERE value IS DISTINCT FROM value_before
             WINDOW run AS (PARTITION BY slot_hash ORDER BY valid_from, asserted_at, id)
-        ) AS value WHERE said = said_first AND (created_at >= coalesce(CAST(:since AS timestamptz),
-            '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity'))
+        ) AS run
+        WHERE value = first_value AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
         UNION ALL
-        SELECT uuid_send(chain_id) AS line, id, kind, valid_from, first_id, first_from, between_id,
-            between_from FROM (
-            SELECT chain_id, id, kind, valid_from, created_at, said, lag(said, 2) OVER run AS
-                said_first,
-            lag(id, 2) OVER run AS first_id, lag(valid_from, 2) OVER run AS first_from,
-            lag(id) OVER run AS between_id, lag(valid_from) OVER run AS between_from
+        SELECT
+            uuid_send(chain_id) AS line,
+            id,
+            kind,
+            valid_from,
+            first_id,
+            first_from,
+            between_id,
+            between_from
+        FROM (
+            SELECT
+                chain_id,
+                id,
+                kind,
+                valid_from,
+                created_at,
+                value,
+                lag(value, 2) OVER run AS first_value,
+                lag(id, 2) OVER run AS first_id,
+                lag(valid_from, 2) OVER run AS first_from,
+                lag(id) OVER run AS between_id,
+                lag(valid_from) OVER run AS between_from
             FROM (
-                SELECT chain_id, id, kind, valid_from, asserted_at, created_at,
-                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS said,
+                SELECT
+                    chain_id,
+                    id,
+                    kind,
+                    valid_from,
+                    asserted_at,
+                    created_at,
+                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
                     lag(coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))) OVER line AS
-                    said_before
-                FROM memories WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL
-                    AND kind <> 'constraint' AND single_valued IS NOT false) AND chain_id =
-                    top.chain_id
+                        value_before
+                FROM memories
+                WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
+                    'constraint' AND single_valued IS NOT false) AND chain_id = top.chain_id
                 WINDOW line AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
-            ) AS step WHERE said IS DISTINCT FROM said_before
+            ) AS step
+            WHERE value IS DISTINCT FROM value_before
             WINDOW run AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
-        ) AS value WHERE said = said_first AND (created_at >= coalesce(CAST(:since AS timestamptz),
-            '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity'))
+        ) AS run
+        WHERE value = first_value AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
     ) AS returned
 ) AS latest
 CROSS JOIN LATERAL (
-    SELECT (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids,
+    SELECT
+        (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids,
         count(*) AS versions,
-    (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (WHERE valid_from <=
-        :as_of AND (valid_until IS NULL OR valid_until > :as_of)))[1]
-    AS current
-    FROM (SELECT id, valid_from, valid_until, asserted_at FROM memories WHERE agent_id = :agent AND
-        NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false
-        AND slot_hash = top.line UNION ALL SELECT id, valid_from, valid_until, asserted_at FROM
-        memories WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
-        'constraint' AND single_valued IS NOT false) AND chain_id = top.chain_id) AS member
+        (
+            array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
+                WHERE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+            )
+        )[1] AS current
+    FROM (
+        SELECT id, valid_from, valid_until, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
+            single_valued IS NOT false AND slot_hash = top.line
+        UNION ALL
+        SELECT id, valid_from, valid_until, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
+            AND single_valued IS NOT false) AND chain_id = top.chain_id
+    ) AS member
 ) AS whole
 JOIN (
-    SELECT id AS last_id, entity, category, key, CASE WHEN erased_at IS NULL THEN content END AS
-        content
-    FROM memories WHERE agent_id = :agent
+    SELECT
+        id AS last_id,
+        entity,
+        category,
+        key,
+        CASE WHEN erased_at IS NULL THEN content END AS content
+    FROM memories
+    WHERE agent_id = :agent
 ) AS last ON last.last_id = whole.ids[1]
 ORDER BY returns DESC, again_from DESC, line;
 
 -- GET /v1/insights
 -- app/store/insights/values.py read_lifetimes
 WITH lives AS MATERIALIZED (
-    SELECT slot_hash AS line, id, kind, valid_from,
-    CASE WHEN valid_until <= :as_of THEN date_part('epoch', valid_until - valid_from) / 86400 END
-        AS days
+    SELECT
+        slot_hash AS line,
+        id,
+        kind,
+        valid_from,
+        CASE
+        WHEN valid_until <= :as_of
+        THEN date_part('epoch', valid_until - valid_from) / 86400
+        END AS days
     FROM memories
-    WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
-        single_valued IS NOT false AND valid_from <= :as_of AND (valid_until IS NULL OR valid_until
-        > valid_from)
-    AND (created_at >= coalesce(CAST(:since AS timestamptz), '-infinity') AND created_at <
-        coalesce(CAST(:until AS timestamptz), 'infinity'))
+    WHERE agent_id = :agent
+        AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT
+            false
+        AND valid_from <= :as_of
+        AND (valid_until IS NULL OR valid_until > valid_from)
+        AND
+        (
+            created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+            AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+        )
     UNION ALL
-    SELECT uuid_send(chain_id) AS line, id, kind, valid_from,
-    CASE WHEN valid_until <= :as_of THEN date_part('epoch', valid_until - valid_from) / 86400 END
-        AS days
+    SELECT
+        uuid_send(chain_id) AS line,
+        id,
+        kind,
+        valid_from,
+        CASE
+        WHEN valid_until <= :as_of
+        THEN date_part('epoch', valid_until - valid_from) / 86400
+        END AS days
     FROM memories
-    WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND
-        single_valued IS NOT false) AND valid_from <= :as_of AND (valid_until IS NULL OR
-        valid_until > valid_from)
-    AND (created_at >= coalesce(CAST(:since AS timestamptz), '-infinity') AND created_at <
-        coalesce(CAST(:until AS timestamptz), 'infinity'))
+    WHERE agent_id = :agent
+        AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS
+            NOT false)
+        AND valid_from <= :as_of
+        AND (valid_until IS NULL OR valid_until > valid_from)
+        AND
+        (
+            created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+            AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+        )
 ),
-kinds AS (SELECT kind, count(days) AS ended, count(*) - count(days) AS open, avg(days) AS
-    mean_days, percentile_cont(0.5) WITHIN GROUP (ORDER BY days) AS median_days FROM lives GROUP BY
-    kind),
+kinds AS (
+    SELECT kind, count(days) AS ended, count(*) - count(days) AS open, avg(days) AS mean_days,
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY days) AS median_days
+    FROM lives
+    GROUP BY kind
+),
 shortest AS (
-    SELECT line, count(days) AS ended, count(*) - count(days) AS open, avg(days) AS mean_days FROM
-        lives GROUP BY line HAVING count(days) > 0 ORDER BY mean_days, ended DESC, line LIMIT
-        :limit
+    SELECT line, count(days) AS ended, count(*) - count(days) AS open, avg(days) AS mean_days
+    FROM lives
+    GROUP BY line
+    HAVING count(days) > 0
+    ORDER BY mean_days, ended DESC, line
+    LIMIT :limit
 ),
 top AS (
-    SELECT line, CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS
-        chain_id, ended, open, mean_days, percentile_cont(0.5) WITHIN GROUP (ORDER BY days) AS
-        median_days,
-    (array_agg(id ORDER BY valid_from DESC, id DESC))[1:20] AS memory_ids
-    FROM shortest JOIN lives USING (line) WHERE days IS NOT NULL GROUP BY line, ended, open,
-        mean_days
+    SELECT
+        line,
+        CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS chain_id,
+        ended,
+        open,
+        mean_days,
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY days) AS median_days,
+        (array_agg(id ORDER BY valid_from DESC, id DESC))[1:20] AS memory_ids
+    FROM shortest
+    JOIN lives USING (line)
+    WHERE days IS NOT NULL
+    GROUP BY line, ended, open, mean_days
 )
-SELECT kind, CAST(NULL AS bytea) AS line, CAST(NULL AS uuid) AS chain_id, ended, open, mean_days,
-    median_days, memory_ids,
-CAST(NULL AS uuid) AS current, CAST(NULL AS text) AS entity, CAST(NULL AS text) AS category,
+SELECT
+    kind,
+    CAST(NULL AS bytea) AS line,
+    CAST(NULL AS uuid) AS chain_id,
+    ended,
+    open,
+    mean_days,
+    median_days,
+    memory_ids,
+    CAST(NULL AS uuid) AS current,
+    CAST(NULL AS text) AS entity,
+    CAST(NULL AS text) AS category,
     CAST(NULL AS text) AS key,
-CAST(NULL AS text) AS content
-FROM kinds CROSS JOIN LATERAL (
-    SELECT array_agg(id ORDER BY valid_from DESC, id DESC) AS memory_ids FROM (
-        SELECT id, valid_from FROM lives WHERE lives.kind = kinds.kind AND days IS NOT NULL
-        ORDER BY valid_from DESC, id DESC LIMIT 20
+    CAST(NULL AS text) AS content
+FROM kinds
+CROSS JOIN LATERAL (
+    SELECT array_agg(id ORDER BY valid_from DESC, id DESC) AS memory_ids
+    FROM (
+        SELECT id, valid_from
+        FROM lives
+        WHERE lives.kind = kinds.kind AND days IS NOT NULL
+        ORDER BY valid_from DESC, id DESC
+        LIMIT 20
     ) AS newest
 ) AS ids
 UNION ALL
-SELECT NULL, line, chain_id, ended, open, mean_days, median_days, memory_ids, current, entity,
-    category, key, content FROM top
+SELECT
+    NULL,
+    line,
+    chain_id,
+    ended,
+    open,
+    mean_days,
+    median_days,
+    memory_ids,
+    current,
+    entity,
+    category,
+    key,
+    content
+FROM top
 CROSS JOIN LATERAL (
-    SELECT (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids,
+    SELECT
+        (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids,
         count(*) AS versions,
-    (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (WHERE valid_from <=
-        :as_of AND (valid_until IS NULL OR valid_until > :as_of)))[1]
-    AS current
-    FROM (SELECT id, valid_from, valid_until, asserted_at FROM memories WHERE agent_id = :agent AND
-        NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false
-        AND slot_hash = top.line UNION ALL SELECT id, valid_from, valid_until, asserted_at FROM
-        memories WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
-        'constraint' AND single_valued IS NOT false) AND chain_id = top.chain_id) AS member
+        (
+            array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
+                WHERE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+            )
+        )[1] AS current
+    FROM (
+        SELECT id, valid_from, valid_until, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
+            single_valued IS NOT false AND slot_hash = top.line
+        UNION ALL
+        SELECT id, valid_from, valid_until, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
+            AND single_valued IS NOT false) AND chain_id = top.chain_id
+    ) AS member
 ) AS whole
 JOIN (
-    SELECT id AS last_id, entity, category, key, CASE WHEN erased_at IS NULL THEN content END AS
-        content
-    FROM memories WHERE agent_id = :agent
+    SELECT
+        id AS last_id,
+        entity,
+        category,
+        key,
+        CASE WHEN erased_at IS NULL THEN content END AS content
+    FROM memories
+    WHERE agent_id = :agent
 ) AS last ON last.last_id = whole.ids[1]
 ORDER BY kind NULLS LAST, mean_days, ended DESC, line;
 
 -- GET /v1/insights
--- app/store/insights/judged.py read_retire_rates
+-- app/store/insights/outcomes.py read_retire_rates
 WITH bands AS (
-    SELECT decided_by, band, count(*) AS decided, count(*) FILTER (WHERE retires) AS retired,
-    count(*) FILTER (WHERE retires AND reverted) AS reverted
+    SELECT
+        decided_by,
+        band,
+        count(*) AS decided,
+        count(*) FILTER (WHERE retires) AS retired,
+        count(*) FILTER (WHERE retires AND reverted) AS reverted
     FROM (
-        SELECT id, decided_by, width_bucket(confidence, CAST(:thresholds AS float8[])) AS band,
+        SELECT
+            id,
+            decided_by,
+            width_bucket(confidence, CAST(:thresholds AS float8[])) AS band,
             created_at,
-        operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires, reverted_by IS NOT NULL AS
-            reverted
+            operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires,
+            reverted_by IS NOT NULL AS reverted
         FROM consolidation_log
-        WHERE agent_id = :agent AND decided_by NOT IN ('caller', 'reviewer') AND (operation <>
-            'NOOP' OR relation <> 'NONE') AND (created_at >= coalesce(CAST(:since AS timestamptz),
-            '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity'))
-    ) AS decided GROUP BY decided_by, band ORDER BY reverted DESC, retired DESC, decided_by, band
-        DESC LIMIT :limit
+        WHERE agent_id = :agent
+            AND decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation <>
+                'NONE')
+            AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ) AS decided
+    GROUP BY decided_by, band
+    ORDER BY reverted DESC, retired DESC, decided_by, band DESC
+    LIMIT :limit
 )
-SELECT bands.*, ARRAY(
-    SELECT id FROM (
-        SELECT id, decided_by, width_bucket(confidence, CAST(:thresholds AS float8[])) AS band,
-            created_at,
-        operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires, reverted_by IS NOT NULL AS
-            reverted
-        FROM consolidation_log
-        WHERE agent_id = :agent AND decided_by NOT IN ('caller', 'reviewer') AND (operation <>
-            'NOOP' OR relation <> 'NONE') AND (created_at >= coalesce(CAST(:since AS timestamptz),
-            '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity'))
-    ) AS one WHERE one.decided_by = bands.decided_by AND one.band = bands.band AND retires
-    ORDER BY one.reverted DESC, created_at DESC, id DESC LIMIT 20
-) AS log_ids
-FROM bands ORDER BY reverted DESC, retired DESC, decided_by, band DESC;
+SELECT
+    bands.*,
+    ARRAY(
+        SELECT id
+        FROM (
+            SELECT
+                id,
+                decided_by,
+                width_bucket(confidence, CAST(:thresholds AS float8[])) AS band,
+                created_at,
+                operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires,
+                reverted_by IS NOT NULL AS reverted
+            FROM consolidation_log
+            WHERE agent_id = :agent
+                AND decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation
+                    <> 'NONE')
+                AND
+                (
+                    created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                    AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                )
+        ) AS one
+        WHERE one.decided_by = bands.decided_by AND one.band = bands.band AND retires
+        ORDER BY one.reverted DESC, created_at DESC, id DESC
+        LIMIT 20
+    ) AS log_ids
+FROM bands
+ORDER BY reverted DESC, retired DESC, decided_by, band DESC;
 
 -- GET /v1/insights
--- app/store/insights/judged.py read_signal_outcomes
+-- app/store/insights/outcomes.py read_signal_outcomes
 WITH combined AS (
-    SELECT signal_names, count(*) FILTER (WHERE NOT reverted) AS stand, count(*) FILTER (WHERE
-        reverted) AS reverted
+    SELECT
+        signal_names,
+        count(*) FILTER (WHERE NOT reverted) AS stand,
+        count(*) FILTER (WHERE reverted) AS reverted
     FROM (
-        SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted FROM
-            consolidation_log
-        WHERE agent_id = :agent AND signal_names <> '[]' AND relation NOT IN ('NONE', 'OVERLAP')
-            AND decided_by <> 'reviewer' AND (created_at >= coalesce(CAST(:since AS timestamptz),
-            '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity'))
-    ) AS fired GROUP BY signal_names
+        SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
+        FROM consolidation_log
+        WHERE agent_id = :agent
+            AND signal_names <> '[]'
+            AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+            AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ) AS operation
+    GROUP BY signal_names
 ),
 operations AS (
-    SELECT name, CAST(sum(stand) AS bigint) AS stand, CAST(sum(reverted) AS bigint) AS reverted
-    FROM combined CROSS JOIN LATERAL (SELECT DISTINCT jsonb_array_elements_text(signal_names)) AS
-        named (name) GROUP BY name
+    SELECT
+        name,
+        CAST(sum(stand) AS bigint) AS stand,
+        CAST(sum(reverted) AS bigint) AS reverted
+    FROM combined
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT jsonb_array_elements_text(signal_names)
+    ) AS named (name)
+    GROUP BY name
 ),
 newest AS MATERIALIZED (
-    SELECT * FROM (
-        SELECT *, row_number() OVER (PARTITION BY signal_names, reverted ORDER BY created_at DESC,
-            id DESC) AS place
+    SELECT *
+    FROM (
+        SELECT
+            *,
+            row_number() OVER (
+                PARTITION BY signal_names, reverted ORDER BY created_at DESC, id DESC
+            ) AS place
         FROM (
-            SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted FROM
-                consolidation_log
-            WHERE agent_id = :agent AND signal_names <> '[]' AND relation NOT IN ('NONE',
-                'OVERLAP') AND decided_by <> 'reviewer' AND (created_at >= coalesce(CAST(:since AS
-                timestamptz), '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz),
-                'infinity'))
-        ) AS fired
-    ) AS placed WHERE place <= 20
+            SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
+            FROM consolidation_log
+            WHERE agent_id = :agent
+                AND signal_names <> '[]'
+                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+                AND
+                (
+                    created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                    AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                )
+        ) AS operation
+    ) AS placed
+    WHERE place <= 20
 ),
 proposed AS MATERIALIZED (
-    SELECT name, r.id, r.status, r.created_at FROM reviews r CROSS JOIN LATERAL (
-        SELECT DISTINCT found #>> '{}' FROM jsonb_path_query(r.judgments, '$[*].findings[*].name')
-            AS found
-    ) AS named (name) WHERE r.agent_id = :agent AND r.source <> 'frozen' AND (r.created_at >=
-        coalesce(CAST(:since AS timestamptz), '-infinity') AND r.created_at < coalesce(CAST(:until
-        AS timestamptz), 'infinity'))
+    SELECT name, r.id, r.status, r.created_at
+    FROM reviews r
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT signal #>> '{}'
+        FROM jsonb_path_query(r.judgments, '$[*].findings[*].name') AS signal
+    ) AS named (name)
+    WHERE r.agent_id = :agent
+        AND r.source <> 'frozen'
+        AND
+        (
+            r.created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+            AND r.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+        )
 ),
 proposals AS (
-    SELECT name, count(*) FILTER (WHERE status = 'accepted') AS accepted, count(*) FILTER (WHERE
-        status = 'rejected') AS rejected,
-    count(*) FILTER (WHERE status = 'expired') AS expired, count(*) FILTER (WHERE status =
-        'pending') AS pending
-    FROM proposed GROUP BY name
+    SELECT
+        name,
+        count(*) FILTER (WHERE status = 'accepted') AS accepted,
+        count(*) FILTER (WHERE status = 'rejected') AS rejected,
+        count(*) FILTER (WHERE status = 'expired') AS expired,
+        count(*) FILTER (WHERE status = 'pending') AS pending
+    FROM proposed
+    GROUP BY name
 ),
-told AS (
-    SELECT name, coalesce(stand, 0) AS stand, coalesce(o.reverted, 0) AS reverted,
+counted AS (
+    SELECT
+        name,
+        coalesce(stand, 0) AS stand,
+        coalesce(o.reverted, 0) AS reverted,
         coalesce(accepted, 0) AS accepted,
-    coalesce(rejected, 0) AS rejected, coalesce(expired, 0) AS expired, coalesce(pending, 0) AS
-        pending
-    FROM operations o FULL JOIN proposals p USING (name)
+        coalesce(rejected, 0) AS rejected,
+        coalesce(expired, 0) AS expired,
+        coalesce(pending, 0) AS pending
+    FROM operations o
+    FULL JOIN proposals p USING (name)
 ),
 worst AS (
-    SELECT *, reverted + rejected AS wrong,
-    CAST(reverted + rejected AS float8) / nullif(stand + reverted + accepted + rejected, 0) AS
-        error_rate FROM told
-    ORDER BY error_rate DESC NULLS LAST, wrong DESC, name LIMIT :limit
+    SELECT
+        *,
+        reverted + rejected AS wrong,
+        CAST(reverted + rejected AS float8)
+        / nullif(stand + reverted + accepted + rejected, 0) AS error_rate
+    FROM counted
+    ORDER BY error_rate DESC NULLS LAST, wrong DESC, name
+    LIMIT :limit
 )
-SELECT worst.*, ARRAY(
-    SELECT id FROM newest WHERE jsonb_exists(newest.signal_names, worst.name)
-    ORDER BY newest.reverted DESC, created_at DESC, id DESC LIMIT 20
-) AS log_ids, ARRAY(
-    SELECT id FROM proposed WHERE proposed.name = worst.name
-    ORDER BY status = 'rejected' DESC, created_at DESC, id DESC LIMIT 20
-) AS review_ids
-FROM worst ORDER BY error_rate DESC NULLS LAST, wrong DESC, name;
+SELECT
+    worst.*,
+    ARRAY(
+        SELECT id
+        FROM newest
+        WHERE jsonb_exists(newest.signal_names, worst.name)
+        ORDER BY newest.reverted DESC, created_at DESC, id DESC
+        LIMIT 20
+    ) AS log_ids,
+    ARRAY(
+        SELECT id
+        FROM proposed
+        WHERE proposed.name = worst.name
+        ORDER BY status = 'rejected' DESC, created_at DESC, id DESC
+        LIMIT 20
+    ) AS review_ids
+FROM worst
+ORDER BY error_rate DESC NULLS LAST, wrong DESC, name;
 
 -- GET /v1/insights
 -- app/store/insights/constraints.py read_stale_constraints
 WITH binding AS MATERIALIZED (
-    SELECT m.id, m.valid_from, m.created_at, greatest(
+    SELECT
+        m.id,
+        m.valid_from,
         m.created_at,
-        (SELECT u.last_reinforced_at FROM memory_usage u WHERE u.agent_id = :agent AND u.memory_id
-            = m.id AND u.access_count > 0),
-        (SELECT max(l.created_at) FROM consolidation_log l
-            WHERE l.agent_id = :agent AND l.target_memory_id = m.id AND l.operation = 'AMEND' AND
-                l.reverted_by IS NULL
-            AND NOT jsonb_path_exists(l.after_state, '$[*].links'))
-    ) AS affirmed_at
+        greatest(
+            m.created_at,
+            (
+                SELECT u.last_reinforced_at
+                FROM memory_usage u
+                WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.access_count > 0
+            ),
+            (
+                SELECT max(l.created_at)
+                FROM consolidation_log l
+                WHERE l.agent_id = :agent
+                    AND l.target_memory_id = m.id
+                    AND l.operation = 'AMEND'
+                    AND l.reverted_by IS NULL
+                    AND NOT jsonb_path_exists(l.after_state, '$[*].links')
+            )
+        ) AS affirmed_at
     FROM memories m
-    WHERE agent_id = :agent AND kind = 'constraint' AND NOT void AND NOT (slot_key IS NOT NULL AND
-        kind <> 'constraint' AND single_valued IS NOT false)
-    AND valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+    WHERE m.agent_id = :agent
+        AND kind = 'constraint'
+        AND NOT void
+        AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false)
+        AND valid_from <= :as_of
+        AND (valid_until IS NULL OR valid_until > :as_of)
 ),
 contradicting AS (
-    SELECT r.target_id AS id, count(*) AS contradictions,
-    (array_agg(r.source_id ORDER BY r.created_at DESC, r.source_id DESC))[1:20] AS contradicted_by
-    FROM memory_relationships r JOIN binding ON binding.id = r.target_id
-    JOIN memories f ON f.agent_id = :agent AND f.id = r.source_id AND NOT f.void AND f.created_at >
-        binding.created_at
-    WHERE r.agent_id = :agent AND r.type = 'contradicts' AND (r.created_at >= coalesce(CAST(:since
-        AS timestamptz), '-infinity') AND r.created_at < coalesce(CAST(:until AS timestamptz),
-        'infinity'))
+    SELECT
+        r.target_id AS id,
+        count(*) AS contradictions,
+        (array_agg(r.source_id ORDER BY r.created_at DESC, r.source_id DESC))[1:20]
+        AS contradicted_by
+    FROM memory_relationships r
+    JOIN binding ON binding.id = r.target_id
+    JOIN memories f
+        ON f.agent_id = :agent
+        AND f.id = r.source_id
+        AND NOT f.void
+        AND f.created_at > binding.created_at
+    WHERE r.agent_id = :agent
+        AND r.type = 'contradicts'
+        AND
+        (
+            r.created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+            AND r.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+        )
     GROUP BY r.target_id
 ),
 proposed AS (
-    SELECT about.id, count(*) FILTER (WHERE r.status = 'pending') AS pending, count(*) FILTER
-        (WHERE r.status = 'rejected') AS rejected,
-    (array_agg(r.id ORDER BY r.created_at DESC, r.id DESC))[1:20] AS review_ids
-    FROM reviews r CROSS JOIN LATERAL (
-        SELECT DISTINCT named #>> '{}' FROM jsonb_path_query(r.judgments, '$[*].memory_id') AS
-            named
+    SELECT
+        about.id,
+        count(*) FILTER (WHERE r.status = 'pending') AS pending,
+        count(*) FILTER (WHERE r.status = 'rejected') AS rejected,
+        (array_agg(r.id ORDER BY r.created_at DESC, r.id DESC))[1:20] AS review_ids
+    FROM reviews r
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT named #>> '{}'
+        FROM jsonb_path_query(r.judgments, '$[*].memory_id') AS named
     ) AS about (id)
-    WHERE r.agent_id = :agent AND r.status IN ('pending', 'rejected') AND r.relation IN ('UPDATE',
-        'CONTRADICTION', 'RETRACTION')
-    AND r.source <> 'frozen' AND (r.created_at >= coalesce(CAST(:since AS timestamptz),
-        '-infinity') AND r.created_at < coalesce(CAST(:until AS timestamptz), 'infinity'))
+    WHERE r.agent_id = :agent
+        AND r.status IN ('pending', 'rejected')
+        AND r.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+        AND r.source <> 'frozen'
+        AND
+        (
+            r.created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+            AND r.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+        )
     GROUP BY about.id
 ),
 stale AS (
-    SELECT binding.id, valid_from, affirmed_at,
-    affirmed_at <= CAST(:as_of AS timestamptz) - make_interval(days => :stale_days) AS is_old,
-    CAST(floor(date_part('epoch', CAST(:as_of AS timestamptz) - affirmed_at) / 86400) AS int) AS
-        days,
-    coalesce(contradictions, 0) AS contradictions, coalesce(contradicted_by, '{}') AS
-        contradicted_by,
-    coalesce(pending, 0) AS pending, coalesce(rejected, 0) AS rejected, coalesce(review_ids, '{}')
-        AS review_ids
-    FROM binding LEFT JOIN contradicting USING (id) LEFT JOIN proposed ON proposed.id =
-        CAST(binding.id AS text)
+    SELECT
+        binding.id,
+        valid_from,
+        affirmed_at,
+        affirmed_at <= CAST(:as_of AS timestamptz) - make_interval(days => :stale_days)
+        AS is_old,
+        CAST(
+            floor(date_part('epoch', CAST(:as_of AS timestamptz) - affirmed_at) / 86400) AS int
+        ) AS days,
+        coalesce(contradictions, 0) AS contradictions,
+        coalesce(contradicted_by, '{}') AS contradicted_by,
+        coalesce(pending, 0) AS pending,
+        coalesce(rejected, 0) AS rejected,
+        coalesce(review_ids, '{}') AS review_ids
+    FROM binding
+    LEFT JOIN contradicting USING (id)
+    LEFT JOIN proposed ON proposed.id = CAST(binding.id AS text)
 ),
 top AS (
-    SELECT * FROM stale WHERE is_old OR contradictions > 0 OR pending > 0 OR rejected > 0
-    ORDER BY contradictions + pending + rejected DESC, affirmed_at, id LIMIT :limit
+    SELECT * FROM stale
+    WHERE is_old OR contradictions > 0 OR pending > 0 OR rejected > 0
+    ORDER BY contradictions + pending + rejected DESC, affirmed_at, id
+    LIMIT :limit
 )
-SELECT top.*, entity, category, key, CASE WHEN erased_at IS NULL THEN content END AS content
-FROM top JOIN memories m ON m.agent_id = :agent AND m.id = top.id
+SELECT
+    top.*,
+    entity,
+    category,
+    key,
+    CASE WHEN erased_at IS NULL THEN content END AS content
+FROM top
+JOIN memories m ON m.agent_id = :agent AND m.id = top.id
 ORDER BY contradictions + pending + rejected DESC, affirmed_at, top.id;
 
 -- GET /v1/insights
 -- app/store/insights/values.py read_chain_lengths
 WITH chains AS MATERIALIZED (
-    SELECT chain_id, count(*) AS length FROM (SELECT chain_id FROM memories WHERE agent_id = :agent
-        AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT
-        false AND (created_at >= coalesce(CAST(:since AS timestamptz), '-infinity') AND created_at
-        < coalesce(CAST(:until AS timestamptz), 'infinity')) UNION ALL SELECT chain_id FROM
-        memories WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
-        'constraint' AND single_valued IS NOT false) AND (created_at >= coalesce(CAST(:since AS
-        timestamptz), '-infinity') AND created_at < coalesce(CAST(:until AS timestamptz),
-        'infinity'))) AS version GROUP BY chain_id
+    SELECT chain_id, count(*) AS length
+    FROM (
+        SELECT chain_id
+        FROM memories
+        WHERE agent_id = :agent
+            AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT
+                false
+            AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+        UNION ALL
+        SELECT chain_id
+        FROM memories
+        WHERE agent_id = :agent
+            AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued
+                IS NOT false)
+            AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ) AS version
+    GROUP BY chain_id
 ),
-top AS (SELECT chain_id, length FROM chains ORDER BY length DESC, chain_id DESC LIMIT :limit)
-SELECT * FROM (
-    SELECT length, count(*) AS chains, CAST(NULL AS uuid) AS chain_id, CAST(NULL AS uuid[]) AS
-        memory_ids, CAST(NULL AS text) AS kind,
-    CAST(NULL AS text) AS entity, CAST(NULL AS text) AS category, CAST(NULL AS text) AS key,
+top AS (
+    SELECT chain_id, length
+    FROM chains
+    ORDER BY length DESC, chain_id DESC
+    LIMIT :limit
+)
+SELECT *
+FROM (
+    SELECT
+        length,
+        count(*) AS chains,
+        CAST(NULL AS uuid) AS chain_id,
+        CAST(NULL AS uuid[]) AS memory_ids,
+        CAST(NULL AS text) AS kind,
+        CAST(NULL AS text) AS entity,
+        CAST(NULL AS text) AS category,
+        CAST(NULL AS text) AS key,
         CAST(NULL AS text) AS content
-    FROM chains GROUP BY length
+    FROM chains
+    GROUP BY length
     UNION ALL
-    SELECT length, NULL, top.chain_id, ids, kind, entity, category, key, CASE WHEN erased_at IS
-        NULL THEN content END
-    FROM top CROSS JOIN LATERAL (
+    SELECT
+        length,
+        NULL,
+        top.chain_id,
+        ids,
+        kind,
+        entity,
+        category,
+        key,
+        CASE WHEN erased_at IS NULL THEN content END
+    FROM top
+    CROSS JOIN LATERAL (
         SELECT (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids
-            FROM memories
-        WHERE agent_id = :agent AND chain_id = top.chain_id AND NOT void AND (created_at >=
-            coalesce(CAST(:since AS timestamptz), '-infinity') AND created_at <
-            coalesce(CAST(:until AS timestamptz), 'infinity'))
-    ) AS whole JOIN memories AS last ON last.agent_id = :agent AND last.id = ids[1]
-) AS told ORDER BY chains IS NULL, CASE WHEN chains IS NULL THEN -length ELSE length END, chain_id
-    DESC;
+        FROM memories
+        WHERE agent_id = :agent
+            AND chain_id = top.chain_id
+            AND NOT void
+            AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ) AS whole
+    JOIN memories AS last ON last.agent_id = :agent AND last.id = ids[1]
+) AS lengths
+ORDER BY
+    chains IS NULL,
+    CASE WHEN chains IS NULL THEN -length ELSE length END,
+    chain_id DESC;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
 
@@ -3727,15 +4895,15 @@ SELECT (SELECT name FROM encoder) AS encoder;
 -- ===== GET /v1/export =====
 
 -- GET /v1/export
--- app/store/transfer/exports.py _open_snapshot
+-- app/store/transfer/exports.py stream_blocks
 SET LOCAL enable_sort = off;
 
 -- GET /v1/export
--- app/store/transfer/exports.py _open_snapshot
+-- app/store/transfer/exports.py stream_blocks
 SET LOCAL statement_timeout = 0;
 
 -- GET /v1/export
--- app/store/transfer/exports.py _read_header
+-- app/store/transfer/exports.py stream_blocks
 SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
     to_char(last_known_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_known_at,
     to_char(last_erased_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_erased_at,
@@ -3743,193 +4911,161 @@ SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') A
     log_folded_until FROM agents WHERE agent_id = :agent_id;
 
 -- GET /v1/export
--- app/store/transfer/exports.py _read_header
+-- app/store/transfer/exports.py stream_blocks
 SELECT name AS encoder, dimensions FROM encoder;
 
 -- GET /v1/export
--- app/store/transfer/exports.py _stream_lines
+-- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, substring(vector_send(t.embedding) FROM 5)
-    FROM memories t
-    CROSS JOIN LATERAL (
-        SELECT 'memory' AS type, id AS id, chain_id AS chain_id, to_char(created_at AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, revision AS revision,
-            to_char(erased_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS erased_at,
-            entity AS entity, category AS category, key AS key, single_valued AS single_valued,
-            slot_entity AS slot_entity, slot_category AS slot_category, slot_key AS slot_key,
-            encode(slot_hash, 'hex') AS slot_hash, content AS content, value AS value, details AS
-            details, tags AS tags, entities AS entities, sources AS sources, source AS source,
-            session_id AS session_id, project AS project, kind AS kind, importance AS importance,
-            confidence AS confidence, trust AS trust, lifespan AS lifespan, merged_from AS
-            merged_from, encode(content_hash, 'hex') AS content_hash, encode(fuzzy_hash, 'hex') AS
-            fuzzy_hash, encode(folded_hash, 'hex') AS folded_hash, encode(value_hash, 'hex') AS
-            value_hash, language::text AS language, derived_entity AS derived_entity, derived_key
-            AS derived_key, derived_value AS derived_value, encode(derived_hash, 'hex') AS
-            derived_hash, look_again AS look_again, to_char(valid_from AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from, to_char(asserted_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at, to_char(said_until AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until, to_char(retracted_at AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at, void AS void, ended_by AS
-            ended_by, contradicted_by AS contradicted_by, merged AS merged, tier AS tier,
-            to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from
-    ) AS line
-    WHERE t.agent_id = :agent_id
-    ORDER BY t.created_at, t.id
+    FROM memories t CROSS JOIN LATERAL (SELECT 'memory' AS type, id AS id, chain_id AS chain_id,
+        to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
+        revision AS revision, to_char(erased_at AT TIME ZONE 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS erased_at, entity AS entity, category AS category, key
+        AS key, single_valued AS single_valued, slot_entity AS slot_entity, slot_category AS
+        slot_category, slot_key AS slot_key, encode(slot_hash, 'hex') AS slot_hash, content AS
+        content, value AS value, details AS details, tags AS tags, entities AS entities, sources AS
+        sources, source AS source, session_id AS session_id, project AS project, kind AS kind,
+        importance AS importance, confidence AS confidence, trust AS trust, lifespan AS lifespan,
+        merged_from AS merged_from, encode(content_hash, 'hex') AS content_hash, encode(fuzzy_hash,
+        'hex') AS fuzzy_hash, encode(folded_hash, 'hex') AS folded_hash, encode(value_hash, 'hex')
+        AS value_hash, language::text AS language, derived_entity AS derived_entity, derived_key AS
+        derived_key, derived_value AS derived_value, encode(derived_hash, 'hex') AS derived_hash,
+        look_again AS look_again, to_char(valid_from AT TIME ZONE 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from, to_char(asserted_at AT TIME ZONE 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at, to_char(said_until AT TIME ZONE 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until, to_char(retracted_at AT TIME ZONE 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at, void AS void, ended_by AS ended_by,
+        contradicted_by AS contradicted_by, merged AS merged, tier AS tier, to_char(valid_until AT
+        TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_until, superseded_by AS
+        superseded_by, to_char(superseded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+        AS superseded_at, to_char(known_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+        AS known_from) AS line
+    WHERE t.agent_id = :agent_id ORDER BY t.created_at, t.id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
--- app/store/transfer/exports.py _stream_lines
+-- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM memory_beliefs t
-    CROSS JOIN LATERAL (
-        SELECT 'belief' AS type, memory_id AS memory_id, to_char(known_until AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_until, to_char(valid_from AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from, to_char(asserted_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at, to_char(said_until AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until, to_char(retracted_at AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at, void AS void, ended_by AS
-            ended_by, contradicted_by AS contradicted_by, merged AS merged, tier AS tier,
-            to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from
-    ) AS line
-    WHERE t.agent_id = :agent_id
-    ORDER BY t.memory_id, t.known_from
+    FROM memory_beliefs t CROSS JOIN LATERAL (SELECT 'belief' AS type, memory_id AS memory_id,
+        to_char(known_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_until,
+        to_char(valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from,
+        to_char(asserted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at,
+        to_char(said_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until,
+        to_char(retracted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at,
+        void AS void, ended_by AS ended_by, contradicted_by AS contradicted_by, merged AS merged,
+        tier AS tier, to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+        valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from) AS line
+    WHERE t.agent_id = :agent_id ORDER BY t.memory_id, t.known_from
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
--- app/store/transfer/exports.py _stream_lines
+-- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM memory_usage t
-    CROSS JOIN LATERAL (
-        SELECT 'usage' AS type, memory_id AS memory_id, access_count AS access_count,
-            to_char(last_accessed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            last_accessed_at, to_char(last_reinforced_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_reinforced_at, use_count AS use_count
-    ) AS line
-    WHERE t.agent_id = :agent_id
-    ORDER BY t.memory_id
+    FROM memory_usage t CROSS JOIN LATERAL (SELECT 'usage' AS type, memory_id AS memory_id,
+        access_count AS access_count, to_char(last_accessed_at AT TIME ZONE 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_accessed_at, to_char(last_reinforced_at AT TIME
+        ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_reinforced_at, use_count AS use_count)
+        AS line
+    WHERE t.agent_id = :agent_id ORDER BY t.memory_id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
--- app/store/transfer/exports.py _stream_lines
+-- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM consolidation_log t
-    CROSS JOIN LATERAL (
-        SELECT 'operation' AS type, id AS id, operation AS operation, source_memory_ids AS
-            source_memory_ids, target_memory_id AS target_memory_id, relation AS relation,
-            confidence AS confidence, reasoning AS reasoning, signals AS signals, decided_by AS
-            decided_by, incoming AS incoming, before_state AS before_state, after_state AS
-            after_state, model AS model, prompt_version AS prompt_version, usage AS usage,
-            duration_ms AS duration_ms, session_id AS session_id, request_id AS request_id,
-            to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
-            reverts AS reverts, reverted_by AS reverted_by, vetoed AS vetoed
-    ) AS line
-    WHERE t.agent_id = :agent_id
-    ORDER BY t.created_at, t.id
+    FROM consolidation_log t CROSS JOIN LATERAL (SELECT 'operation' AS type, id AS id, operation AS
+        operation, source_memory_ids AS source_memory_ids, target_memory_id AS target_memory_id,
+        relation AS relation, confidence AS confidence, reasoning AS reasoning, signals AS signals,
+        decided_by AS decided_by, incoming AS incoming, before_state AS before_state, after_state
+        AS after_state, model AS model, prompt_version AS prompt_version, usage AS usage,
+        duration_ms AS duration_ms, session_id AS session_id, request_id AS request_id,
+        to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
+        reverts AS reverts, reverted_by AS reverted_by, vetoed AS vetoed) AS line
+    WHERE t.agent_id = :agent_id ORDER BY t.created_at, t.id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
--- app/store/transfer/exports.py _stream_lines
+-- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM log_checkpoints t
-    CROSS JOIN LATERAL (
-        SELECT 'checkpoint' AS type, memory_id AS memory_id, told AS told, sealed AS sealed
-    ) AS line
-    WHERE t.agent_id = :agent_id
-    ORDER BY t.memory_id
+    FROM log_checkpoints t CROSS JOIN LATERAL (SELECT 'checkpoint' AS type, memory_id AS memory_id,
+        told AS told, sealed AS sealed) AS line
+    WHERE t.agent_id = :agent_id ORDER BY t.memory_id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
--- app/store/transfer/exports.py _stream_lines
+-- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM log_archives t
-    CROSS JOIN LATERAL (
-        SELECT 'archive' AS type, id AS id, operations AS operations, to_char(first_at AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS first_at, to_char(last_at AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_at
-    ) AS line
-    WHERE t.agent_id = :agent_id
-    ORDER BY t.id
+    FROM log_archives t CROSS JOIN LATERAL (SELECT 'archive' AS type, id AS id, operations AS
+        operations, to_char(first_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+        first_at, to_char(last_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_at)
+        AS line
+    WHERE t.agent_id = :agent_id ORDER BY t.id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
--- app/store/transfer/exports.py _stream_lines
+-- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM folded_operations t
-    CROSS JOIN LATERAL (
-        SELECT 'folded' AS type, id AS id, archive_id AS archive_id, operation AS operation,
-            decided_by AS decided_by, request_id AS request_id, memory_ids AS memory_ids, stands AS
-            stands, proposed AS proposed, to_char(created_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at
-    ) AS line
-    WHERE t.agent_id = :agent_id
-    ORDER BY t.id
+    FROM folded_operations t CROSS JOIN LATERAL (SELECT 'folded' AS type, id AS id, archive_id AS
+        archive_id, operation AS operation, decided_by AS decided_by, request_id AS request_id,
+        memory_ids AS memory_ids, stands AS stands, proposed AS proposed, to_char(created_at AT
+        TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at) AS line
+    WHERE t.agent_id = :agent_id ORDER BY t.id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
--- app/store/transfer/exports.py _stream_lines
+-- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM memory_relationships t
-    CROSS JOIN LATERAL (
-        SELECT 'relationship' AS type, source_id AS source_id, target_id AS target_id, type AS
-            relationship_type, log_id AS log_id, to_char(created_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at
-    ) AS line
-    WHERE t.agent_id = :agent_id
-    ORDER BY t.source_id, t.target_id, t.type
+    FROM memory_relationships t CROSS JOIN LATERAL (SELECT 'relationship' AS type, source_id AS
+        source_id, target_id AS target_id, type AS relationship_type, log_id AS log_id,
+        to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at) AS
+        line
+    WHERE t.agent_id = :agent_id ORDER BY t.source_id, t.target_id, t.type
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
--- app/store/transfer/exports.py _stream_lines
+-- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM reviews t
-    CROSS JOIN LATERAL (
-        SELECT 'review' AS type, id AS id, status AS status, source AS source, relation AS
-            relation, sentence AS sentence, memory_id AS memory_id, log_id AS log_id, judgments AS
-            judgments, relied_on AS relied_on, to_char(created_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, said AS said, incoming AS incoming,
-            note AS note, to_char(decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-            AS decided_at, decision_log_id AS decision_log_id
-    ) AS line
-    WHERE t.agent_id = :agent_id
-    ORDER BY t.id
+    FROM reviews t CROSS JOIN LATERAL (SELECT 'review' AS type, id AS id, status AS status, source
+        AS source, relation AS relation, sentence AS sentence, memory_id AS memory_id, log_id AS
+        log_id, judgments AS judgments, relied_on AS relied_on, to_char(created_at AT TIME ZONE
+        'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, said AS said, incoming AS incoming,
+        note AS note, to_char(decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+        decided_at, decision_log_id AS decision_log_id) AS line
+    WHERE t.agent_id = :agent_id ORDER BY t.id
 ) TO STDOUT (FORMAT BINARY);
 
 
 -- ===== GET /v1/export (with vectors) =====
--- app/store/transfer/exports.py _open_snapshot: as for GET /v1/export
--- app/store/transfer/exports.py _open_snapshot: as for GET /v1/export
--- app/store/transfer/exports.py _read_header: as for GET /v1/export
--- app/store/transfer/exports.py _read_header: as for GET /v1/export
--- app/store/transfer/exports.py _stream_lines: as for GET /v1/export
--- app/store/transfer/exports.py _stream_lines: as for GET /v1/export
--- app/store/transfer/exports.py _stream_lines: as for GET /v1/export
--- app/store/transfer/exports.py _stream_lines: as for GET /v1/export
--- app/store/transfer/exports.py _stream_lines: as for GET /v1/export
--- app/store/transfer/exports.py _stream_lines: as for GET /v1/export
--- app/store/transfer/exports.py _stream_lines: as for GET /v1/export
--- app/store/transfer/exports.py _stream_lines: as for GET /v1/export
--- app/store/transfer/exports.py _stream_lines: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 
 
 -- ===== POST /v1/import (a history) =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
--- app/store/apply.py _write_one: as for POST /v1/memories (a first fact)
+-- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/import (an export) =====
@@ -3937,11 +5073,10 @@ COPY (
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py read_import_target
 SELECT clock_timestamp() AS clock,
-NOT EXISTS (SELECT FROM memories WHERE agent_id = :agent)
-AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent)
-AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent) AS empty,
-(SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config)
-AS languages;
+    NOT EXISTS (SELECT FROM memories WHERE agent_id = :agent)
+    AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent)
+    AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent) AS empty,
+    (SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config) AS languages;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lift_statement_timeout: as for GET /v1/export
@@ -3991,59 +5126,41 @@ SET LOCAL enable_nestloop = off;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
-SELECT m.id
-FROM memories m
-WHERE m.agent_id = :agent
-AND NOT EXISTS (
+SELECT m.id FROM memories m
+WHERE m.agent_id = :agent AND NOT EXISTS (
     SELECT FROM consolidation_log l
     WHERE l.agent_id = m.agent_id AND l.created_at = m.created_at
-    AND (l.target_memory_id = m.id OR m.id = ANY(l.source_memory_ids))
-)
-AND NOT EXISTS (
+        AND (l.target_memory_id = m.id OR m.id = ANY(l.source_memory_ids))
+) AND NOT EXISTS (
     SELECT FROM folded_operations f
-    WHERE f.agent_id = m.agent_id AND f.created_at = m.created_at
-    AND f.memory_ids @> ARRAY[m.id]
-)
-LIMIT 1;
+    WHERE f.agent_id = m.agent_id AND f.created_at = m.created_at AND f.memory_ids @> ARRAY[m.id]
+) LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
-SELECT r.log_id AS id
-FROM reviews r
+SELECT r.log_id AS id FROM reviews r
 WHERE r.agent_id = :agent AND r.log_id IS NOT NULL
-AND NOT EXISTS (
-    SELECT FROM consolidation_log l WHERE l.agent_id = r.agent_id AND l.id = r.log_id
-)
-AND NOT EXISTS (
-    SELECT FROM folded_operations f
-    WHERE f.agent_id = r.agent_id AND f.id = r.log_id AND f.archive_id IS NOT NULL
-)
+    AND NOT EXISTS (SELECT FROM consolidation_log l WHERE l.agent_id = r.agent_id AND l.id =
+        r.log_id)
+    AND NOT EXISTS (SELECT FROM folded_operations f WHERE f.agent_id = r.agent_id AND f.id =
+        r.log_id AND f.archive_id IS NOT NULL)
 LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
-SELECT id
-FROM (
+SELECT id FROM (
     SELECT id, known_from,
-    coalesce(
-        lag(known_until) OVER (
-            PARTITION BY id ORDER BY known_from, known_until NULLS LAST
-        ),
-        created_at
-    ) AS due
+        coalesce(lag(known_until) OVER (PARTITION BY id ORDER BY known_from, known_until NULLS
+            LAST), created_at) AS due
     FROM (
-        SELECT id, created_at, known_from, CAST(NULL AS timestamptz) AS known_until
-        FROM memories
-        WHERE agent_id = :agent
+        SELECT id, created_at, known_from, CAST(NULL AS timestamptz) AS known_until FROM memories
+            WHERE agent_id = :agent
         UNION ALL
         SELECT m.id, m.created_at, b.known_from, b.known_until
-        FROM memory_beliefs b
-        JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
-        WHERE b.agent_id = :agent
-    ) AS spans
-) AS beliefs
-WHERE known_from <> due
-LIMIT 1;
+        FROM memory_beliefs b JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
+            WHERE b.agent_id = :agent
+    ) AS held
+) AS beliefs WHERE known_from <> due LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py stream_imported_chains
@@ -4051,57 +5168,73 @@ SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, sin
     slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
     content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at, said_until,
     retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from
-FROM memories
-WHERE agent_id = :agent_id
-ORDER BY chain_id, created_at, id;
+    superseded_at, known_from FROM memories WHERE agent_id = :agent_id ORDER BY chain_id,
+    created_at, id;
 
 
 -- ===== DELETE /v1/memories/{memory_id} =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
--- app/store/apply.py _write_one: as for POST /v1/memories/{memory_id}/retract
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== POST /v1/sessions/{session_id}/end =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/services/agent_write.py read_clock: as for GET /v1/reviews
+-- app/store/engine.py: as for GET /v1/reviews
 
 -- POST /v1/sessions/{session_id}/end
 -- app/store/lifespans.py list_ids_to_end
 SELECT id
-FROM memories WHERE agent_id = :agent AND session_id = :name AND erased_at IS NULL AND NOT void
-AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from))
-AND lifespan = :lifespan ORDER BY chain_id, created_at, id;
+FROM memories
+WHERE agent_id = :agent
+    AND session_id = :name
+    AND erased_at IS NULL
+    AND NOT void
+    AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from))
+    AND lifespan = :lifespan
+ORDER BY chain_id, created_at, id;
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
--- app/store/apply.py _write_one: as for POST /v1/memories/{memory_id}/retract
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 
 -- POST /v1/sessions/{session_id}/end
 -- app/store/lifespans.py count_going_on
-SELECT count(*) AS kept
-FROM memories WHERE agent_id = :agent AND session_id = :name AND erased_at IS NULL AND NOT void
-AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
+SELECT count(*) AS going_on
+FROM memories
+WHERE agent_id = :agent
+    AND session_id = :name
+    AND erased_at IS NULL
+    AND NOT void
+    AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
 
 
 -- ===== POST /v1/projects/{project}/end =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/services/agent_write.py read_clock: as for GET /v1/reviews
+-- app/store/engine.py: as for GET /v1/reviews
 
 -- POST /v1/projects/{project}/end
 -- app/store/lifespans.py list_ids_to_end
 SELECT id
-FROM memories WHERE agent_id = :agent AND project = :name AND erased_at IS NULL AND NOT void
-AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from))
-AND lifespan = :lifespan ORDER BY chain_id, created_at, id;
+FROM memories
+WHERE agent_id = :agent
+    AND project = :name
+    AND erased_at IS NULL
+    AND NOT void
+    AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from))
+    AND lifespan = :lifespan
+ORDER BY chain_id, created_at, id;
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
--- app/store/apply.py _write_one: as for POST /v1/memories/{memory_id}/retract
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 
 -- POST /v1/projects/{project}/end
 -- app/store/lifespans.py count_going_on
-SELECT count(*) AS kept
-FROM memories WHERE agent_id = :agent AND project = :name AND erased_at IS NULL AND NOT void
-AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
+SELECT count(*) AS going_on
+FROM memories
+WHERE agent_id = :agent
+    AND project = :name
+    AND erased_at IS NULL
+    AND NOT void
+    AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
 
 
 -- ===== POST /v1/reverts =====
@@ -4109,35 +5242,22 @@ AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
 
 -- POST /v1/reverts
 -- app/store/log/archived.py refuse_archived_selection
-SELECT max(created_at) AS until, count(*) AS operations
-FROM folded_operations
-WHERE agent_id = :agent AND archive_id IS NOT NULL AND stands
-AND operation NOT IN ('REVERT', 'ERASE') AND true;
+SELECT max(created_at) AS until, count(*) AS operations FROM folded_operations WHERE agent_id =
+    :agent AND archive_id IS NOT NULL AND stands AND operation NOT IN ('REVERT', 'ERASE');
 
 -- POST /v1/reverts
 -- app/store/log/reverts.py list_standing_operations
-SELECT l.id
-FROM consolidation_log l
+SELECT l.id FROM consolidation_log l
 WHERE l.agent_id = :agent AND l.session_id = :session_id AND l.operation <> 'ERASE'
-AND (
-    l.reverted_by IS NULL
-    OR EXISTS (
-        SELECT FROM consolidation_log r
-        WHERE r.agent_id = :agent AND r.session_id = :session_id AND r.id = l.reverted_by AND
-            r.reverted_by IS NULL
-        AND r.incoming IS NOT NULL
-    )
-)
-AND (
-    l.operation <> 'REVERT'
-    OR l.incoming IS NOT NULL
-    OR NOT EXISTS (
-        SELECT FROM consolidation_log u
-        WHERE u.agent_id = :agent AND u.session_id = :session_id AND u.id = l.reverts
-    )
-)
-ORDER BY l.created_at DESC, l.id DESC
-LIMIT :limit;
+    AND (l.reverted_by IS NULL OR EXISTS (
+        SELECT FROM consolidation_log r WHERE r.agent_id = :agent AND r.session_id = :session_id
+            AND r.id = l.reverted_by AND r.reverted_by IS NULL AND r.incoming IS NOT NULL
+    ))
+    AND (l.operation <> 'REVERT' OR l.incoming IS NOT NULL OR NOT EXISTS (
+        SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.session_id = :session_id
+            AND u.id = l.reverts
+    ))
+ORDER BY l.created_at DESC, l.id DESC LIMIT :limit;
 -- app/store/log/reverts.py find_done_operations: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
@@ -4145,31 +5265,31 @@ LIMIT :limit;
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/reverts
--- app/store/apply.py _update_beliefs
+-- app/store/apply.py apply_plans
 UPDATE memories SET
-valid_from = :valid_from,
-asserted_at = :asserted_at,
-said_until = :said_until,
-retracted_at = :retracted_at,
-void = :void,
-ended_by = :ended_by,
-contradicted_by = :contradicted_by,
-merged = :merged,
-tier = :tier,
-valid_until = :valid_until,
-superseded_by = :superseded_by,
-superseded_at = :superseded_at,
-known_from = :known_from,
-revision = :revision,
-cold = false
+    valid_from = :valid_from,
+    asserted_at = :asserted_at,
+    said_until = :said_until,
+    retracted_at = :retracted_at,
+    void = :void,
+    ended_by = :ended_by,
+    contradicted_by = :contradicted_by,
+    merged = :merged,
+    tier = :tier,
+    valid_until = :valid_until,
+    superseded_by = :superseded_by,
+    superseded_at = :superseded_at,
+    known_from = :known_from,
+    revision = :revision,
+    cold = false
 WHERE agent_id = :agent_id AND id = :id;
--- app/store/inserts.py copy_rows: as for POST /v1/import (an export)
--- app/store/inserts.py copy_rows: as for POST /v1/memories/batch
--- app/store/apply.py _write_many: as for POST /v1/memories/batch
--- app/store/revert_effects.py undo_side_effects: as for POST /v1/log/{log_id}/revert
--- app/store/revert_effects.py undo_side_effects: as for POST /v1/log/{log_id}/revert
--- app/store/revert_effects.py undo_side_effects: as for POST /v1/log/{log_id}/revert
--- app/store/memories.py run_read: as for POST /v1/memories (a dry run)
+-- app/store/apply.py apply_plans: as for POST /v1/import (an export)
+-- app/store/apply.py apply_plans: as for POST /v1/memories/batch
+-- app/store/apply.py apply_plans: as for POST /v1/memories/batch
+-- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
+-- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
+-- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
+-- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -4179,14 +5299,14 @@ WHERE agent_id = :agent_id AND id = :id;
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _fetch_ids
+-- app/store/erasures.py list_ids_in_chain
 SELECT id FROM memories
 WHERE agent_id = :agent
-AND chain_id = (SELECT chain_id FROM memories WHERE agent_id = :agent AND id = :id);
+    AND chain_id = (SELECT chain_id FROM memories WHERE agent_id = :agent AND id = :id);
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _fetch_ids
+-- app/store/erasures.py find_merge_descendants
 WITH RECURSIVE merged AS (
     SELECT id, merged_from FROM memories
     WHERE agent_id = :agent AND merged_from && :ids AND erased_at IS NULL
@@ -4204,12 +5324,12 @@ WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
 ORDER BY id;
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _fetch_ids
+-- app/store/erasures.py erase_memories
 UPDATE sweeps SET
-slot = NULL,
-slot_hash = NULL,
-status = CASE WHEN status IN ('queued', 'running') THEN 'cancelled' ELSE status END,
-finished_at = coalesce(finished_at, clock_timestamp())
+    slot = NULL,
+    slot_hash = NULL,
+    status = CASE WHEN status IN ('queued', 'running') THEN 'cancelled' ELSE status END,
+    finished_at = coalesce(finished_at, clock_timestamp())
 WHERE agent_id = :agent AND slot_hash IS NOT NULL AND (
     :everything
     OR slot_hash IN (
@@ -4221,50 +5341,50 @@ RETURNING id;
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
 UPDATE memories SET
-content = '',
-value = NULL,
-details = '{}',
-tags = '{}',
-entities = '{}',
-sources = '{}',
-source = NULL,
-session_id = NULL,
-project = NULL,
-content_hash = '',
-fuzzy_hash = '',
-folded_hash = '',
-value_hash = NULL,
-embedding = NULL,
-embedding_next = NULL,
-derived_entity = NULL,
-derived_key = NULL,
-derived_value = NULL,
-derived_hash = NULL,
-look_again = NULL,
-erased_at = :now,
-revision = revision + 1
+    content = '',
+    value = NULL,
+    details = '{}',
+    tags = '{}',
+    entities = '{}',
+    sources = '{}',
+    source = NULL,
+    session_id = NULL,
+    project = NULL,
+    content_hash = '',
+    fuzzy_hash = '',
+    folded_hash = '',
+    value_hash = NULL,
+    embedding = NULL,
+    embedding_next = NULL,
+    derived_entity = NULL,
+    derived_key = NULL,
+    derived_value = NULL,
+    derived_hash = NULL,
+    look_again = NULL,
+    erased_at = :now,
+    revision = revision + 1
 WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL;
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _forget_slots
+-- app/store/erasures.py erase_memories
 SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND erased_at = :now;
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _forget_slots
+-- app/store/erasures.py erase_memories
 SELECT DISTINCT chain_id FROM memories
 WHERE agent_id = :agent AND chain_id = ANY(:chains) AND erased_at IS NULL;
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _fetch_ids
+-- app/store/erasures.py erase_memories
 UPDATE memories SET
-entity = '',
-category = '',
-key = NULL,
-single_valued = NULL,
-slot_entity = '',
-slot_category = '',
-slot_key = NULL,
-slot_hash = :nowhere
+    entity = '',
+    category = '',
+    key = NULL,
+    single_valued = NULL,
+    slot_entity = '',
+    slot_category = '',
+    slot_key = NULL,
+    slot_hash = :nowhere
 WHERE agent_id = :agent AND chain_id = ANY(:chains)
 RETURNING id;
 
@@ -4273,11 +5393,11 @@ RETURNING id;
 UPDATE log_checkpoints SET sealed = '{}' WHERE agent_id = :agent AND memory_id = ANY(:ids);
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact
+-- app/store/erasures.py erase_memories
 WITH quotes AS MATERIALIZED (
     SELECT lower(quote) AS quote FROM unnest(CAST(:quotes AS text[])) AS quote
 ),
--- Many operations have the same words, so each wording is searched once.
+    -- Many operations have the same words, so each wording is searched once.
 quoting AS (
     SELECT words FROM (
         SELECT DISTINCT lower(l.reasoning || CAST(l.signals AS text) || coalesce(CAST(l.usage AS
@@ -4287,16 +5407,16 @@ quoting AS (
 )
 SELECT l.id FROM consolidation_log l
 WHERE l.agent_id = :agent
-AND (l.target_memory_id = ANY(:ids) OR l.source_memory_ids && :ids)
+    AND (l.target_memory_id = ANY(:ids) OR l.source_memory_ids && :ids)
 UNION
 SELECT r.log_id FROM memory_relationships r
 WHERE r.agent_id = :agent
-AND (r.source_id = ANY(:ids) OR r.target_id = ANY(:ids))
-AND r.log_id IS NOT NULL
+    AND (r.source_id = ANY(:ids) OR r.target_id = ANY(:ids))
+    AND r.log_id IS NOT NULL
 UNION
 SELECT v.log_id FROM reviews v
 WHERE v.agent_id = :agent
-AND (v.memory_id = ANY(:ids) OR v.relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]))
+    AND (v.memory_id = ANY(:ids) OR v.relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]))
 UNION
 SELECT l.id FROM consolidation_log l
 WHERE l.agent_id = :agent AND l.session_id = :session
@@ -4307,11 +5427,11 @@ WHERE l.agent_id = :agent
 UNION
 SELECT l.id FROM consolidation_log l
 WHERE l.agent_id = :agent
-AND l.operation IN ('NOOP', 'DELETE', 'AMEND')
-AND lower(l.incoming ->> 'content') IN (SELECT quote FROM quotes);
+    AND l.operation IN ('NOOP', 'DELETE', 'AMEND')
+    AND lower(l.incoming ->> 'content') IN (SELECT quote FROM quotes);
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact
+-- app/store/erasures.py erase_memories
 UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL
 WHERE agent_id = :agent AND (
     :everything
@@ -4333,33 +5453,33 @@ WHERE agent_id = :agent AND (
 );
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact
+-- app/store/erasures.py erase_memories
 UPDATE reviews SET
-status = CASE WHEN status = 'pending' AND NOT (
-    NOT :everything
-    AND status = 'pending'
-    AND relation NOT IN ('DUPLICATE', 'RETRACTION')
-    AND incoming IS NOT NULL
-    AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
-) THEN 'expired' ELSE status END,
-note = NULL,
-said = said - CAST(:texts AS text[]),
-incoming = CASE
-WHEN NOT (
-    NOT :everything
-    AND status = 'pending'
-    AND relation NOT IN ('DUPLICATE', 'RETRACTION')
-    AND incoming IS NOT NULL
-    AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
-) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL
-ELSE incoming
-END,
-judgments = (
-    SELECT coalesce(
-        jsonb_agg(j || '{"reasoning": "", "findings": [], "vetoes": []}'), '[]'
+    status = CASE WHEN status = 'pending' AND NOT (
+        NOT :everything
+        AND status = 'pending'
+        AND relation NOT IN ('DUPLICATE', 'RETRACTION')
+        AND incoming IS NOT NULL
+        AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
+    ) THEN 'expired' ELSE status END,
+    note = NULL,
+    said = said - CAST(:texts AS text[]),
+    incoming = CASE
+    WHEN NOT (
+        NOT :everything
+        AND status = 'pending'
+        AND relation NOT IN ('DUPLICATE', 'RETRACTION')
+        AND incoming IS NOT NULL
+        AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
+    ) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL
+    ELSE incoming
+    END,
+    judgments = (
+        SELECT coalesce(
+            jsonb_agg(j || '{"reasoning": "", "findings": [], "vetoes": []}'), '[]'
+        )
+        FROM jsonb_array_elements(judgments) AS j
     )
-    FROM jsonb_array_elements(judgments) AS j
-)
 WHERE agent_id = :agent AND (
     :everything
     OR memory_id = ANY(:ids)
@@ -4373,25 +5493,25 @@ WHERE agent_id = :agent AND (
 );
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact
+-- app/store/erasures.py erase_memories
 WITH stands AS (
     SELECT l.id, EXISTS (
         SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
         JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
         WHERE m.erased_at IS NULL
-        AND s ? 'belief'
-        AND NOT s ? 'content'
-        AND NOT EXISTS (
-            SELECT 1 FROM jsonb_array_elements(l.before_state) AS b
-            WHERE b ->> 'id' = s ->> 'id'
-        )
+            AND s ? 'belief'
+            AND NOT s ? 'content'
+            AND NOT EXISTS (
+                SELECT 1 FROM jsonb_array_elements(l.before_state) AS b
+                WHERE b ->> 'id' = s ->> 'id'
+            )
     ) AS incoming
     FROM consolidation_log l
     WHERE l.agent_id = :agent AND (:everything OR l.id = ANY(:operations))
 )
 UPDATE consolidation_log l SET
-before_state = (
-    SELECT coalesce(jsonb_agg(CASE
+    before_state = (
+        SELECT coalesce(jsonb_agg(CASE
             WHEN s ? 'review' THEN
             s #- '{review,judgments}' #- '{review,incoming}'
             #- '{review,said,content}'
@@ -4421,11 +5541,11 @@ before_state = (
             ELSE '{}'
             END
             END ORDER BY place), '[]')
-    FROM jsonb_array_elements(l.before_state) WITH ORDINALITY AS e (s, place)
-    LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
-),
-after_state = (
-    SELECT coalesce(jsonb_agg(CASE
+        FROM jsonb_array_elements(l.before_state) WITH ORDINALITY AS e (s, place)
+        LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+    ),
+    after_state = (
+        SELECT coalesce(jsonb_agg(CASE
             WHEN s ? 'review' THEN
             s #- '{review,judgments}' #- '{review,incoming}'
             #- '{review,said,content}'
@@ -4455,25 +5575,25 @@ after_state = (
             ELSE '{}'
             END
             END ORDER BY place), '[]')
-    FROM jsonb_array_elements(l.after_state) WITH ORDINALITY AS e (s, place)
-    LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
-),
-incoming = CASE WHEN stands.incoming THEN l.incoming END,
-session_id = CASE WHEN stands.incoming THEN l.session_id END,
-reasoning = CASE
-WHEN l.operation = 'ERASE' THEN l.reasoning
-ELSE 'Its wording was erased with what it spoke of.'
-END,
-signals = (
-    SELECT coalesce(jsonb_agg(f || '{"explanation": ""}'), '[]')
-    FROM jsonb_array_elements(l.signals) AS f
-),
-vetoed = '[]'
+        FROM jsonb_array_elements(l.after_state) WITH ORDINALITY AS e (s, place)
+        LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+    ),
+    incoming = CASE WHEN stands.incoming THEN l.incoming END,
+    session_id = CASE WHEN stands.incoming THEN l.session_id END,
+    reasoning = CASE
+    WHEN l.operation = 'ERASE' THEN l.reasoning
+    ELSE 'Its wording was erased with what it spoke of.'
+    END,
+    signals = (
+        SELECT coalesce(jsonb_agg(f || '{"explanation": ""}'), '[]')
+        FROM jsonb_array_elements(l.signals) AS f
+    ),
+    vetoed = '[]'
 FROM stands
 WHERE l.agent_id = :agent AND l.id = stands.id;
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact
+-- app/store/erasures.py erase_memories
 UPDATE consolidation_log l SET vetoed = (
     SELECT coalesce(jsonb_agg(v ORDER BY place), '[]')
     FROM jsonb_array_elements(l.vetoed) WITH ORDINALITY AS e (v, place)
@@ -4486,16 +5606,16 @@ UPDATE consolidation_log l SET vetoed = (
     )
 )
 WHERE l.agent_id = :agent
-AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE
-    v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
-    OR EXISTS (
-        SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
-        WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0
-    )
-);
+    AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE
+        v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
+        OR EXISTS (
+            SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
+            WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0
+        )
+    );
 
 -- DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact
+-- app/store/erasures.py erase_memories
 UPDATE consolidation_log SET usage = jsonb_set(usage, '{trouble}', '"erased"')
 WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL;
 
@@ -4521,22 +5641,22 @@ VALUES (
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
 
 -- POST /v1/erasures
--- app/store/erasures.py _fetch_ids
+-- app/store/erasures.py list_ids_of_agent
 SELECT id FROM memories
 WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :session);
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
--- app/store/erasures.py _fetch_ids: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _fetch_ids: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _forget_slots: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _forget_slots: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py _fetch_ids: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/redactions.py _redact: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)

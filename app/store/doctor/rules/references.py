@@ -1,6 +1,7 @@
 """Rules of what points to what: memories, operations, relationships, reviews."""
 
 from app.store.doctor.rules.rule import Rule
+from app.store.fragments import NEVER_SQL
 
 # Find ids of memories in rows and past beliefs that are no memory of the agent.
 _MISSING_REFERENCES = """
@@ -66,7 +67,7 @@ _DANGLING_LINKS = """
 # Compare relationships with the log. The last operation that names a relationship made it (it is
 # in the states after) or removed it (it is in the states before). Checkpoints name those that were
 # made by folded operations.
-_LINKS_UNLIKE_LOG = """
+_LINKS_UNLIKE_LOG = f"""
     WITH logged AS (
         SELECT DISTINCT ON (source, target, type) source, target, type, log_id, made
         FROM (
@@ -78,13 +79,13 @@ _LINKS_UNLIKE_LOG = """
             CROSS JOIN LATERAL jsonb_path_query(side.states, '$[*].links[*]') AS link
             WHERE l.agent_id = :agent AND l.created_at > coalesce(
                 (SELECT log_folded_until FROM agents WHERE agent_id = :agent),
-                '0001-01-01 00:00:00+00'
+                {NEVER_SQL}
             )
             UNION ALL
             SELECT CAST(c.memory_id AS text), link ->> 'target', link ->> 'type',
                    CASE WHEN pg_input_is_valid(link ->> 'log_id', 'uuid')
                        THEN CAST(link ->> 'log_id' AS uuid) END,
-                   true, '0001-01-01 00:00:00+00'
+                   true, {NEVER_SQL}
             FROM log_checkpoints c
             CROSS JOIN LATERAL jsonb_path_query(c.told, '$.links[*]') AS link
             WHERE c.agent_id = :agent
@@ -164,11 +165,11 @@ _MISSING_REVIEWS = """
 # Compare the status of reviews with the last operation that decided each. Archived operations
 # cannot be compared. Two changes of a review have no such operation: a revert of the store that
 # left it, and an erasure.
-_REVIEWS_UNLIKE_LOG = """
+_REVIEWS_UNLIKE_LOG = f"""
     WITH folded AS (
         SELECT coalesce(
             (SELECT log_folded_until FROM agents WHERE agent_id = :agent),
-            '0001-01-01 00:00:00+00'
+            {NEVER_SQL}
         ) AS until
     ), last AS (
         SELECT DISTINCT ON (review_id) settled ->> 'review_id' AS review_id,

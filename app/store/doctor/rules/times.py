@@ -2,6 +2,7 @@
 
 from app.planning.audit.faults import Remedy, RemedyTable
 from app.store.doctor.rules.rule import Rule
+from app.store.fragments import NEVER_SQL
 
 
 def _is_out_of_range_sql(*columns: str) -> str:
@@ -11,7 +12,7 @@ def _is_out_of_range_sql(*columns: str) -> str:
     """
     listed = ", ".join(columns)
     return f"""(
-        least({listed}) < '0001-01-01 00:00:00+00'
+        least({listed}) < {NEVER_SQL}
         OR greatest({listed}) > '9999-12-31 23:59:59.999999+00'
     )"""
 

@@ -1,0 +1,99 @@
+"""The named pieces that SQL statements are made of, and the contract of the names in them.
+
+A statement that uses these pieces keeps to this contract:
+
+- `m` is a row of `memories`, `b` the belief about it that the statement reads, and `u` the
+  counters in `memory_usage` that count at the moment of the read.
+- `o` is another row of `memories`, `x` an earlier belief in `memory_beliefs`.
+- `tie` is a link that binds, seen from `tie.memory_id` to `tie.other_id`; `e` is the memory at
+  its other end, with its belief.
+- `moment` is a CTE of one row, the point on both axes that the statement reads: `as_of` on valid
+  time and `known_at` on known time. MOMENT writes it.
+- Parameters have these names everywhere. `:agent` is the agent's id. `:as_of` and `:known_at` are
+  the point that the caller named, NULL for now. `:used_by` is the time up to which uses count,
+  NULL for all of them. `:half_life_<tier>_<kind>` is a half-life in days. `:limit` is the greatest
+  number of rows. `:language` is the text search configuration. `:encoder` is the model of the
+  caller's vectors.
+
+Every table of a statement is narrowed by `agent_id = :agent` itself.
+"""
+
+from datetime import UTC, datetime
+
+from app.store.columns import BELIEF_COLUMNS
+
+# The known time of an agent that knows nothing yet. No operation is dated by it or earlier.
+NEVER = datetime(1, 1, 1, tzinfo=UTC)
+NEVER_SQL = "timestamptz '0001-01-01 00:00:00+00'"
+
+AS_OF = "(SELECT as_of FROM moment)"
+KNOWN_AT = "(SELECT known_at FROM moment)"
+
+# The default on valid time is never earlier than the agent's last write. So the next read sees a
+# write even if the clock went back. The default on known time is the last write that was seen.
+MOMENT = """
+    moment AS MATERIALIZED (
+        SELECT
+            coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+            coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+        FROM (SELECT clock_timestamp() AS now) AS clock,
+            (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+    )
+"""
+
+MOMENT_COLUMNS = "moment.as_of AS moment_as_of, moment.known_at AS moment_known_at"
+
+# The one predicate of DESIGN §2: the belief holds at the moment.
+HOLDS = f"""
+    b.valid_from <= {AS_OF}
+    AND (b.valid_until IS NULL OR b.valid_until > {AS_OF})
+"""
+
+# A memory that holds now is never cold (app/store/log/retention.py). Postgres cannot know that: if
+# a statement only looks at ends, it reads an agent's whole past. With this condition the index of
+# warm rows is the cheapest.
+WARM = "NOT m.cold"
+
+# The slot of a memory holds one value at a time. `domain/fact` has the same rule. The names are
+# unqualified, because indexes have the rule too; no other table of a statement has such columns.
+ONE_VALUE = "slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false"
+
+
+def list_belief_columns(row: str) -> str:
+    """Return the columns of a belief, read from the row of this name."""
+    return ", ".join(f"{row}.{name}" for name in BELIEF_COLUMNS)
+
+
+def build_latest_source(memory: str, belief: str) -> str:
+    """Return the FROM of memories, each with the latest belief about it."""
+    return f"""
+        memories {memory}
+        CROSS JOIN LATERAL (SELECT {list_belief_columns(memory)}) AS {belief}
+    """
+
+
+def build_past_source(memory: str, belief: str) -> str:
+    """Return the FROM of memories, each with the belief at the moment's known time.
+
+    A memory that was not known then is left out. The second half of the union is entered only for
+    rows about which something else was believed then.
+    """
+    return f"""
+        memories {memory}
+        JOIN LATERAL (
+            SELECT {list_belief_columns(memory)}
+            WHERE {memory}.known_from <= {KNOWN_AT}
+            UNION ALL
+            SELECT {list_belief_columns("x")}
+            FROM memory_beliefs x
+            WHERE {memory}.known_from > {KNOWN_AT}
+                AND x.agent_id = {memory}.agent_id
+                AND x.memory_id = {memory}.id
+                AND x.known_from <= {KNOWN_AT}
+                AND x.known_until > {KNOWN_AT}
+        ) AS {belief} ON true
+    """
+
+
+LATEST = build_latest_source("m", "b")
+PAST = build_past_source("m", "b")
