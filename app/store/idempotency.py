@@ -1,4 +1,7 @@
-"""Answers kept under the keys that callers gave. The caller owns the transaction and holds the agent's lock when it keeps one."""
+"""The stored answers under the keys that callers gave.
+
+The caller owns the transaction. It has the agent's lock when it saves an answer.
+"""
 
 import re
 from collections.abc import Mapping
@@ -27,49 +30,64 @@ class StoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyRecord:
-    """What is kept under a key: the fingerprint of the call and its answer. Where it was erased, both may be None."""
+    """The fingerprint of a call and its answer. Both may be None after an erasure."""
 
     fingerprint: bytes | None
     answer: StoredAnswer | None
 
 
+# Find the answer under a key.
 _FIND = """
-    SELECT fingerprint, status, headers, answer FROM idempotency_keys
-    WHERE agent_id = :agent AND key = :key AND created_at > now() - CAST(:kept_for AS interval)
+    SELECT fingerprint, status, headers, answer
+    FROM idempotency_keys
+    WHERE agent_id = :agent
+        AND key = :key
+        AND created_at > now() - CAST(:kept_for AS interval)
 """
 
 
 async def find_idempotency_record(
     connection: AsyncConnection, agent: AgentId, key: str
 ) -> IdempotencyRecord | None:
-    """What is kept under the key; None where it was never used, or longer than 24 hours ago."""
+    """Return the record of the key, None if the key was never used or more than 24 hours ago."""
     rows = await fetch_rows(connection, _FIND, {"agent": agent, "key": key, "kept_for": KEPT_FOR})
     if not rows:
         return None
-    row = rows[0]
-    answer = (
-        None
-        if row["answer"] is None
-        else StoredAnswer(row["status"], row["headers"], row["answer"])
-    )
+    [row] = rows
+    if row["answer"] is None:
+        return IdempotencyRecord(row["fingerprint"], None)
+    answer = StoredAnswer(row["status"], row["headers"], row["answer"])
     return IdempotencyRecord(row["fingerprint"], answer)
 
 
-# Takes some expired answers along, so that no job need look for them. One that expired under the same key is written over: a
-# row cannot be deleted and inserted again in one statement.
-_KEEP = """
+# Save an answer, and delete some expired ones, so that no job need look for them. An expired
+# answer under the same key is overwritten, because one statement cannot delete a row and insert
+# it again.
+_SAVE = """
     WITH expired AS (
-        DELETE FROM idempotency_keys WHERE agent_id = :agent AND key IN (
+        DELETE FROM idempotency_keys
+        WHERE agent_id = :agent AND key IN (
             SELECT key FROM idempotency_keys
-            WHERE agent_id = :agent AND key <> :key AND created_at <= now() - CAST(:kept_for AS interval)
-            ORDER BY created_at LIMIT :swept
+            WHERE agent_id = :agent
+                AND key <> :key
+                AND created_at <= now() - CAST(:kept_for AS interval)
+            ORDER BY created_at
+            LIMIT :swept
         )
     )
-    INSERT INTO idempotency_keys (agent_id, key, fingerprint, status, headers, answer, mentioned_ids, created_at)
-    VALUES (:agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now())
+    INSERT INTO idempotency_keys (
+        agent_id, key, fingerprint, status, headers, answer, mentioned_ids, created_at
+    )
+    VALUES (
+        :agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now()
+    )
     ON CONFLICT (agent_id, key) DO UPDATE SET
-        fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers, answer = excluded.answer,
-        mentioned_ids = excluded.mentioned_ids, created_at = excluded.created_at
+        fingerprint = excluded.fingerprint,
+        status = excluded.status,
+        headers = excluded.headers,
+        answer = excluded.answer,
+        mentioned_ids = excluded.mentioned_ids,
+        created_at = excluded.created_at
 """
 
 
@@ -81,16 +99,17 @@ async def save_idempotency_record(
     fingerprint: bytes,
     answer: StoredAnswer,
 ) -> None:
-    """Keeps an answer, with the ids that it mentions, so that erasing finds it."""
-    parameters = {
+    """Save an answer with the ids that it mentions, by which erase can find it."""
+    mentioned = {match.decode() for match in _ID.findall(answer.body)}
+    values = {
         "agent": agent,
         "key": key,
         "fingerprint": fingerprint,
         "code": answer.code,
         "notes": Jsonb(dict(answer.notes)),
         "answer": answer.body,
-        "mentioned": [found.decode() for found in set(_ID.findall(answer.body))],
+        "mentioned": list(mentioned),
         "kept_for": KEPT_FOR,
         "swept": _SWEPT_AT_ONCE,
     }
-    await fetch_rows(connection, _KEEP, parameters)
+    await fetch_rows(connection, _SAVE, values)

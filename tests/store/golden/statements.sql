@@ -183,8 +183,11 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/idempotency.py find_idempotency_record
-SELECT fingerprint, status, headers, answer FROM idempotency_keys
-WHERE agent_id = :agent AND key = :key AND created_at > now() - CAST(:kept_for AS interval);
+SELECT fingerprint, status, headers, answer
+FROM idempotency_keys
+WHERE agent_id = :agent
+    AND key = :key
+    AND created_at > now() - CAST(:kept_for AS interval);
 -- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
@@ -321,20 +324,29 @@ ORDER BY touched.memory_id;
 -- POST /v1/memories (a new value of a slot)
 -- app/store/idempotency.py save_idempotency_record
 WITH expired AS (
-    DELETE FROM idempotency_keys WHERE agent_id = :agent AND key IN (
+    DELETE FROM idempotency_keys
+    WHERE agent_id = :agent AND key IN (
         SELECT key FROM idempotency_keys
-        WHERE agent_id = :agent AND key <> :key AND created_at <= now() - CAST(:kept_for AS
-            interval)
-        ORDER BY created_at LIMIT :swept
+        WHERE agent_id = :agent
+            AND key <> :key
+            AND created_at <= now() - CAST(:kept_for AS interval)
+        ORDER BY created_at
+        LIMIT :swept
     )
 )
-INSERT INTO idempotency_keys (agent_id, key, fingerprint, status, headers, answer, mentioned_ids,
-    created_at)
-VALUES (:agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now())
+INSERT INTO idempotency_keys (
+    agent_id, key, fingerprint, status, headers, answer, mentioned_ids, created_at
+)
+VALUES (
+    :agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now()
+)
 ON CONFLICT (agent_id, key) DO UPDATE SET
-    fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers,
-        answer = excluded.answer,
-    mentioned_ids = excluded.mentioned_ids, created_at = excluded.created_at;
+    fingerprint = excluded.fingerprint,
+    status = excluded.status,
+    headers = excluded.headers,
+    answer = excluded.answer,
+    mentioned_ids = excluded.mentioned_ids,
+    created_at = excluded.created_at;
 
 
 -- ===== POST /v1/memories (a dry run) =====
@@ -2947,24 +2959,33 @@ SELECT * FROM consolidation_log WHERE agent_id = :agent AND id = :id;
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py find_done_operations
 WITH RECURSIVE undid AS (
-    SELECT id AS by, id, created_at, reverts, operation, relation, target_memory_id, reverted_by, 0
-        AS depth
-    FROM consolidation_log WHERE agent_id = :agent AND id = ANY(:ids)
+    SELECT id AS by, id, created_at, reverts, operation, relation, target_memory_id,
+        reverted_by, 0 AS depth
+    FROM consolidation_log
+    WHERE agent_id = :agent AND id = ANY(:ids)
     UNION ALL
     SELECT u.by, l.id, l.created_at, l.reverts, l.operation, l.relation, l.target_memory_id,
         l.reverted_by, u.depth + 1
-    FROM undid u JOIN consolidation_log l ON l.agent_id = :agent AND l.id = u.reverts AND
-        l.created_at < u.created_at
+    FROM undid u
+    JOIN consolidation_log l
+        ON l.agent_id = :agent AND l.id = u.reverts AND l.created_at < u.created_at
 )
 SELECT l.id, l.operation, l.relation, l.created_at, l.incoming, l.before_state, l.after_state,
-    l.reverted_by,
-    duplicate.target_memory_id AS confirmed, duplicate.depth % 2 = 1 AS taken_back,
-    again.id AS again_id, again.reverted_by AS again_by
+    l.reverted_by, duplicate.target_memory_id AS confirmed,
+    duplicate.depth % 2 = 1 AS taken_back,
+    line.ids AS line, line.undone AS line_undone
 FROM consolidation_log l
-LEFT JOIN undid duplicate ON duplicate.by = l.id AND duplicate.operation = 'NOOP' AND
-    duplicate.relation = 'DUPLICATE'
-LEFT JOIN undid again ON again.by = l.id AND again.depth = 2 AND again.reverted_by IS NOT NULL
-WHERE l.agent_id = :agent AND l.id = ANY(:ids) ORDER BY l.created_at DESC, l.id DESC;
+JOIN (
+    SELECT by, array_agg(id ORDER BY depth) AS ids,
+        array_agg(reverted_by IS NOT NULL ORDER BY depth) AS undone
+    FROM undid
+    GROUP BY by
+) line ON line.by = l.id
+LEFT JOIN undid duplicate
+    ON duplicate.by = l.id
+    AND duplicate.operation = 'NOOP' AND duplicate.relation = 'DUPLICATE'
+WHERE l.agent_id = :agent AND l.id = ANY(:ids)
+ORDER BY l.created_at DESC, l.id DESC;
 
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived
@@ -2983,11 +3004,11 @@ ORDER BY created_at DESC LIMIT 1;
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py list_dependents
 SELECT id FROM consolidation_log
-WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL AND operation <> 'ERASE'
-    AND (operation = 'REVERT') = :reverts
-    AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
-    AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links') OR
-        jsonb_path_exists(before_state || after_state, '$[*].id'))
+WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL
+    AND operation NOT IN ('ERASE', 'REVERT') AND
+    (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+    AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links')
+        OR jsonb_path_exists(before_state || after_state, '$[*].id'))
 ORDER BY created_at DESC, id DESC;
 -- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
@@ -3023,7 +3044,7 @@ WITH RECURSIVE undone AS (
 )
 UPDATE reviews r SET
     status = CASE WHEN undone.is_undone THEN 'expired' ELSE 'pending' END,
-    decided_at = CASE WHEN undone.is_undone THEN :now END,
+    decided_at = CASE WHEN undone.is_undone THEN CAST(:now AS timestamptz) END,
     decision_log_id = CASE WHEN undone.is_undone THEN undone.by END
 FROM undone
 WHERE r.agent_id = :agent
