@@ -904,15 +904,16 @@ FROM moment LEFT JOIN (
 SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
     decided_by, created_at
 FROM consolidation_log
-WHERE agent_id = :agent AND created_at <= :known_at AND (target_memory_id = ANY(:ids) OR
-    source_memory_ids && CAST(:ids AS uuid[]))
+WHERE agent_id = :agent AND created_at <= :known_at
+    AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
 ORDER BY created_at, id;
 
 -- GET /v1/memories/{memory_id}/history
 -- app/store/log/archived.py find_archived_until
-SELECT max(created_at) AS until FROM folded_operations
-WHERE agent_id = :agent AND archive_id IS NOT NULL AND created_at >= :since AND created_at <=
-    :known_at;
+SELECT max(created_at) AS until
+FROM folded_operations
+WHERE agent_id = :agent AND archive_id IS NOT NULL
+    AND created_at >= :since AND created_at <= :known_at;
 
 
 -- ===== GET /v1/memories/{memory_id}/why =====
@@ -922,37 +923,38 @@ WHERE agent_id = :agent AND archive_id IS NOT NULL AND created_at >= :since AND 
 -- app/store/log/why.py list_entries_on
 SELECT
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-        decided_by, incoming, before_state,
-    after_state, vetoed, created_at, reverts
+    decided_by, incoming, before_state, after_state, vetoed, created_at, reverts
 FROM consolidation_log
-WHERE agent_id = :agent AND created_at <= :known_at AND (target_memory_id = ANY(:ids) OR
-    source_memory_ids && CAST(:ids AS uuid[]))
+WHERE agent_id = :agent AND created_at <= :known_at
+    AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
 ORDER BY created_at, id;
 
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py list_vetoed_entries
 SELECT
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-        decided_by, incoming, before_state,
-    after_state, vetoed, created_at, reverts
+    decided_by, incoming, before_state, after_state, vetoed, created_at, reverts
 FROM consolidation_log
-WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at AND vetoed <> '[]' AND
-    vetoed @> ANY(:vetoed)
-ORDER BY created_at DESC, id DESC LIMIT :limit;
+WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at
+    AND vetoed <> '[]' AND vetoed @> ANY(:vetoed)
+ORDER BY created_at DESC, id DESC
+LIMIT :limit;
 
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py list_proposals_about
-SELECT r.id, r.log_id, r.created_at, r.source, r.relation, r.memory_id, r.judgments, r.relied_on,
-    r.incoming, r.status, r.note,
-    r.decided_at, r.decision_log_id, d.decided_by AS settled_by
-FROM reviews r LEFT JOIN consolidation_log d ON d.agent_id = :agent AND d.id = r.decision_log_id
+SELECT r.id, r.log_id, r.created_at, r.source, r.relation, r.memory_id, r.judgments,
+    r.relied_on, r.incoming, r.status, r.note, r.decided_at, r.decision_log_id,
+    d.decided_by AS settled_by
+FROM reviews r
+LEFT JOIN consolidation_log d ON d.agent_id = :agent AND d.id = r.decision_log_id
 WHERE r.agent_id = :agent AND r.created_at <= :known_at
     AND (r.memory_id = ANY(:ids) OR r.relied_on ?| CAST(CAST(:ids AS uuid[]) AS text[]))
 ORDER BY r.created_at, r.id;
 
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py find_known_texts
-SELECT id, CASE WHEN erased_at IS NULL THEN content END AS content FROM memories
+SELECT id, CASE WHEN erased_at IS NULL THEN content END AS content
+FROM memories
 WHERE agent_id = :agent AND id = ANY(:ids) AND created_at <= :known_at;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
@@ -2934,16 +2936,22 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 -- GET /v1/log
 -- app/store/log/entries.py list_log
-SELECT * FROM consolidation_log WHERE agent_id = :agent ORDER BY created_at DESC, id DESC LIMIT
-    :limit;
+SELECT *
+FROM consolidation_log
+WHERE agent_id = :agent
+ORDER BY created_at DESC, id DESC
+LIMIT :limit;
 
 
 -- ===== GET /v1/log (narrowed) =====
 
 -- GET /v1/log (narrowed)
 -- app/store/log/entries.py list_log
-SELECT * FROM consolidation_log WHERE agent_id = :agent AND operation = :operation AND session_id =
-    :session_id ORDER BY created_at DESC, id DESC LIMIT :limit;
+SELECT *
+FROM consolidation_log
+WHERE agent_id = :agent AND operation = :operation AND session_id = :session_id
+ORDER BY created_at DESC, id DESC
+LIMIT :limit;
 
 
 -- ===== GET /v1/log/{log_id} =====
@@ -2989,21 +2997,26 @@ ORDER BY l.created_at DESC, l.id DESC;
 
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived
-SELECT f.id, f.created_at, a.file FROM folded_operations f JOIN log_archives a ON a.agent_id =
-    f.agent_id AND a.id = f.archive_id
-WHERE f.agent_id = :agent AND f.id = ANY(:ids) ORDER BY f.created_at DESC LIMIT 1;
+SELECT f.id, f.created_at, a.file
+FROM folded_operations f
+JOIN log_archives a ON a.agent_id = f.agent_id AND a.id = f.archive_id
+WHERE f.agent_id = :agent AND f.id = ANY(:ids)
+ORDER BY f.created_at DESC
+LIMIT 1;
 
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived_dependents
-SELECT id FROM folded_operations
-WHERE agent_id = :agent AND created_at > :after AND archive_id IS NOT NULL AND stands AND operation
-    NOT IN ('ERASE', 'REVERT')
-    AND memory_ids && CAST(:ids AS uuid[])
-ORDER BY created_at DESC LIMIT 1;
+SELECT id
+FROM folded_operations
+WHERE agent_id = :agent AND created_at > :after AND archive_id IS NOT NULL AND stands
+    AND operation NOT IN ('ERASE', 'REVERT') AND memory_ids && CAST(:ids AS uuid[])
+ORDER BY created_at DESC
+LIMIT 1;
 
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py list_dependents
-SELECT id FROM consolidation_log
+SELECT id
+FROM consolidation_log
 WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL
     AND operation NOT IN ('ERASE', 'REVERT') AND
     (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
@@ -3510,143 +3523,221 @@ WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running');
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text)] AS ids, id FROM (
-    SELECT id FROM memories WHERE agent_id = :agent AND (least(valid_from, valid_until,
-        asserted_at, said_until, retracted_at, superseded_at, known_from, created_at, erased_at) <
-        timestamptz '0001-01-01 00:00:00+00' OR greatest(valid_from, valid_until, asserted_at,
-        said_until, retracted_at, superseded_at, known_from, created_at, erased_at) >
-        '9999-12-31 23:59:59.999999+00')
-    UNION SELECT memory_id FROM memory_beliefs WHERE agent_id = :agent AND (least(valid_from,
-        valid_until, asserted_at, said_until, retracted_at, superseded_at, known_from, known_until)
-        < timestamptz '0001-01-01 00:00:00+00' OR greatest(valid_from, valid_until, asserted_at,
-        said_until, retracted_at, superseded_at, known_from, known_until) >
-        '9999-12-31 23:59:59.999999+00')
-    UNION SELECT memory_id FROM memory_usage WHERE agent_id = :agent AND (least(last_reinforced_at,
-        last_accessed_at) < timestamptz '0001-01-01 00:00:00+00' OR greatest(last_reinforced_at,
-        last_accessed_at) > '9999-12-31 23:59:59.999999+00')
-) AS found;
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM (
+    SELECT id
+    FROM memories
+    WHERE agent_id = :agent
+        AND (
+            least(valid_from, valid_until, asserted_at, said_until, retracted_at, superseded_at,
+                known_from, created_at, erased_at) < timestamptz '0001-01-01 00:00:00+00'
+            OR greatest(valid_from, valid_until, asserted_at, said_until, retracted_at,
+                superseded_at, known_from, created_at, erased_at) > '9999-12-31 23:59:59.999999+00'
+        )
+    UNION
+    SELECT memory_id
+    FROM memory_beliefs
+    WHERE agent_id = :agent AND (
+        least(valid_from, valid_until, asserted_at, said_until, retracted_at, superseded_at,
+            known_from, known_until) < timestamptz '0001-01-01 00:00:00+00'
+        OR greatest(valid_from, valid_until, asserted_at, said_until, retracted_at, superseded_at,
+            known_from, known_until) > '9999-12-31 23:59:59.999999+00'
+    )
+    UNION
+    SELECT memory_id
+    FROM memory_usage
+    WHERE agent_id = :agent
+        AND (
+            least(last_reinforced_at, last_accessed_at) < timestamptz '0001-01-01 00:00:00+00'
+            OR greatest(last_reinforced_at, last_accessed_at) > '9999-12-31 23:59:59.999999+00'
+        )
+) AS unreadable;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text)] AS ids, id FROM consolidation_log WHERE agent_id = :agent AND
-    (least(created_at) < timestamptz '0001-01-01 00:00:00+00' OR greatest(created_at) >
-    '9999-12-31 23:59:59.999999+00');
-
--- GET /v1/doctor
--- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id, l.created_at AS told, a.last_known_at AS stated
-FROM agents a CROSS JOIN LATERAL (
-    (SELECT id, created_at FROM consolidation_log WHERE agent_id = a.agent_id ORDER BY created_at
-        DESC, id DESC LIMIT 1)
-    UNION ALL
-        (SELECT id, created_at FROM folded_operations WHERE agent_id = a.agent_id ORDER BY
-            created_at DESC LIMIT 1)
-    UNION ALL
-        (SELECT id, created_at FROM reviews WHERE agent_id = a.agent_id ORDER BY created_at DESC
-            LIMIT 1)
-    ORDER BY created_at DESC LIMIT 1
-) AS l WHERE a.agent_id = :agent AND l.created_at > a.last_known_at;
-
--- GET /v1/doctor
--- app/store/doctor/rules/__init__.py stream_faults
-SELECT CAST('{}' AS text[]) AS ids, l.told, a.last_erased_at AS stated
-FROM agents a CROSS JOIN LATERAL (
-    SELECT max(created_at) AS told FROM (
-        SELECT created_at FROM consolidation_log WHERE agent_id = a.agent_id AND operation =
-            'ERASE'
-        UNION ALL SELECT created_at FROM folded_operations WHERE agent_id = a.agent_id AND
-            operation = 'ERASE'
-    ) AS erasures
-) AS l WHERE a.agent_id = :agent AND l.told IS DISTINCT FROM a.last_erased_at;
-
--- GET /v1/doctor
--- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text)] AS ids, id, what, at FROM (
-    SELECT id, 'Memory' AS what, greatest(created_at, asserted_at, superseded_at, known_from,
-        erased_at) AS at
-    FROM memories WHERE agent_id = :agent
-    UNION ALL SELECT memory_id, 'A past belief of memory', greatest(asserted_at, superseded_at,
-        known_until)
-    FROM memory_beliefs WHERE agent_id = :agent
-    UNION ALL SELECT memory_id, 'A confirmation of memory', last_reinforced_at FROM memory_usage
-        WHERE agent_id = :agent
-) AS dated
-WHERE at > (
-    SELECT greatest(a.last_known_at, (SELECT max(created_at) FROM consolidation_log WHERE agent_id
-        = :agent))
-    FROM agents a WHERE a.agent_id = :agent
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM consolidation_log
+WHERE agent_id = :agent AND (
+    least(created_at) < timestamptz '0001-01-01 00:00:00+00'
+    OR greatest(created_at) > '9999-12-31 23:59:59.999999+00'
 );
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT array_agg(CAST(id AS text)) AS ids, string_agg(CAST(id AS text), ', ') AS listed, created_at
+SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id, l.created_at AS told,
+    a.last_known_at AS stated
+FROM agents a
+CROSS JOIN LATERAL (
+    (
+        SELECT id, created_at
+        FROM consolidation_log
+        WHERE agent_id = a.agent_id
+        ORDER BY created_at DESC, id DESC
+        LIMIT 1
+    )
+    UNION ALL
+        (
+            SELECT id, created_at
+            FROM folded_operations
+            WHERE agent_id = a.agent_id
+            ORDER BY created_at DESC
+            LIMIT 1
+        )
+    UNION ALL
+        (
+            SELECT id, created_at
+            FROM reviews
+            WHERE agent_id = a.agent_id
+            ORDER BY created_at DESC
+            LIMIT 1
+        )
+    ORDER BY created_at DESC
+    LIMIT 1
+) AS l
+WHERE a.agent_id = :agent AND l.created_at > a.last_known_at;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT CAST('{}' AS text[]) AS ids, l.told, a.last_erased_at AS stated
+FROM agents a
+CROSS JOIN LATERAL (
+    SELECT max(created_at) AS told
     FROM (
+        SELECT created_at
+        FROM consolidation_log
+        WHERE agent_id = a.agent_id AND operation = 'ERASE'
+        UNION ALL
+        SELECT created_at
+        FROM folded_operations
+        WHERE agent_id = a.agent_id AND operation = 'ERASE'
+    ) AS erasures
+) AS l
+WHERE a.agent_id = :agent AND l.told IS DISTINCT FROM a.last_erased_at;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id, what, at
+FROM (
+    SELECT id, 'Memory' AS what,
+        greatest(created_at, asserted_at, superseded_at, known_from, erased_at) AS at
+    FROM memories
+    WHERE agent_id = :agent
+    UNION ALL
+    SELECT memory_id, 'A past belief of memory',
+        greatest(asserted_at, superseded_at, known_until)
+    FROM memory_beliefs
+    WHERE agent_id = :agent
+    UNION ALL
+    SELECT memory_id, 'A confirmation of memory', last_reinforced_at
+    FROM memory_usage
+    WHERE agent_id = :agent
+) AS dated
+WHERE at > (
+    SELECT greatest(a.last_known_at, (
+        SELECT max(created_at) FROM consolidation_log WHERE agent_id = :agent
+    ))
+    FROM agents a
+    WHERE a.agent_id = :agent
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT array_agg(CAST(id AS text)) AS ids, string_agg(CAST(id AS text), ', ') AS listed,
+    created_at
+FROM (
     SELECT id, created_at FROM consolidation_log WHERE agent_id = :agent
-    UNION SELECT id, created_at FROM folded_operations WHERE agent_id = :agent
-) AS done GROUP BY created_at HAVING count(DISTINCT id) > 1;
+    UNION
+    SELECT id, created_at FROM folded_operations WHERE agent_id = :agent
+) AS operations
+GROUP BY created_at
+HAVING count(DISTINCT id) > 1;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text), CAST(next_id AS text)] AS ids, id, next_id FROM (
+SELECT ARRAY[CAST(id AS text), CAST(next_id AS text)] AS ids, id, next_id
+FROM (
     SELECT id, valid_until, lead(id) OVER w AS next_id, lead(valid_from) OVER w AS next_from
-    FROM memories WHERE agent_id = :agent AND NOT void AND valid_until IS DISTINCT FROM valid_from
+    FROM memories
+    WHERE agent_id = :agent AND NOT void AND valid_until IS DISTINCT FROM valid_from
     WINDOW w AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at)
-) AS line WHERE next_id IS NOT NULL AND (valid_until IS NULL OR valid_until > next_from);
+) AS line
+WHERE next_id IS NOT NULL AND (valid_until IS NULL OR valid_until > next_from);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text)] AS ids, id, known_from, due FROM (
+SELECT ARRAY[CAST(id AS text)] AS ids, id, known_from, due
+FROM (
     SELECT id, known_from,
-        coalesce(lag(known_until) OVER (PARTITION BY id ORDER BY known_from, known_until NULLS
-            LAST), created_at) AS due
+        coalesce(
+            lag(known_until) OVER (
+                PARTITION BY id ORDER BY known_from, known_until NULLS LAST
+            ),
+            created_at
+        ) AS due
     FROM (
-        SELECT id, created_at, known_from, CAST(NULL AS timestamptz) AS known_until FROM memories
-            WHERE agent_id = :agent
+        SELECT id, created_at, known_from, CAST(NULL AS timestamptz) AS known_until
+        FROM memories
+        WHERE agent_id = :agent
         UNION ALL
         SELECT m.id, m.created_at, b.known_from, b.known_until
-        FROM memory_beliefs b JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
-            WHERE b.agent_id = :agent
-    ) AS held
-) AS beliefs WHERE known_from <> due;
+        FROM memory_beliefs b
+        JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
+        WHERE b.agent_id = :agent
+    ) AS spans
+) AS beliefs
+WHERE known_from <> due;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text), CAST(ref AS text)] AS ids, id, name, ref FROM (
-    SELECT m.id, r.name, r.ref FROM memories m CROSS JOIN LATERAL (
-        SELECT * FROM (VALUES ('chain_id', m.chain_id), ('superseded_by', m.superseded_by),
+SELECT ARRAY[CAST(id AS text), CAST(ref AS text)] AS ids, id, name, ref
+FROM (
+    SELECT m.id, r.name, r.ref
+    FROM memories m
+    CROSS JOIN LATERAL (
+        SELECT * FROM (VALUES
+            ('chain_id', m.chain_id),
+            ('superseded_by', m.superseded_by),
             ('ended_by', m.ended_by),
-            ('contradicted_by', m.contradicted_by)) AS named
-        UNION ALL SELECT 'merged_from', unnest(m.merged_from)
-    ) AS r (name, ref) WHERE m.agent_id = :agent
+            ('contradicted_by', m.contradicted_by)
+        ) AS named
+        UNION ALL
+        SELECT 'merged_from', unnest(m.merged_from)
+    ) AS r (name, ref)
+    WHERE m.agent_id = :agent
     UNION ALL
-    SELECT b.memory_id, r.name, r.ref FROM memory_beliefs b CROSS JOIN LATERAL (
-        VALUES ('superseded_by of a past belief', b.superseded_by), ('ended_by of a past belief',
-            b.ended_by),
-            ('contradicted_by of a past belief', b.contradicted_by)
-    ) AS r (name, ref) WHERE b.agent_id = :agent
+    SELECT b.memory_id, r.name, r.ref
+    FROM memory_beliefs b
+    CROSS JOIN LATERAL (VALUES
+        ('superseded_by of a past belief', b.superseded_by),
+        ('ended_by of a past belief', b.ended_by),
+        ('contradicted_by of a past belief', b.contradicted_by)
+    ) AS r (name, ref)
+    WHERE b.agent_id = :agent
 ) AS named
-WHERE ref IS NOT NULL AND NOT EXISTS (SELECT FROM memories o WHERE o.agent_id = :agent AND o.id =
-    named.ref);
+WHERE ref IS NOT NULL AND NOT EXISTS (
+    SELECT FROM memories o WHERE o.agent_id = :agent AND o.id = named.ref
+);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(l.id AS text), CAST(ref AS text)] AS ids, l.id, ref
-FROM consolidation_log l CROSS JOIN LATERAL (SELECT unnest(l.source_memory_ids ||
-    l.target_memory_id)) AS named (ref)
-WHERE l.agent_id = :agent AND ref IS NOT NULL
-    AND NOT EXISTS (SELECT FROM memories o WHERE o.agent_id = :agent AND o.id = named.ref);
+FROM consolidation_log l
+CROSS JOIN LATERAL (SELECT unnest(l.source_memory_ids || l.target_memory_id)) AS named (ref)
+WHERE l.agent_id = :agent AND ref IS NOT NULL AND NOT EXISTS (
+    SELECT FROM memories o WHERE o.agent_id = :agent AND o.id = named.ref
+);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT DISTINCT ARRAY[CAST(l.id AS text)] AS ids, l.id
-FROM consolidation_log l CROSS JOIN LATERAL jsonb_path_query(l.before_state || l.after_state,
-    '$[*]') AS state
+FROM consolidation_log l
+CROSS JOIN LATERAL jsonb_path_query(l.before_state || l.after_state, '$[*]') AS state
 WHERE l.agent_id = :agent AND NOT state ?| CAST('{id,links,review,settled}' AS text[]);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(r.source_id AS text), CAST(r.target_id AS text)] AS ids, r.source_id,
-    r.target_id, r.type
+SELECT ARRAY[CAST(r.source_id AS text), CAST(r.target_id AS text)] AS ids,
+    r.source_id, r.target_id, r.type
 FROM memory_relationships r
 WHERE r.agent_id = :agent AND (
     NOT EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = r.source_id)
@@ -3655,106 +3746,135 @@ WHERE r.agent_id = :agent AND (
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-WITH told AS (
-    SELECT DISTINCT ON (source, target, type) source, target, type, log_id, tied FROM (
-        SELECT link ->> 'source' AS source, link ->> 'target' AS target, link ->> 'type' AS type,
-            l.id AS log_id, tied,
-            l.created_at AS at
+WITH logged AS (
+    SELECT DISTINCT ON (source, target, type) source, target, type, log_id, made
+    FROM (
+        SELECT link ->> 'source' AS source, link ->> 'target' AS target,
+            link ->> 'type' AS type, l.id AS log_id, made, l.created_at AS at
         FROM consolidation_log l
-        CROSS JOIN LATERAL (VALUES (false, l.before_state), (true, l.after_state)) AS side (tied,
-            states)
+        CROSS JOIN LATERAL (VALUES (false, l.before_state), (true, l.after_state))
+            AS side (made, states)
         CROSS JOIN LATERAL jsonb_path_query(side.states, '$[*].links[*]') AS link
         WHERE l.agent_id = :agent AND l.created_at > coalesce(
-            (SELECT log_folded_until FROM agents WHERE agent_id = :agent), timestamptz
-                '0001-01-01 00:00:00+00'
+            (SELECT log_folded_until FROM agents WHERE agent_id = :agent),
+            timestamptz '0001-01-01 00:00:00+00'
         )
         UNION ALL
         SELECT CAST(c.memory_id AS text), link ->> 'target', link ->> 'type',
-            CASE WHEN pg_input_is_valid(link ->> 'log_id', 'uuid') THEN CAST(link ->> 'log_id' AS
-                uuid) END, true,
-            timestamptz '0001-01-01 00:00:00+00'
-        FROM log_checkpoints c CROSS JOIN LATERAL jsonb_path_query(c.told, '$.links[*]') AS link
-            WHERE c.agent_id = :agent
-    ) AS told_of ORDER BY source, target, type, at DESC, tied DESC
+            CASE WHEN pg_input_is_valid(link ->> 'log_id', 'uuid')
+            THEN CAST(link ->> 'log_id' AS uuid) END,
+            true, timestamptz '0001-01-01 00:00:00+00'
+        FROM log_checkpoints c
+        CROSS JOIN LATERAL jsonb_path_query(c.told, '$.links[*]') AS link
+        WHERE c.agent_id = :agent
+    ) AS changes
+    ORDER BY source, target, type, at DESC, made DESC
 ), stored AS (
     SELECT CAST(source_id AS text) AS source, CAST(target_id AS text) AS target, type, log_id
-    FROM memory_relationships WHERE agent_id = :agent
+    FROM memory_relationships
+    WHERE agent_id = :agent
 )
-SELECT array_remove(
-    ARRAY[source, target, CAST(CASE WHEN s.type IS NULL OR NOT t.tied THEN t.log_id ELSE s.log_id
-        END AS text)], NULL
-) AS ids, source, target, type, CASE
-    WHEN s.type IS NULL THEN 'was made by operation ' || t.log_id || ', but is not stored'
-    WHEN t.tied IS FALSE THEN 'was undone by operation ' || t.log_id || ', but is stored'
-    WHEN s.log_id IS NULL THEN 'is of no operation'
+SELECT array_remove(ARRAY[source, target, CAST(CASE
+    WHEN s.type IS NULL OR NOT t.made THEN t.log_id
+    ELSE s.log_id
+    END AS text)], NULL) AS ids,
+    source, target, type,
+    CASE
+    WHEN s.type IS NULL
+    THEN 'was made by operation ' || t.log_id || ', but is not stored'
+    WHEN t.made IS FALSE
+    THEN 'was undone by operation ' || t.log_id || ', but is stored'
+    WHEN s.log_id IS NULL
+    THEN 'is of no operation'
     ELSE 'is said to be of operation ' || s.log_id || ', which does not tell of it'
     END AS what
-FROM told t FULL JOIN stored s USING (source, target, type)
-WHERE CASE WHEN s.type IS NULL THEN t.tied
-    ELSE t.tied IS NOT TRUE OR t.log_id IS DISTINCT FROM s.log_id END;
+FROM logged t
+FULL JOIN stored s USING (source, target, type)
+WHERE CASE
+    WHEN s.type IS NULL THEN t.made
+    ELSE t.made IS NOT TRUE OR t.log_id IS DISTINCT FROM s.log_id
+    END;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(r.id AS text), ref] AS ids, r.id, what, ref FROM reviews r CROSS JOIN LATERAL (
-    SELECT 'memory', CAST(r.memory_id AS text), EXISTS (SELECT FROM memories m WHERE m.agent_id =
-        :agent AND m.id = r.memory_id)
+SELECT ARRAY[CAST(r.id AS text), ref] AS ids, r.id, what, ref
+FROM reviews r
+CROSS JOIN LATERAL (
+    SELECT 'memory', CAST(r.memory_id AS text), EXISTS (
+        SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = r.memory_id
+    )
     UNION ALL
-    SELECT 'operation', CAST(log_id AS text), EXISTS (SELECT FROM consolidation_log l WHERE
-        l.agent_id = :agent AND l.id = log_id)
-        OR EXISTS (SELECT FROM folded_operations f WHERE f.agent_id = :agent AND f.id = log_id AND
-            f.archive_id IS NOT NULL)
+    SELECT 'operation', CAST(log_id AS text),
+        EXISTS (SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = log_id)
+        OR EXISTS (
+            SELECT FROM folded_operations f
+            WHERE f.agent_id = :agent AND f.id = log_id AND f.archive_id IS NOT NULL
+        )
     FROM unnest(ARRAY[r.log_id, r.decision_log_id]) AS log_id
     UNION ALL
-    SELECT 'memory', relied, CASE WHEN pg_input_is_valid(relied, 'uuid')
-        THEN EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = CAST(relied AS
-            uuid)) ELSE false END
-    FROM jsonb_path_query(r.relied_on, '$.keyvalue().key', '{}', true) AS key CROSS JOIN LATERAL
-        (SELECT key #>> '{}') AS k (relied)
+    SELECT 'memory', relied,
+        CASE WHEN pg_input_is_valid(relied, 'uuid') THEN EXISTS (
+            SELECT FROM memories m
+            WHERE m.agent_id = :agent AND m.id = CAST(relied AS uuid)
+        ) ELSE false END
+    FROM jsonb_path_query(r.relied_on, '$.keyvalue().key', '{}', true) AS key
+    CROSS JOIN LATERAL (SELECT key #>> '{}') AS k (relied)
     WHERE r.status = 'pending'
 ) AS named (what, ref, is_there)
 WHERE r.agent_id = :agent AND ref IS NOT NULL AND NOT is_there;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id FROM (
-    SELECT id FROM consolidation_log WHERE agent_id = :agent AND jsonb_path_exists(after_state,
-        '$[*].review')
-    UNION SELECT id FROM folded_operations WHERE agent_id = :agent AND proposed
+SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
+FROM (
+    SELECT id
+    FROM consolidation_log
+    WHERE agent_id = :agent AND jsonb_path_exists(after_state, '$[*].review')
+    UNION
+    SELECT id
+    FROM folded_operations
+    WHERE agent_id = :agent AND proposed
 ) AS l
 WHERE NOT EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.log_id = l.id);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-WITH told AS (
-    SELECT coalesce((SELECT log_folded_until FROM agents WHERE agent_id = :agent), timestamptz
-        '0001-01-01 00:00:00+00') AS since
+WITH folded AS (
+    SELECT coalesce(
+        (SELECT log_folded_until FROM agents WHERE agent_id = :agent),
+        timestamptz '0001-01-01 00:00:00+00'
+    ) AS until
 ), last AS (
-    SELECT DISTINCT ON (review_id) settled ->> 'review_id' AS review_id, settled ->> 'after' AS
-        status, l.id AS log_id
-    FROM consolidation_log l CROSS JOIN LATERAL jsonb_path_query(l.after_state, '$[*].settled') AS
-        settled
-    WHERE l.agent_id = :agent AND l.created_at > (SELECT since FROM told)
+    SELECT DISTINCT ON (review_id) settled ->> 'review_id' AS review_id,
+        settled ->> 'after' AS status, l.id AS log_id
+    FROM consolidation_log l
+    CROSS JOIN LATERAL jsonb_path_query(l.after_state, '$[*].settled') AS settled
+    WHERE l.agent_id = :agent AND l.created_at > (SELECT until FROM folded)
     ORDER BY review_id, l.created_at DESC
 )
-SELECT array_remove(ARRAY[CAST(r.id AS text), CAST(last.log_id AS text)], NULL) AS ids, r.id,
-    r.status, CASE
-    WHEN r.decision_log_id IS NULL AND r.status <> 'pending' THEN
-        'names no operation that decided it'
+SELECT array_remove(ARRAY[CAST(r.id AS text), CAST(last.log_id AS text)], NULL) AS ids,
+    r.id, r.status,
+    CASE
+    WHEN r.decision_log_id IS NULL AND r.status <> 'pending'
+    THEN 'names no operation that decided it'
     WHEN last.log_id IS NULL THEN 'no operation says so'
     ELSE 'operation ' || last.log_id || ' says ' || last.status
     END AS what
-FROM reviews r LEFT JOIN last ON last.review_id = CAST(r.id AS text)
+FROM reviews r
+LEFT JOIN last ON last.review_id = CAST(r.id AS text)
 WHERE r.agent_id = :agent AND CASE r.status
     WHEN 'pending' THEN last.status <> 'pending'
     WHEN 'expired' THEN last.status IN ('accepted', 'rejected')
     ELSE r.decision_log_id IS NULL OR last.status <> r.status
-    OR last.status IS NULL AND coalesce(r.decided_at > (SELECT since FROM told), true)
+    OR last.status IS NULL
+    AND coalesce(r.decided_at > (SELECT until FROM folded), true)
     END;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(id AS text), CAST(decision_log_id AS text)] AS ids, id, decision_log_id
-FROM reviews WHERE agent_id = :agent AND status = 'pending' AND decision_log_id IS NOT NULL;
+FROM reviews
+WHERE agent_id = :agent AND status = 'pending' AND decision_log_id IS NOT NULL;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
@@ -3872,54 +3992,68 @@ WHERE m.agent_id = :agent AND m.erased_at IS NULL;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(id AS text)] AS ids, id FROM memories
-WHERE agent_id = :agent AND cold AND (valid_until IS NULL OR valid_until > clock_timestamp());
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM memories
+WHERE agent_id = :agent AND cold
+    AND (valid_until IS NULL OR valid_until > clock_timestamp());
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT CAST('{}' AS text[]) AS ids, f.told, a.log_folded_until AS stated
-FROM agents a CROSS JOIN LATERAL (
+FROM agents a
+CROSS JOIN LATERAL (
     SELECT max(created_at) AS told FROM folded_operations WHERE agent_id = a.agent_id
-) AS f WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until;
+) AS f
+WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id FROM consolidation_log l JOIN agents a ON a.agent_id
-    = l.agent_id
+SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
+FROM consolidation_log l
+JOIN agents a ON a.agent_id = l.agent_id
 WHERE l.agent_id = :agent AND l.created_at <= a.log_folded_until AND NOT EXISTS (
-    SELECT FROM folded_operations f WHERE f.agent_id = :agent AND f.id = l.id AND f.archive_id IS
-        NULL
+    SELECT FROM folded_operations f
+    WHERE f.agent_id = :agent AND f.id = l.id AND f.archive_id IS NULL
 );
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(f.id AS text)] AS ids, f.id FROM folded_operations f
-WHERE f.agent_id = :agent AND f.archive_id IS NULL
-    AND NOT EXISTS (SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = f.id);
+SELECT ARRAY[CAST(f.id AS text)] AS ids, f.id
+FROM folded_operations f
+WHERE f.agent_id = :agent AND f.archive_id IS NULL AND NOT EXISTS (
+    SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = f.id
+);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(a.id AS text)] AS ids, a.id, a.operations AS stated, f.known FROM log_archives a
-    CROSS JOIN LATERAL (
-    SELECT count(*) AS known FROM folded_operations WHERE agent_id = :agent AND archive_id = a.id
-) AS f WHERE a.agent_id = :agent AND a.operations <> f.known;
+SELECT ARRAY[CAST(a.id AS text)] AS ids, a.id, a.operations AS stated, f.known
+FROM log_archives a
+CROSS JOIN LATERAL (
+    SELECT count(*) AS known
+    FROM folded_operations
+    WHERE agent_id = :agent AND archive_id = a.id
+) AS f
+WHERE a.agent_id = :agent AND a.operations <> f.known;
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(f.id AS text), CAST(ref AS text)] AS ids, f.id, ref
-FROM folded_operations f CROSS JOIN LATERAL unnest(f.memory_ids) AS ref
-WHERE f.agent_id = :agent AND NOT EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id
-    = ref);
+FROM folded_operations f
+CROSS JOIN LATERAL unnest(f.memory_ids) AS ref
+WHERE f.agent_id = :agent AND NOT EXISTS (
+    SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = ref
+);
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
-FROM log_checkpoints c JOIN memories m ON m.agent_id = c.agent_id AND m.id = c.memory_id
+FROM log_checkpoints c
+JOIN memories m ON m.agent_id = c.agent_id AND m.id = c.memory_id
 WHERE c.agent_id = :agent AND m.erased_at IS NOT NULL AND c.sealed <> '{}';
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
-SELECT max(coalesce(log_folded_until, :never)) AS until FROM agents WHERE agent_id = :agent;
+SELECT log_folded_until FROM agents WHERE agent_id = :agent;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
@@ -3929,20 +4063,26 @@ SELECT CAST(id AS text) AS memory_id, chain_id, created_at, revision, erased_at,
     lifespan, merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, derived_hash,
     look_again, cold, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
     contradicted_by, merged, tier, valid_until, superseded_by, superseded_at, known_from,
-    CASE WHEN derived_key IS NOT NULL
-    THEN jsonb_build_object('entity', derived_entity, 'key', derived_key, 'value', derived_value)
-        END AS derived
-FROM memories WHERE agent_id = :agent ORDER BY id;
+    CASE WHEN derived_key IS NOT NULL THEN jsonb_build_object(
+        'entity', derived_entity, 'key', derived_key, 'value', derived_value
+    ) END AS derived
+FROM memories
+WHERE agent_id = :agent
+ORDER BY id;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
-SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_beliefs b WHERE agent_id = :agent ORDER
-    BY b.memory_id, known_from;
+SELECT *, CAST(memory_id AS text) AS memory_id
+FROM memory_beliefs b
+WHERE agent_id = :agent
+ORDER BY b.memory_id, known_from;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
-SELECT *, CAST(memory_id AS text) AS memory_id FROM memory_usage u WHERE agent_id = :agent ORDER BY
-    u.memory_id;
+SELECT *, CAST(memory_id AS text) AS memory_id
+FROM memory_usage u
+WHERE agent_id = :agent
+ORDER BY u.memory_id;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
@@ -3979,8 +4119,10 @@ ORDER BY memory_id COLLATE "C", at, log_id, before DESC, place;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
-SELECT *, CAST(memory_id AS text) AS memory_id FROM log_checkpoints c WHERE agent_id = :agent ORDER
-    BY c.memory_id;
+SELECT *, CAST(memory_id AS text) AS memory_id
+FROM log_checkpoints c
+WHERE agent_id = :agent
+ORDER BY c.memory_id;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_chains
@@ -3988,28 +4130,40 @@ SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, sin
     slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
     content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at, said_until,
     retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from FROM memories WHERE agent_id = :agent ORDER BY chain_id, created_at,
-    id;
+    superseded_at, known_from
+FROM memories
+WHERE agent_id = :agent
+ORDER BY chain_id, created_at, id;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py list_reverts
-SELECT id, operation, reverts, reverted_by FROM consolidation_log l
-WHERE agent_id = :agent AND (reverts IS NOT NULL OR reverted_by IS NOT NULL OR operation = 'REVERT'
+SELECT id, operation, reverts, reverted_by
+FROM consolidation_log l
+WHERE agent_id = :agent AND (
+    reverts IS NOT NULL OR reverted_by IS NOT NULL OR operation = 'REVERT'
     OR EXISTS (
-    SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.reverts = l.id
-)) ORDER BY created_at DESC, id DESC;
+        SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.reverts = l.id
+    )
+)
+ORDER BY created_at DESC, id DESC;
 
 -- GET /v1/doctor
 -- app/store/engine.py
 SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARRAY(
-    SELECT CAST(m.id AS text) FROM memories m
+    SELECT CAST(m.id AS text)
+    FROM memories m
     WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
-) AS erased FROM idempotency_keys k WHERE k.agent_id = :agent ORDER BY k.key;
+) AS erased
+FROM idempotency_keys k
+WHERE k.agent_id = :agent
+ORDER BY k.key;
 
 -- GET /v1/doctor
 -- app/store/log/archived.py list_archive_files
-SELECT id, file, sha256 FROM log_archives WHERE agent_id = :agent AND file IS NOT NULL ORDER BY
-    first_at, id;
+SELECT id, file, sha256
+FROM log_archives
+WHERE agent_id = :agent AND file IS NOT NULL
+ORDER BY first_at, id;
 
 
 -- ===== GET /v1/insights =====
@@ -4939,130 +5093,162 @@ SELECT name AS encoder, dimensions FROM encoder;
 -- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, substring(vector_send(t.embedding) FROM 5)
-    FROM memories t CROSS JOIN LATERAL (SELECT 'memory' AS type, id AS id, chain_id AS chain_id,
-        to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
-        revision AS revision, to_char(erased_at AT TIME ZONE 'UTC',
-        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS erased_at, entity AS entity, category AS category, key
-        AS key, single_valued AS single_valued, slot_entity AS slot_entity, slot_category AS
-        slot_category, slot_key AS slot_key, encode(slot_hash, 'hex') AS slot_hash, content AS
-        content, value AS value, details AS details, tags AS tags, entities AS entities, sources AS
-        sources, source AS source, session_id AS session_id, project AS project, kind AS kind,
-        importance AS importance, confidence AS confidence, trust AS trust, lifespan AS lifespan,
-        merged_from AS merged_from, encode(content_hash, 'hex') AS content_hash, encode(fuzzy_hash,
-        'hex') AS fuzzy_hash, encode(folded_hash, 'hex') AS folded_hash, encode(value_hash, 'hex')
-        AS value_hash, language::text AS language, derived_entity AS derived_entity, derived_key AS
-        derived_key, derived_value AS derived_value, encode(derived_hash, 'hex') AS derived_hash,
-        look_again AS look_again, to_char(valid_from AT TIME ZONE 'UTC',
-        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from, to_char(asserted_at AT TIME ZONE 'UTC',
-        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at, to_char(said_until AT TIME ZONE 'UTC',
-        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until, to_char(retracted_at AT TIME ZONE 'UTC',
-        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at, void AS void, ended_by AS ended_by,
-        contradicted_by AS contradicted_by, merged AS merged, tier AS tier, to_char(valid_until AT
-        TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_until, superseded_by AS
-        superseded_by, to_char(superseded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-        AS superseded_at, to_char(known_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-        AS known_from) AS line
-    WHERE t.agent_id = :agent_id ORDER BY t.created_at, t.id
+    FROM memories t
+    CROSS JOIN LATERAL (
+        SELECT 'memory' AS type, id AS id, chain_id AS chain_id, to_char(created_at AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, revision AS revision,
+            to_char(erased_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS erased_at,
+            entity AS entity, category AS category, key AS key, single_valued AS single_valued,
+            slot_entity AS slot_entity, slot_category AS slot_category, slot_key AS slot_key,
+            encode(slot_hash, 'hex') AS slot_hash, content AS content, value AS value, details AS
+            details, tags AS tags, entities AS entities, sources AS sources, source AS source,
+            session_id AS session_id, project AS project, kind AS kind, importance AS importance,
+            confidence AS confidence, trust AS trust, lifespan AS lifespan, merged_from AS
+            merged_from, encode(content_hash, 'hex') AS content_hash, encode(fuzzy_hash, 'hex') AS
+            fuzzy_hash, encode(folded_hash, 'hex') AS folded_hash, encode(value_hash, 'hex') AS
+            value_hash, language::text AS language, derived_entity AS derived_entity, derived_key
+            AS derived_key, derived_value AS derived_value, encode(derived_hash, 'hex') AS
+            derived_hash, look_again AS look_again, to_char(valid_from AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from, to_char(asserted_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at, to_char(said_until AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until, to_char(retracted_at AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at, void AS void, ended_by AS
+            ended_by, contradicted_by AS contradicted_by, merged AS merged, tier AS tier,
+            to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.created_at, t.id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM memory_beliefs t CROSS JOIN LATERAL (SELECT 'belief' AS type, memory_id AS memory_id,
-        to_char(known_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_until,
-        to_char(valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from,
-        to_char(asserted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at,
-        to_char(said_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until,
-        to_char(retracted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at,
-        void AS void, ended_by AS ended_by, contradicted_by AS contradicted_by, merged AS merged,
-        tier AS tier, to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-        valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
-        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE 'UTC',
-        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from) AS line
-    WHERE t.agent_id = :agent_id ORDER BY t.memory_id, t.known_from
+    FROM memory_beliefs t
+    CROSS JOIN LATERAL (
+        SELECT 'belief' AS type, memory_id AS memory_id, to_char(known_until AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_until, to_char(valid_from AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from, to_char(asserted_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at, to_char(said_until AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until, to_char(retracted_at AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at, void AS void, ended_by AS
+            ended_by, contradicted_by AS contradicted_by, merged AS merged, tier AS tier,
+            to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.memory_id, t.known_from
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM memory_usage t CROSS JOIN LATERAL (SELECT 'usage' AS type, memory_id AS memory_id,
-        access_count AS access_count, to_char(last_accessed_at AT TIME ZONE 'UTC',
-        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_accessed_at, to_char(last_reinforced_at AT TIME
-        ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_reinforced_at, use_count AS use_count)
-        AS line
-    WHERE t.agent_id = :agent_id ORDER BY t.memory_id
+    FROM memory_usage t
+    CROSS JOIN LATERAL (
+        SELECT 'usage' AS type, memory_id AS memory_id, access_count AS access_count,
+            to_char(last_accessed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            last_accessed_at, to_char(last_reinforced_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_reinforced_at, use_count AS use_count
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.memory_id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM consolidation_log t CROSS JOIN LATERAL (SELECT 'operation' AS type, id AS id, operation AS
-        operation, source_memory_ids AS source_memory_ids, target_memory_id AS target_memory_id,
-        relation AS relation, confidence AS confidence, reasoning AS reasoning, signals AS signals,
-        decided_by AS decided_by, incoming AS incoming, before_state AS before_state, after_state
-        AS after_state, model AS model, prompt_version AS prompt_version, usage AS usage,
-        duration_ms AS duration_ms, session_id AS session_id, request_id AS request_id,
-        to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
-        reverts AS reverts, reverted_by AS reverted_by, vetoed AS vetoed) AS line
-    WHERE t.agent_id = :agent_id ORDER BY t.created_at, t.id
+    FROM consolidation_log t
+    CROSS JOIN LATERAL (
+        SELECT 'operation' AS type, id AS id, operation AS operation, source_memory_ids AS
+            source_memory_ids, target_memory_id AS target_memory_id, relation AS relation,
+            confidence AS confidence, reasoning AS reasoning, signals AS signals, decided_by AS
+            decided_by, incoming AS incoming, before_state AS before_state, after_state AS
+            after_state, model AS model, prompt_version AS prompt_version, usage AS usage,
+            duration_ms AS duration_ms, session_id AS session_id, request_id AS request_id,
+            to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
+            reverts AS reverts, reverted_by AS reverted_by, vetoed AS vetoed
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.created_at, t.id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM log_checkpoints t CROSS JOIN LATERAL (SELECT 'checkpoint' AS type, memory_id AS memory_id,
-        told AS told, sealed AS sealed) AS line
-    WHERE t.agent_id = :agent_id ORDER BY t.memory_id
+    FROM log_checkpoints t
+    CROSS JOIN LATERAL (
+        SELECT 'checkpoint' AS type, memory_id AS memory_id, told AS told, sealed AS sealed
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.memory_id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM log_archives t CROSS JOIN LATERAL (SELECT 'archive' AS type, id AS id, operations AS
-        operations, to_char(first_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-        first_at, to_char(last_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_at)
-        AS line
-    WHERE t.agent_id = :agent_id ORDER BY t.id
+    FROM log_archives t
+    CROSS JOIN LATERAL (
+        SELECT 'archive' AS type, id AS id, operations AS operations, to_char(first_at AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS first_at, to_char(last_at AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_at
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM folded_operations t CROSS JOIN LATERAL (SELECT 'folded' AS type, id AS id, archive_id AS
-        archive_id, operation AS operation, decided_by AS decided_by, request_id AS request_id,
-        memory_ids AS memory_ids, stands AS stands, proposed AS proposed, to_char(created_at AT
-        TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at) AS line
-    WHERE t.agent_id = :agent_id ORDER BY t.id
+    FROM folded_operations t
+    CROSS JOIN LATERAL (
+        SELECT 'folded' AS type, id AS id, archive_id AS archive_id, operation AS operation,
+            decided_by AS decided_by, request_id AS request_id, memory_ids AS memory_ids, stands AS
+            stands, proposed AS proposed, to_char(created_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.id
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM memory_relationships t CROSS JOIN LATERAL (SELECT 'relationship' AS type, source_id AS
-        source_id, target_id AS target_id, type AS relationship_type, log_id AS log_id,
-        to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at) AS
-        line
-    WHERE t.agent_id = :agent_id ORDER BY t.source_id, t.target_id, t.type
+    FROM memory_relationships t
+    CROSS JOIN LATERAL (
+        SELECT 'relationship' AS type, source_id AS source_id, target_id AS target_id, type AS
+            relationship_type, log_id AS log_id, to_char(created_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.source_id, t.target_id, t.type
 ) TO STDOUT (FORMAT BINARY);
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
 COPY (
     SELECT row_to_json(line)::text, NULL::bytea
-    FROM reviews t CROSS JOIN LATERAL (SELECT 'review' AS type, id AS id, status AS status, source
-        AS source, relation AS relation, sentence AS sentence, memory_id AS memory_id, log_id AS
-        log_id, judgments AS judgments, relied_on AS relied_on, to_char(created_at AT TIME ZONE
-        'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, said AS said, incoming AS incoming,
-        note AS note, to_char(decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-        decided_at, decision_log_id AS decision_log_id) AS line
-    WHERE t.agent_id = :agent_id ORDER BY t.id
+    FROM reviews t
+    CROSS JOIN LATERAL (
+        SELECT 'review' AS type, id AS id, status AS status, source AS source, relation AS
+            relation, sentence AS sentence, memory_id AS memory_id, log_id AS log_id, judgments AS
+            judgments, relied_on AS relied_on, to_char(created_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, said AS said, incoming AS incoming,
+            note AS note, to_char(decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+            AS decided_at, decision_log_id AS decision_log_id
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.id
 ) TO STDOUT (FORMAT BINARY);
 
 
@@ -5097,7 +5283,8 @@ SELECT clock_timestamp() AS clock,
     NOT EXISTS (SELECT FROM memories WHERE agent_id = :agent)
     AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent)
     AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent) AS empty,
-    (SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config) AS languages;
+    (SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config)
+    AS languages;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lift_statement_timeout: as for GET /v1/export
@@ -5147,41 +5334,59 @@ SET LOCAL enable_nestloop = off;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
-SELECT m.id FROM memories m
-WHERE m.agent_id = :agent AND NOT EXISTS (
-    SELECT FROM consolidation_log l
-    WHERE l.agent_id = m.agent_id AND l.created_at = m.created_at
-        AND (l.target_memory_id = m.id OR m.id = ANY(l.source_memory_ids))
-) AND NOT EXISTS (
-    SELECT FROM folded_operations f
-    WHERE f.agent_id = m.agent_id AND f.created_at = m.created_at AND f.memory_ids @> ARRAY[m.id]
-) LIMIT 1;
-
--- POST /v1/import (an export)
--- app/store/transfer/imports.py check_imported_history
-SELECT r.log_id AS id FROM reviews r
-WHERE r.agent_id = :agent AND r.log_id IS NOT NULL
-    AND NOT EXISTS (SELECT FROM consolidation_log l WHERE l.agent_id = r.agent_id AND l.id =
-        r.log_id)
-    AND NOT EXISTS (SELECT FROM folded_operations f WHERE f.agent_id = r.agent_id AND f.id =
-        r.log_id AND f.archive_id IS NOT NULL)
+SELECT m.id
+FROM memories m
+WHERE m.agent_id = :agent
+    AND NOT EXISTS (
+        SELECT FROM consolidation_log l
+        WHERE l.agent_id = m.agent_id AND l.created_at = m.created_at
+            AND (l.target_memory_id = m.id OR m.id = ANY(l.source_memory_ids))
+    )
+    AND NOT EXISTS (
+        SELECT FROM folded_operations f
+        WHERE f.agent_id = m.agent_id AND f.created_at = m.created_at
+            AND f.memory_ids @> ARRAY[m.id]
+    )
 LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
-SELECT id FROM (
+SELECT r.log_id AS id
+FROM reviews r
+WHERE r.agent_id = :agent AND r.log_id IS NOT NULL
+    AND NOT EXISTS (
+        SELECT FROM consolidation_log l WHERE l.agent_id = r.agent_id AND l.id = r.log_id
+    )
+    AND NOT EXISTS (
+        SELECT FROM folded_operations f
+        WHERE f.agent_id = r.agent_id AND f.id = r.log_id AND f.archive_id IS NOT NULL
+    )
+LIMIT 1;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py check_imported_history
+SELECT id
+FROM (
     SELECT id, known_from,
-        coalesce(lag(known_until) OVER (PARTITION BY id ORDER BY known_from, known_until NULLS
-            LAST), created_at) AS due
+        coalesce(
+            lag(known_until) OVER (
+                PARTITION BY id ORDER BY known_from, known_until NULLS LAST
+            ),
+            created_at
+        ) AS due
     FROM (
-        SELECT id, created_at, known_from, CAST(NULL AS timestamptz) AS known_until FROM memories
-            WHERE agent_id = :agent
+        SELECT id, created_at, known_from, CAST(NULL AS timestamptz) AS known_until
+        FROM memories
+        WHERE agent_id = :agent
         UNION ALL
         SELECT m.id, m.created_at, b.known_from, b.known_until
-        FROM memory_beliefs b JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
-            WHERE b.agent_id = :agent
-    ) AS held
-) AS beliefs WHERE known_from <> due LIMIT 1;
+        FROM memory_beliefs b
+        JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
+        WHERE b.agent_id = :agent
+    ) AS spans
+) AS beliefs
+WHERE known_from <> due
+LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py stream_imported_chains
@@ -5189,8 +5394,10 @@ SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, sin
     slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
     content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at, said_until,
     retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from FROM memories WHERE agent_id = :agent_id ORDER BY chain_id,
-    created_at, id;
+    superseded_at, known_from
+FROM memories
+WHERE agent_id = :agent_id
+ORDER BY chain_id, created_at, id;
 
 
 -- ===== DELETE /v1/memories/{memory_id} =====
@@ -5263,22 +5470,35 @@ WHERE agent_id = :agent
 
 -- POST /v1/reverts
 -- app/store/log/archived.py refuse_archived_selection
-SELECT max(created_at) AS until, count(*) AS operations FROM folded_operations WHERE agent_id =
-    :agent AND archive_id IS NOT NULL AND stands AND operation NOT IN ('REVERT', 'ERASE');
+SELECT max(created_at) AS until, count(*) AS operations
+FROM folded_operations
+WHERE agent_id = :agent AND archive_id IS NOT NULL AND stands
+    AND operation NOT IN ('REVERT', 'ERASE') AND true;
 
 -- POST /v1/reverts
 -- app/store/log/reverts.py list_standing_operations
-SELECT l.id FROM consolidation_log l
+SELECT l.id
+FROM consolidation_log l
 WHERE l.agent_id = :agent AND l.session_id = :session_id AND l.operation <> 'ERASE'
-    AND (l.reverted_by IS NULL OR EXISTS (
-        SELECT FROM consolidation_log r WHERE r.agent_id = :agent AND r.session_id = :session_id
-            AND r.id = l.reverted_by AND r.reverted_by IS NULL AND r.incoming IS NOT NULL
-    ))
-    AND (l.operation <> 'REVERT' OR l.incoming IS NOT NULL OR NOT EXISTS (
-        SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.session_id = :session_id
-            AND u.id = l.reverts
-    ))
-ORDER BY l.created_at DESC, l.id DESC LIMIT :limit;
+    AND (
+        l.reverted_by IS NULL
+        OR EXISTS (
+            SELECT FROM consolidation_log r
+            WHERE r.agent_id = :agent AND r.session_id = :session_id AND r.id = l.reverted_by AND
+                r.reverted_by IS NULL
+                AND r.incoming IS NOT NULL
+        )
+    )
+    AND (
+        l.operation <> 'REVERT'
+        OR l.incoming IS NOT NULL
+        OR NOT EXISTS (
+            SELECT FROM consolidation_log u
+            WHERE u.agent_id = :agent AND u.session_id = :session_id AND u.id = l.reverts
+        )
+    )
+ORDER BY l.created_at DESC, l.id DESC
+LIMIT :limit;
 -- app/store/log/reverts.py find_done_operations: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
