@@ -87,8 +87,9 @@ _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]$")
 
 
 def find_merge_loss(merged: str, one: str, other: str) -> str | None:
-    """Why a merged text may not stand for the two it was made from, or None: it drops a number, a
-    date, a name or a negation.
+    """Return the reason why a merged text may not replace the two texts, or None.
+
+    A merged text may not drop a date, a number, a negation or a name.
     """
     for what, extract in (
         ("date", _extract_dates),

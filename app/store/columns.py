@@ -30,7 +30,7 @@ _DIALECT = dialect()  # type: ignore[no-untyped-call]
 
 
 class Wording(StrEnum):
-    """How much of a caller's text a column can hold."""
+    """The amount of a caller's text that a column can hold."""
 
     NONE = "none"
     TEXT = "text"

@@ -12,7 +12,7 @@ from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS, PATCHABLE
 
 
 class Erasure(StrEnum):
-    """What erase does with a value that is about an erased memory."""
+    """The fate of a value about an erased memory."""
 
     STAYS = "kept"  # it holds no text of a caller
     NAME = "name"  # a caller chose it as a name for a call or an agent; it stays

@@ -25,7 +25,7 @@ _ARCHIVED_LOG = "archived_log"
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What was erased: the memories that lost words, and their texts.
+    """The erased memories, and the texts that they lost.
 
     A `session_id` adds what a call of that session sent without storing it as a memory.
     `everything` adds all texts in the log and the reviews of the agent.

@@ -55,7 +55,7 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to search for. `encoder` names the model of `vector`, which is None in text mode.
+    """A text to search for. `encoder` names the model of `vector`, which is None in text mode.
 
     Hybrid mode fuses the best `depth` memories of both rankings.
     """

@@ -33,7 +33,7 @@ class PromptCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """How does the incoming statement stand to each of the candidates, the likeliest first?"""
+    """Asks how the incoming statement stands to each candidate, the likeliest first."""
 
     incoming: PromptStatement
     candidates: tuple[PromptCandidate, ...]

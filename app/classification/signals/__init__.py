@@ -1,7 +1,6 @@
-"""How an incoming statement relates to stored ones, told by rules alone: no model, no I/O, no
-clock.
+"""Judges an incoming statement against stored ones by rules: no model, no I/O, no clock.
 
-Every reason is a named signal with a measured reliability; an identity veto stands before them all.
+Every reason is a named signal with a measured reliability. An identity veto comes before all.
 """
 
 from app.classification.signals.correction import is_correction

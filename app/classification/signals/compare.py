@@ -22,7 +22,7 @@ def same_granularity(a: str, b: str) -> bool:
 
 
 def compare_values(pair: Pair, new: Frame, old: Frame) -> ValueComparison:
-    """How the value of `new` stands to the value of `old`."""
+    """Compare the value of `new` with the value of `old`."""
     if new.value == old.value:
         return ValueComparison.SAME
     if "constant" in (new.kind, old.kind):

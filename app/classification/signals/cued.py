@@ -62,7 +62,7 @@ def _is_version_of_line(version: str, line: str) -> bool:
 
 
 def _date_attribute(words: frozenset[str]) -> str:
-    """Which date is told: the more special attribute first."""
+    """Return the attribute that the date belongs to; the more special attribute comes first."""
     if words & lexicon.SUPPORT_CUES:
         return "active_support" if words & lexicon.ACTIVE_CUES else "end_of_life"
     return (

@@ -111,7 +111,7 @@ def _describe_manner(reading: Reading) -> tuple[object, ...]:
 
 
 def _list_people(reading: Reading) -> tuple[str, ...]:
-    """Who is meant by the pronouns, in order."""
+    """Return the persons that the pronouns mean, in order."""
     return tuple(_PEOPLE[t.norm] for t in reading.tokens if t.norm in _PEOPLE)
 
 

@@ -1,4 +1,4 @@
-"""What a text says has ended: "no longer", "forget that", "stopped", "left", "was cancelled"."""
+"""Endings that a text states: "no longer", "forget that", "stopped", "was cancelled"."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ _ANYMORE = (("any", "more"), ("any", "longer"))
 
 @dataclass(frozen=True, slots=True)
 class StatedEnding:
-    """What a text ends: `remainder` must be found in the stored fact, together with one of the
-    words in `ends` if there are any.
+    """The ending that a text states.
 
-    `attribute`: the one that it names, as in "the release date of X"; `remainder` is then its
-    subject. `entity`: it may mean all that is known of somebody or something ("forget X"). `only`:
-    it says nothing else.
+    A stored fact ends if it holds the `remainder`, and one of the words in `ends` if there are
+    any. If the text names an `attribute`, as in "the release date of X", the remainder is its
+    subject. `entity` is True if the text may mean all that is known of somebody or something
+    ("forget X"). `only` is True if the text says nothing else.
     """
 
     trigger: str
@@ -73,7 +73,7 @@ def _find_commanded_ending(clause: Clause, reading: Reading) -> StatedEnding | N
 
 
 def _find_subject(clause: Clause) -> Sequence[Token]:
-    """What stands before the first verb that can be told."""
+    """Return the tokens before the first verb that is known as one."""
     return tuple(takewhile(lambda t: t.norm not in lexicon.AUXILIARIES, clause.tokens))
 
 

@@ -1,4 +1,4 @@
-"""How a signal reports: its name, the relation it proposes, and how far it can be trusted."""
+"""Findings of signals: a name, the proposed relation, and its measured reliability."""
 
 from app.classification.signals.lexicon import CONFIDENCE
 from app.classification.signals.relation import Finding, Relation

@@ -25,12 +25,12 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a clause says: `attribute` of `subject` is `value`. Attributes that no list knows begin
-    with "noun:".
+    """The statement of a clause: `attribute` of `subject` is `value`.
 
-    `change`: told as a change ("moved to"), not as a state. `single`: holds one value at a time.
-    `fixed`: never changes in the world. `cued`: told by single words, not by the whole wording; its
-    subject is then names and numbers only.
+    An attribute that no list knows begins with "noun:". `change` is True for a change ("moved
+    to"), False for a state. A `single` attribute holds one value at a time, a `fixed` one never
+    changes in the world. A `cued` frame comes from single words instead of a whole wording, and
+    its subject consists of names and numbers only.
     """
 
     attribute: str

@@ -1,4 +1,4 @@
-"""What a text says as (subject, attribute, value), where its wording is known or plainly built."""
+"""Frames of a text: subject, attribute and value, if its wording is known or plainly built."""
 
 from collections.abc import Iterator
 from functools import lru_cache

@@ -112,7 +112,7 @@ def _closest_retractions(
 
 
 def _closest_denials(judged: list[SignalJudgment], pairs: Sequence[Pair]) -> list[SignalJudgment]:
-    """Where both a fact and a special case of it are denied, the fact is meant."""
+    """Prefer the fact itself if both the fact and a special case of it are denied."""
     hit = [j.candidate for j in judged if j.reasoning.startswith("negation")]
 
     def is_special(place: int) -> bool:

@@ -71,8 +71,9 @@ def _is_followed_by_place(about: frozenset[str], asserting: Reading) -> bool:
 def _find_alternatives(
     clause: Clause, missing: frozenset[str], asserting: Reading
 ) -> frozenset[str]:
-    """What may be left out of a denial of several things: who has no "awards or prizes" has no
-    awards.
+    """Return the words that may be left out of a denial of several things.
+
+    Somebody who has no "awards or prizes" has no awards.
     """
     for i, token in enumerate(clause.tokens):
         if token.norm == "or":

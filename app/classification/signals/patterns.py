@@ -131,8 +131,9 @@ def _find_run(run: tuple[str, ...], norms: Sequence[str], start: int, *, anchore
 
 
 def find_slot_spans(pattern: Pattern, norms: Sequence[str]) -> dict[str, tuple[int, int]] | None:
-    """Where the slots of the pattern lie in the words, or None. Each slot takes as little as it
-    can, the last one all the rest.
+    """Return the places of the pattern's slots in the words, or None.
+
+    Each slot takes as little as it can, and the last one takes all the rest.
     """
     places: dict[str, tuple[int, int]] = {}
     position, open_slot, opened = 0, "", 0

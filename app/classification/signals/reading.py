@@ -1,4 +1,4 @@
-"""What a text says, read once: its clauses, subject, names, values and polarity."""
+"""A text as it is read once: its clauses, subject, names, values and polarity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -21,7 +21,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class StatedSlot:
-    """What a statement is about, as in (alice, residence), and the value it gives."""
+    """The slot that a statement is about, as in (alice, residence), and its value."""
 
     entity: str
     key: str

@@ -11,7 +11,7 @@ _IRREGULAR_PARTICIPLES = frozenset("been become left got gone had sold quit made
 
 
 def build_skeleton(tokens: Sequence[Token]) -> list[Token]:
-    """What patterns are laid on: "has now been moved to" and "is moved to" give the same."""
+    """Return the tokens for patterns: "has now been moved to" is the same as "is moved to"."""
     bones: list[Token] = []
     for i, token in enumerate(tokens):
         if not _is_left_out(tokens, i, bones):
@@ -59,7 +59,7 @@ def _without_edges(tokens: list[Token]) -> list[Token]:
 
 
 def collect_referents(tokens: Sequence[Token]) -> frozenset[str]:
-    """What the tokens of a subject or a value stand for; the speaker and the user are one."""
+    """Return the referents of a subject or a value; the speaker and the user are one."""
     return frozenset(norm for norm in map(_find_referent, tokens) if norm)
 
 

@@ -11,7 +11,7 @@ _CLEARLY_LATER = timedelta(hours=24)
 
 
 def find_time_support(pair: Pair) -> str:
-    """Why time speaks for the incoming statement, or ""."""
+    """Return the reason why time speaks for the incoming statement, or ""."""
     marked = sorted(_MARKERS & pair.new.words - pair.old.words)
     at, before = pair.incoming.at, pair.stored.at
     if marked:

@@ -1,1 +1,1 @@
-"""What must hold of stored memories and the log. Pure."""
+"""Checks of stored memories against the log and against the rules of time. Pure."""

@@ -1,1 +1,1 @@
-"""Why a memory is as it is, told in sentences. Pure."""
+"""The story of a memory: the reasons for its state, in sentences. Pure."""

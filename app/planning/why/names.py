@@ -1,4 +1,4 @@
-"""How stories name memories and write moments. Dates are in UTC."""
+"""Names of memories and moments in stories. Dates are in UTC."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What an agent's history shows, one statement for each section.
+"""Insights into an agent's history, one statement for each section.
 
 Everything is counted as believed now, and narrowed to what became known in a window. Ids come
 newest first, MOST_IDS at most, next to a count of all.

@@ -1,4 +1,4 @@
-"""What became of the decisions of judges, and of what signals led to."""
+"""Outcomes of the decisions of judges, and of the signals that led to them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How values followed one another: churn, flip-flops, lives, lengths of chains.
+"""Successions of values: churn, flip-flops, lives, lengths of chains.
 
 A line is the values of one slot that holds one value at a time, or else those of one chain: the
 versions that were not withdrawn, in the order of valid time. Hints go by the same lines.

@@ -1,4 +1,4 @@
-"""What the log says of each memory, in the order in which planning/audit replays it."""
+"""Reads of the log, memory by memory, in the order in which planning/audit replays it."""
 
 from collections.abc import Mapping
 from datetime import datetime
