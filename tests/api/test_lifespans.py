@@ -27,7 +27,7 @@ from support.builders import (
 from support.races import Crowd, Race
 from support.service import running
 from support.sweeps import Place
-from support.transfers import brought_back, exported, joined, lines_of, other
+from support.transfers import brought_back, exported, other
 
 MANY = 10_000 if os.environ.get("PALIMPSEST_DEEP") else 2_500  # more than are written at a time
 
@@ -339,20 +339,6 @@ def test_lifespan_project_without_a_project_is_taken(client: httpx.Client) -> No
     store(client, "Fact", lifespan="project")
     assert end_project(client)["ended"] == []
     assert contents(client) == {"Fact"}
-
-
-def test_an_export_of_before_there_were_projects_and_uses_comes_back(client: httpx.Client) -> None:
-    send(client, editor("Vim"))
-    send(client, editor("Vim"))
-    export = lines_of(exported(client))
-    assert [line["use_count"] for line in export if line["type"] == "usage"] == [0]
-    old = [
-        {name: value for name, value in line.items() if name not in ("project", "use_count")}
-        for line in export
-    ]
-    with other(client) as two:
-        brought_back(two, joined(old))
-        assert lines_of(exported(two)) == export
 
 
 def test_endings_and_projects_travel_with_an_export(client: httpx.Client) -> None:
