@@ -39,7 +39,6 @@ _RECORDED = "The answer to a retry is stored as it was sent, so its columns are 
 ALLOWED = {
     ("services/import_agent.py", r"headers?"): _EXPORT,
     ("services/retention.py", r"headers?"): _EXPORT,
-    ("store/log/archive_files.py", r"headers?"): _EXPORT,
     ("store/transfer/exports.py", r"headers?"): _EXPORT,
     ("store/transfer/imports.py", r"headers?"): _EXPORT,
     ("classification/model/dialect.py", r"[45]\d\d"): _MODEL,
@@ -47,7 +46,7 @@ ALLOWED = {
     ("domain/relation.py", r"HTTP"): _MODEL,
     ("services/metrics.py", r"HTTP"): _MODEL,
     ("embedding/remote.py", r"HTTP|/v1/"): _MODEL,
-    ("planning/audit/checks.py", r"headers"): _RECORDED,
+    ("planning/audit/answer_checks.py", r"headers"): _RECORDED,
     ("store/doctor/reads.py", r"headers"): _RECORDED,
     ("store/idempotency.py", r"headers|HTTP"): _RECORDED,
     ("store/other_columns.py", r"headers"): _RECORDED,

@@ -312,12 +312,12 @@ def test_links_outlive_the_operations_that_tied_them(database_url: str, folder: 
         )
         assert tied.is_success, tied.text
         assert_healthy(database_url)
-        time.sleep(0.5)
+        time.sleep(4)
         untied = store(client, "Owns a bowl")["memory"]["id"]
         made = client.post(
             f"/v1/memories/{untied}/relationships", json={"target_id": dog, "type": "references"}
         ).json()
-        assert retain(database_url, folder, "default", audit=0.25 / 86_400).archived == 1
+        assert retain(database_url, folder, "default", audit=3 / 86_400).archived == 1
         assert_healthy(database_url)
         assert client.post(f"/v1/log/{made['log_id']}/revert").status_code == 200
         assert retain(database_url, folder, "default").archived == 3
