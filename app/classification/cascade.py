@@ -90,11 +90,15 @@ class Cascade:
         words = parse_text(fact.content[:MAX_READ]).items
         undecided = []
         for rank, memory in enumerate(candidates):
-            shared = words & parse_text(memory.fact.content[:MAX_READ]).items
-            is_near = rank < GATE_RANK or len(shared) >= GATE_SHARED_WORDS
-            if is_near and memory.id not in vetoed:
+            if memory.id in vetoed:
+                continue
+            if rank < GATE_RANK or _count_shared(words, memory) >= GATE_SHARED_WORDS:
                 undecided.append(memory)
         return undecided
+
+
+def _count_shared(words: frozenset[str], memory: Memory) -> int:
+    return len(words & parse_text(memory.fact.content[:MAX_READ]).items)
 
 
 def should_consider(
