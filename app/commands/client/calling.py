@@ -1,5 +1,9 @@
 """Asking a running service: the options of every such command, and its answer or a failure."""
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -33,6 +37,39 @@ def client_of(url: str, agent: str, api_key: str | None) -> httpx.Client:
                 "take printable ASCII characters only."
             )
     return httpx.Client(base_url=url, headers=headers, timeout=60)
+
+
+@dataclass(frozen=True)
+class Service:
+    """The running service that a command asks, and how its answer is printed.
+
+    Its fields are the options that every such command takes.
+    """
+
+    url: Url = DEFAULT_URL
+    agent: Agent = "default"
+    api_key: ApiKey = None
+    as_json: AsJson = False
+
+    def connect(self) -> httpx.Client:
+        return client_of(self.url, self.agent, self.api_key)
+
+
+def takes_service(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace a command's parameter `service` by the options of Service, at its end."""
+    options = inspect.signature(Service).parameters
+    own = dict(inspect.signature(command).parameters)
+    del own["service"]
+
+    @functools.wraps(command)
+    def run(**chosen: Any) -> None:
+        service = Service(**{name: chosen.pop(name) for name in options if name in chosen})
+        command(**chosen, service=service)
+
+    parameters = [*own.values(), *options.values()]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
 def build_no_answer_failure(client: httpx.Client, problem: Exception) -> Failure:

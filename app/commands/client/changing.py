@@ -5,22 +5,19 @@ from typing import Annotated
 import typer
 
 from app.commands.client.calling import (
-    DEFAULT_URL,
-    Agent,
-    ApiKey,
-    AsJson,
     Failure,
-    Url,
+    Service,
     answer_of,
     build_route,
-    client_of,
     drop_unset,
+    takes_service,
 )
 from app.commands.client.printing import print_change, print_json
 
 MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
 
 
+@takes_service
 def store(
     content: Annotated[str, typer.Argument(help="The fact, in a sentence.")],
     kind: Annotated[
@@ -38,10 +35,8 @@ def store(
         list[str] | None, typer.Option(help="Id of a memory that it replaces; may be repeated.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")] = False,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Store a fact."""
     fact = drop_unset(
@@ -53,11 +48,12 @@ def store(
         supersedes=supersedes or None,
         dry_run=dry_run or None,
     )
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         answer = answer_of(client, "POST", "/v1/memories", json=fact | when)
-    print_json(answer) if as_json else print_change(answer)
+    print_json(answer) if service.as_json else print_change(answer)
 
 
+@takes_service
 def supersede(
     memory_id: MemoryId,
     content: Annotated[
@@ -71,24 +67,23 @@ def supersede(
     ] = None,
     value: Annotated[str | None, typer.Option(help="The new value of its key.")] = None,
     valid_from: Annotated[str | None, typer.Option(help="Since when. Default: now.")] = None,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Put new content, or a stored memory, in a memory's place."""
     if (content is None) == (by is None):
         raise Failure(
             "say what is true instead, or name the stored memory that takes its place with --by ID."
         )
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         body = drop_unset(content=content, by=by, value=value, valid_from=valid_from)
         answer = answer_of(
             client, "POST", build_route("memories", memory_id, "supersede"), json=body
         )
-    print_json(answer) if as_json else print_change(answer)
+    print_json(answer) if service.as_json else print_change(answer)
 
 
+@takes_service
 def retract(
     memory_id: MemoryId,
     at: Annotated[
@@ -98,13 +93,11 @@ def retract(
     never_true: Annotated[
         bool, typer.Option("--never-true", help="It was never true; what it replaced holds again.")
     ] = False,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """End a memory without a successor. Its history stays."""
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         body = drop_unset(at=at, reason=reason, never_true=never_true or None)
         answer = answer_of(client, "POST", build_route("memories", memory_id, "retract"), json=body)
-    print_json(answer) if as_json else print_change(answer)
+    print_json(answer) if service.as_json else print_change(answer)

@@ -6,16 +6,12 @@ import httpx
 import typer
 
 from app.commands.client.calling import (
-    DEFAULT_URL,
-    Agent,
-    ApiKey,
-    AsJson,
     Failure,
-    Url,
+    Service,
     answer_of,
     build_route,
-    client_of,
     drop_unset,
+    takes_service,
 )
 from app.commands.client.printing import (
     format_minute,
@@ -35,6 +31,7 @@ Note = Annotated[str | None, typer.Option(help="Why, for the log.", show_default
 
 
 @reviews.command("list")
+@takes_service
 def list_reviews(
     status: Annotated[
         str | None, typer.Option(help="pending, accepted, rejected, expired; or all.")
@@ -47,17 +44,15 @@ def list_reviews(
         ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """List reviews, newest first."""
     chosen = None if status == "all" else status
     params = drop_unset(status=chosen, source=source, limit=limit)
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         answer = answer_of(client, "GET", "/v1/reviews", params=params)
-    if as_json:
+    if service.as_json:
         return print_json(answer)
     headings = ["status", "since", "source", "relation", "accepting", "id"]
     print_page(answer, headings, _format_review)
@@ -75,17 +70,16 @@ def _format_review(review: dict[str, Any]) -> list[str]:
 
 
 @reviews.command()
+@takes_service
 def show(
     review_id: ReviewId,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Show a review with the memories before and after."""
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         review = answer_of(client, "GET", build_route("reviews", review_id))
-    if as_json:
+    if service.as_json:
         return print_json(review)
     console = make_console()
     console.print(f"[bold]{review['status']}[/bold] {review['sentence']}")
@@ -104,31 +98,33 @@ def _format_judgment(judgment: dict[str, Any]) -> str:
 
 
 @reviews.command()
+@takes_service
 def accept(
     review_id: ReviewId,
     note: Note = None,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Do what a review proposes."""
-    with client_of(url, agent, api_key) as client:
-        _decide_review(client, build_route("reviews", review_id, "accept"), note, as_json=as_json)
+    with service.connect() as client:
+        _decide_review(
+            client, build_route("reviews", review_id, "accept"), note, as_json=service.as_json
+        )
 
 
 @reviews.command()
+@takes_service
 def reject(
     review_id: ReviewId,
     note: Note = None,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Leave everything as it is."""
-    with client_of(url, agent, api_key) as client:
-        _decide_review(client, build_route("reviews", review_id, "reject"), note, as_json=as_json)
+    with service.connect() as client:
+        _decide_review(
+            client, build_route("reviews", review_id, "reject"), note, as_json=service.as_json
+        )
 
 
 def _decide_review(client: httpx.Client, route: str, note: str | None, *, as_json: bool) -> None:
@@ -136,6 +132,7 @@ def _decide_review(client: httpx.Client, route: str, note: str | None, *, as_jso
     print_json(answer) if as_json else print_change(answer)
 
 
+@takes_service
 def revert(
     log_id: Annotated[
         str | None,
@@ -155,22 +152,20 @@ def revert(
         bool,
         typer.Option("--store", help="Of a duplicate or a retraction: store what was said too."),
     ] = False,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Undo an operation of the log, or a whole sweep."""
     if (log_id is None) == (sweep is None) or (sweep and store):
         raise Failure("name either an operation's LOG_ID, with --store if you like, or --sweep ID.")
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         if sweep:
             route, body = "/v1/reverts", {"sweep_id": sweep, "cascade": cascade}
         else:
             route = build_route("log", str(log_id), "revert")
             body = {"cascade": cascade, "store": store}
         answer = answer_of(client, "POST", route, json=body)
-    if as_json:
+    if service.as_json:
         return print_json(answer)
     if not sweep:
         return print_change(answer)
@@ -180,6 +175,7 @@ def revert(
         make_console().print("That sweep did nothing that still stands.")
 
 
+@takes_service
 def forget(
     memory_id: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="The memory to erase.", show_default=False)
@@ -198,10 +194,8 @@ def forget(
         bool, typer.Option("--cascade", help="Erase also what the texts were merged into.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Erase for good: texts, vectors and hashes go, and cannot be brought back."""
     scopes = (memory_id is not None, chain is not None, session is not None, everything)
@@ -209,7 +203,7 @@ def forget(
         raise Failure("name exactly one of a memory's ID, --chain, --session and --everything.")
     if not yes and not typer.confirm("Erased texts cannot be brought back. Go on?"):
         raise Failure("nothing was erased.")
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         if memory_id:
             answer = answer_of(
                 client,
@@ -219,10 +213,10 @@ def forget(
             )
         else:
             scope = drop_unset(
-                chain_id=chain, session_id=session, agent_id=agent if everything else None
+                chain_id=chain, session_id=session, agent_id=service.agent if everything else None
             )
             answer = answer_of(client, "POST", "/v1/erasures", json=scope | {"cascade": cascade})
-    print_json(answer) if as_json else _print_receipt(answer)
+    print_json(answer) if service.as_json else _print_receipt(answer)
 
 
 def _print_receipt(answer: dict[str, Any]) -> None:
@@ -235,6 +229,7 @@ def _print_receipt(answer: dict[str, Any]) -> None:
     )
 
 
+@takes_service
 def mode(
     chosen: Annotated[
         str,
@@ -242,19 +237,17 @@ def mode(
             metavar="MODE", help="live, shadow, frozen; or default, for that of the settings."
         ),
     ],
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Choose what becomes of changes to the agent's memories.
 
     They are made, proposed as reviews, or held back.
     """
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         body = {"mode": None if chosen == "default" else chosen}
-        answer = answer_of(client, "PATCH", build_route("agents", agent), json=body)
-    if as_json:
+        answer = answer_of(client, "PATCH", build_route("agents", service.agent), json=body)
+    if service.as_json:
         return print_json(answer)
     mode_in_words = answer["mode"] or "as the settings say"
     make_console().print(f"{answer['agent_id']}: {mode_in_words}")

@@ -6,14 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from app.commands.client.calling import (
-    DEFAULT_URL,
-    Agent,
-    ApiKey,
-    AsJson,
-    Url,
+    Service,
     answer_of,
-    client_of,
     drop_unset,
+    takes_service,
 )
 from app.commands.client.printing import format_minute, make_console, print_json, print_table
 from app.domain.insights import Section
@@ -21,6 +17,7 @@ from app.domain.insights import Section
 Entry = dict[str, Any]
 
 
+@takes_service
 def insights(
     section: Annotated[
         list[Section] | None, typer.Option(help="Only this; may be repeated.", show_default=False)
@@ -38,10 +35,8 @@ def insights(
             min=1, help="After how many days without a word a constraint counts as stale."
         ),
     ] = 180,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Show what keeps changing, how long values hold, and which judges and signals err.
 
@@ -54,9 +49,9 @@ def insights(
         limit=limit,
         stale_days=stale_days,
     )
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         answer = answer_of(client, "GET", "/v1/insights", params=params)
-    if as_json:
+    if service.as_json:
         return print_json(answer)
     for name in section or Section:
         _PRINTED[name](answer[name])

@@ -7,15 +7,11 @@ import httpx
 import typer
 
 from app.commands.client.calling import (
-    DEFAULT_URL,
-    Agent,
-    ApiKey,
-    AsJson,
-    Url,
+    Service,
     answer_of,
     build_route,
-    client_of,
     drop_unset,
+    takes_service,
 )
 from app.commands.client.printing import format_minute, make_console, print_json, print_table
 
@@ -23,45 +19,43 @@ At = Annotated[str | None, typer.Option(help="When it ended. Default: now.", sho
 Reason = Annotated[str | None, typer.Option(help="Why, for the log.", show_default=False)]
 
 
+@takes_service
 def end_session(
     session_id: Annotated[
         str, typer.Argument(metavar="ID", help="The session, as its memories name it.")
     ],
     at: At = None,
     reason: Reason = None,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """End a session: what was stored with lifespan `session` ends with it."""
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         _end_lifespan(
             client,
             build_route("sessions", session_id, "end"),
             drop_unset(at=at, reason=reason),
-            as_json=as_json,
+            as_json=service.as_json,
         )
 
 
+@takes_service
 def end_project(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="The project, as its memories name it.")
     ],
     at: At = None,
     reason: Reason = None,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """End a project: what was stored with lifespan `project` ends with it."""
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         _end_lifespan(
             client,
             build_route("projects", name, "end"),
             drop_unset(at=at, reason=reason),
-            as_json=as_json,
+            as_json=service.as_json,
         )
 
 
@@ -74,20 +68,19 @@ def _end_lifespan(client: httpx.Client, route: str, body: dict[str, Any], *, as_
         print(memory_id)
 
 
+@takes_service
 def stats(
     whose: Annotated[
         str | None,
         typer.Argument(metavar="[AGENT]", help="Default: that of --agent.", show_default=False),
     ] = None,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Show an agent in numbers."""
-    with client_of(url, agent, api_key) as client:
-        answer = answer_of(client, "GET", build_route("agents", whose or agent, "stats"))
-    if as_json:
+    with service.connect() as client:
+        answer = answer_of(client, "GET", build_route("agents", whose or service.agent, "stats"))
+    if service.as_json:
         return print_json(answer)
     print_table(["what", "how many"], list(_list_stats(answer)))
 

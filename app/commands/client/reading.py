@@ -6,14 +6,15 @@ import typer
 
 from app.commands.client.calling import (
     DEFAULT_URL,
-    Agent,
     ApiKey,
     AsJson,
+    Service,
     Url,
     answer_of,
     build_route,
     client_of,
     drop_unset,
+    takes_service,
 )
 from app.commands.client.printing import (
     format_minute,
@@ -26,6 +27,7 @@ from app.commands.client.printing import (
 Limit = Annotated[int, typer.Option(min=1, max=1000)]
 
 
+@takes_service
 def search(
     query: Annotated[str, typer.Argument(help="What to search for.")],
     as_of: Annotated[str | None, typer.Option(help="What was true at that time.")] = None,
@@ -35,10 +37,8 @@ def search(
     ] = False,
     limit: Limit = 10,
     mode: Annotated[str, typer.Option(help="hybrid, vector or text.")] = "hybrid",
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Search memories."""
     body = drop_unset(
@@ -49,26 +49,26 @@ def search(
         limit=limit,
         mode=mode,
     )
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         answer = answer_of(client, "POST", "/v1/search", json=body)
-    if as_json:
+    if service.as_json:
         return print_json(answer)
     print_hits(answer["results"])
 
 
+@takes_service
 def history(
     memory_id: Annotated[str, typer.Argument(metavar="ID", help="Any version's id.")],
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Show the whole chain of a memory, oldest first."""
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         answer = answer_of(client, "GET", build_route("memories", memory_id, "history"))
-    print_json(answer) if as_json else print_memories(answer["versions"])
+    print_json(answer) if service.as_json else print_memories(answer["versions"])
 
 
+@takes_service
 def context(
     query: Annotated[
         str | None, typer.Argument(help="What the prompt is about.", show_default=False)
@@ -78,20 +78,19 @@ def context(
     ] = 1000,
     as_of: Annotated[str | None, typer.Option(help="What was true at that time.")] = None,
     known_at: Annotated[str | None, typer.Option(help="As far as was known at that time.")] = None,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Print what holds as text for a prompt: by kind, most useful first."""
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         params = drop_unset(
             query=query, budget_tokens=budget_tokens, as_of=as_of, known_at=known_at
         )
         answer = answer_of(client, "GET", "/v1/context", params=params)
-    print_json(answer) if as_json else print(answer["text"], end="")
+    print_json(answer) if service.as_json else print(answer["text"], end="")
 
 
+@takes_service
 def log(
     memory_id: Annotated[
         str | None, typer.Option("--memory", metavar="ID", help="Operations on this memory alone.")
@@ -101,16 +100,14 @@ def log(
     ] = None,
     since: Annotated[str | None, typer.Option(help="Those at that time or later.")] = None,
     limit: Limit = 20,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Show what was done, newest first, by whom and why."""
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         params = drop_unset(memory_id=memory_id, operation=operation, since=since, limit=limit)
         answer = answer_of(client, "GET", "/v1/log", params=params)
-    print_json(answer) if as_json else print_page(
+    print_json(answer) if service.as_json else print_page(
         answer, ["known at", "operation", "by", "why", "text", "id"], _format_operation
     )
 

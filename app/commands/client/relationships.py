@@ -5,15 +5,11 @@ from typing import Annotated, Any
 import typer
 
 from app.commands.client.calling import (
-    DEFAULT_URL,
-    Agent,
-    ApiKey,
-    AsJson,
-    Url,
+    Service,
     answer_of,
     build_route,
-    client_of,
     drop_unset,
+    takes_service,
 )
 from app.commands.client.printing import format_minute, make_console, print_json, print_page
 from app.domain.relationship import LinkType
@@ -25,26 +21,25 @@ Kind = Annotated[
 ]
 
 
+@takes_service
 def link(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A memory's id.")],
     kind: Kind,
     target: Annotated[
         str, typer.Argument(metavar="TARGET", help="The id of the memory that it is linked to.")
     ],
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Say what a memory is to another. Nothing ends by it."""
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         answer = answer_of(
             client,
             "POST",
             build_route("memories", source, "relationships"),
             json={"type": kind, "target_id": target},
         )
-    if as_json:
+    if service.as_json:
         return print_json(answer)
     known_at = format_minute(answer["known_at"])
     make_console().print(
@@ -52,24 +47,23 @@ def link(
     )
 
 
+@takes_service
 def links(
     memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")],
     known_at: Annotated[str | None, typer.Option(help="As far as was known at that time.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """List what a memory is linked to, and what is linked to it, latest first."""
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         answer = answer_of(
             client,
             "GET",
             build_route("memories", memory_id, "relationships"),
             params=drop_unset(known_at=known_at, limit=limit),
         )
-    print_json(answer) if as_json else print_page(
+    print_json(answer) if service.as_json else print_page(
         answer, ["known since", "source", "type", "target", "id"], _format_relationship
     )
 

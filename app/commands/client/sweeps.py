@@ -8,16 +8,12 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.commands.client.calling import (
-    DEFAULT_URL,
-    Agent,
-    ApiKey,
-    AsJson,
     Failure,
-    Url,
+    Service,
     answer_of,
     build_route,
-    client_of,
     drop_unset,
+    takes_service,
 )
 from app.commands.client.printing import make_console, print_json, print_table
 
@@ -25,6 +21,7 @@ OPEN = ("queued", "running")
 PATIENCE = 60  # seconds without a worker that takes the sweep up
 
 
+@takes_service
 def sweep(
     key: Annotated[
         str | None, typer.Option(help="Only the slot with this key.", show_default=False)
@@ -44,10 +41,8 @@ def sweep(
     detach: Annotated[
         bool, typer.Option("--detach", help="Start it and do not wait for its end.")
     ] = False,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Look at stored memories again, and end what something later contradicts."""
     if key is None and (entity or category):
@@ -56,14 +51,14 @@ def sweep(
     scope = drop_unset(slot=slot, since=since, dry_run=dry_run or None)
     if cancel and scope:
         raise Failure("--cancel takes no other choice: it ends a sweep that was started before.")
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         if cancel:
             answer = answer_of(client, "POST", build_route("sweeps", cancel, "cancel"))
         else:
             answer = answer_of(client, "POST", "/v1/sweeps", json=scope)
         if not (cancel or detach):
             answer = _follow_sweep(client, answer)
-    if as_json:
+    if service.as_json:
         print_json(answer)
     else:
         _print_sweep(answer)

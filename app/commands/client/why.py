@@ -6,40 +6,35 @@ import typer
 from rich.markup import escape
 
 from app.commands.client.calling import (
-    DEFAULT_URL,
-    Agent,
-    ApiKey,
-    AsJson,
-    Url,
+    Service,
     answer_of,
     build_route,
-    client_of,
     drop_unset,
+    takes_service,
 )
 from app.commands.client.printing import format_minute, make_console, print_json, print_table
 
 
+@takes_service
 def why(
     memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")],
     as_of: Annotated[str | None, typer.Option(help="How it stood at that time.")] = None,
     known_at: Annotated[str | None, typer.Option(help="As far as was known at that time.")] = None,
-    url: Url = DEFAULT_URL,
-    agent: Agent = "default",
-    api_key: ApiKey = None,
-    as_json: AsJson = False,
+    *,
+    service: Service,
 ) -> None:
     """Tell the story of a memory.
 
     It says what the memory replaced, who decided and why, what was kept apart, reviews and reverts.
     """
-    with client_of(url, agent, api_key) as client:
+    with service.connect() as client:
         answer = answer_of(
             client,
             "GET",
             build_route("memories", memory_id, "why"),
             params=drop_unset(as_of=as_of, known_at=known_at),
         )
-    print_json(answer) if as_json else _print_story(answer)
+    print_json(answer) if service.as_json else _print_story(answer)
 
 
 def _print_story(answer: dict[str, Any]) -> None:
