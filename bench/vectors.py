@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from app.embedding.local import MODEL_FOLDER, LocalEmbedder
+from app.embedding.local import LocalEmbedder
+from app.networks.session import FOLDER
 
 Vectors = NDArray[np.float32]
 
@@ -28,7 +29,7 @@ def cached_vectors(texts: Sequence[str]) -> Vectors:
 
 
 def _cache_file(texts: Sequence[str]) -> Path:
-    model = hashlib.sha256((MODEL_FOLDER / "encoder.onnx").read_bytes())
+    model = hashlib.sha256((FOLDER / "encoder.onnx").read_bytes())
     model.update("\n".join(texts).encode())
     folder = Path(tempfile.gettempdir()) / "palimpsest-bench"
     folder.mkdir(exist_ok=True)

@@ -1,6 +1,6 @@
 """Compares the shipped encoder with the float32 original on the sentences of relation files: do pairs keep their order of similarity?
 
-    pip install -r scripts/requirements-export.txt
+    pip install -r training/requirements.txt
     python scripts/measure_encoder.py relations_*.jsonl.gz
     python scripts/measure_encoder.py --fixture tests/embedding/fp32_cosines.json relations_{endoflife_dev,congress}.jsonl.gz
 

@@ -6,25 +6,16 @@ bit for bit.
 """
 
 import asyncio
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import ceil
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-# onnxruntime reports its use to its maker unless this is set before the import.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+from app.networks import END_TOKEN, START_TOKEN, load_tokenizer, open_session
 
-from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
-from tokenizers import Tokenizer
-
-MODEL_FOLDER: Final = Path(__file__).parent / "model"
-START_TOKEN: Final = 101  # [CLS]
-END_TOKEN: Final = 102  # [SEP]
 WINDOW_TOKENS: Final = 254  # the model was trained on 256, start and end included
 
 
@@ -40,8 +31,8 @@ class LocalEmbedder:
     dimensions: Final = 384
 
     def __init__(self, *, threads: int = 1) -> None:
-        self._tokenizer: Tokenizer = Tokenizer.from_file(str(MODEL_FOLDER / "tokenizer.json"))
-        self._session = _open_session()
+        self._tokenizer = load_tokenizer()
+        self._session = open_session("encoder.onnx")
         self._threads = threads
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="embedder")
 
@@ -84,18 +75,3 @@ class LocalEmbedder:
         ids = np.concatenate(([START_TOKEN], tokens, [END_TOKEN]))
         row: NDArray[np.float32] = self._session.run(["vectors"], {"ids": ids[np.newaxis]})[0]
         return row
-
-
-def _open_session() -> InferenceSession:
-    """Return a session that runs on the calling thread."""
-    options = SessionOptions()
-    options.intra_op_num_threads = 1
-    # With an arena, two threads wait for its lock and are at least a fifth slower; it saves 10 MB.
-    options.enable_cpu_mem_arena = False
-    # With memory patterns, the session stores a plan for every length of text.
-    options.enable_mem_pattern = False
-    # The graph is exported in its fastest form.
-    options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL
-    return InferenceSession(
-        MODEL_FOLDER / "encoder.onnx", options, providers=["CPUExecutionProvider"]
-    )

@@ -4,9 +4,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tokenizers import Tokenizer
 
-from app.embedding.local import MODEL_FOLDER
+from app.networks import load_tokenizer
 from support.builders import editor, problem, send, store
 
 LATER = "2090-01-01"
@@ -103,9 +102,7 @@ def test_the_budget_holds(everyone: httpx.Client, budget: int) -> None:
     answer = context(everyone, budget_tokens=budget)
     assert answer["tokens"] <= budget
     assert answer["left_out"] == 4 - len(shown(answer))
-    words = Tokenizer.from_file(str(MODEL_FOLDER / "tokenizer.json")).encode(
-        answer["text"], add_special_tokens=False
-    )
+    words = load_tokenizer().encode(answer["text"], add_special_tokens=False)
     assert len(words.ids) <= answer["tokens"] * 1.1
 
 

