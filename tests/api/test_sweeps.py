@@ -1,10 +1,9 @@
 """The sweep: stored memories looked at again."""
 
 import httpx
-import pytest
 
 from app.settings import load_settings
-from support.builders import editor, problem
+from support.builders import problem
 from support.scripted_model import ScriptedModel, every, fails
 from support.service import running
 from support.sweeps import Place
@@ -40,13 +39,6 @@ def test_the_log_says_that_the_sweep_decided_and_why(place: Place) -> None:
     assert "sweep (rule)" in entry["reasoning"]
 
 
-def test_of_equal_starts_the_later_known_holds(place: Place) -> None:
-    first, second = (place.editor(value, valid_from="2024-01-01") for value in ("Vim", "Nano"))
-    place.sweep()
-    assert place.memory(second)["status"] == "current"
-    assert place.memory(first)["valid_until"] == place.memory(first)["valid_from"]
-
-
 def test_the_same_value_twice_is_withdrawn_once(place: Place) -> None:
     first, again = (
         place.editor("Vim", valid_from="2023-01-01"),
@@ -55,19 +47,6 @@ def test_the_same_value_twice_is_withdrawn_once(place: Place) -> None:
     found = place.sweep()
     assert place.standing(first, again) == ["current", "reverted"]
     assert found["counts"]["duplicates"] == 1
-
-
-@pytest.mark.parametrize("classify", [False, True])
-def test_a_value_told_again_after_another_is_the_one_that_holds(
-    place: Place, classify: bool
-) -> None:
-    vim, emacs = place.editor("Vim"), place.editor("Emacs")
-    again = place.client.post(
-        "/v1/memories", json=editor("Vim", content="Uses Vim", kind="fact", classify=classify)
-    ).json()["memory"]["id"]
-    place.sweep()
-    assert place.standing(vim, emacs, again) == ["superseded", "superseded", "current"]
-    assert place.sweep()["findings"] == []
 
 
 def test_neighbours_without_a_slot_are_judged_as_a_store_judges_them(place: Place) -> None:
@@ -112,21 +91,6 @@ def test_a_question_beside_a_proposal_is_asked_afterwards(place: Place) -> None:
     assert [m["content"] for m in place.client.get("/v1/memories").json()["items"]] == [
         "Alice moved to Lisbon"
     ]
-
-
-def test_a_constraint_stays_and_a_person_is_asked(place: Place) -> None:
-    rule = place.store(
-        "Only Vim may be used",
-        kind="constraint",
-        category="tooling",
-        key="editor",
-        value="Vim",
-        valid_from="2023-01-01",
-    )
-    place.editor("Nano", valid_from="2024-01-01")
-    place.editor("Emacs", valid_from="2025-01-01")
-    place.sweep()
-    assert place.memory(rule)["status"] == "current"
 
 
 def test_lower_trust_never_ends_higher_but_asks(place: Place) -> None:

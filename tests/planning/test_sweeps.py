@@ -3,17 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.classification import rules
 from app.domain.chains import Chains
-from app.domain.fact import Fact, Kind
+from app.domain.fact import Fact, Kind, Lifespan, StoredFact
 from app.domain.policy import Policy
-from app.domain.relation import Judge, Judgment, Relation
-from app.planning.plan import IncomingFact, ReviewSource
+from app.domain.relation import Judge, Judgment, Operation, Relation
+from app.domain.timeline import compute_status
+from app.domain.version import Status
+from app.planning.explicit import plan_retract
+from app.planning.plan import IncomingFact, PreparedMerge, ReviewSource
 from app.planning.reviews import Proposal, plan_accept
 from app.planning.store import plan_store
 from app.planning.sweeps import can_act, plan_sweep, select_comparison_chains
@@ -306,3 +311,124 @@ def test_a_sweep_does_not_end_the_constraint_that_it_looks_at() -> None:
         after.valid_until,
         after.superseded_by,
     )
+
+
+# --- cases ---------------------------------------------------------------------------------------
+
+
+def editor_value(value: str, start: int | None = None, **more: Any) -> Fact:
+    start_day = {} if start is None else {"valid_from": day(start)}
+    content = f"Uses {value}"
+    return Fact(**{"content": content, "key": "editor", "value": value, **start_day, **more})
+
+
+def sweep_facts(*facts: Fact) -> list[Status]:
+    """Store the facts beside each other, sweep them and return the status of each."""
+    chains, kept = stored(facts, classify=False, alike=True)
+    sweep(chains, kept)
+    return list_statuses(chains, kept)
+
+
+def list_statuses(chains: Chains, facts: dict[UUID, Fact]) -> list[Status]:
+    at = KNOWN + timedelta(days=2)
+    return [compute_status(chains.get_version(memory_id).belief, at) for memory_id in facts]
+
+
+def test_of_equal_starts_the_later_known_holds() -> None:
+    chains, kept = stored(
+        [editor_value("Vim", 0), editor_value("Nano", 0)], classify=False, alike=True
+    )
+    sweep(chains, kept)
+    assert holding(chains, kept, day(1)) == ["Nano"]
+    assert chains.get_version(UUID(int=1)).belief.is_empty
+
+
+def test_the_same_value_twice_is_withdrawn_once() -> None:
+    again = editor_value("vim", content="Vim is the editor")
+    assert sweep_facts(editor_value("Vim", 0), again) == [Status.CURRENT, Status.REVERTED]
+
+
+@pytest.mark.parametrize("classify", [False, True])
+def test_a_value_that_comes_again_after_another_is_the_one_that_holds(classify: bool) -> None:
+    chains, kept = stored([editor_value("Vim"), editor_value("Emacs")], classify=False, alike=True)
+    again, new_id = editor_value("Vim", content="Vim once more"), UUID(int=3)
+    now = KNOWN + timedelta(minutes=1)
+    judgments = tuple(rules.judge_fact(again, chains, now, classify=classify, fuzzy=True))
+    incoming = IncomingFact(again, new_id, judgments, classify=classify)
+    chains.absorb_versions(plan_store(incoming, chains, POLICY, now=now).versions)
+    kept[new_id] = again
+    sweep(chains, kept)
+    assert list_statuses(chains, kept) == [Status.SUPERSEDED, Status.SUPERSEDED, Status.CURRENT]
+    assert sweep(chains, kept) == 0
+
+
+def test_a_constraint_in_the_slot_stays() -> None:
+    rule = editor_value("Vim", 0, kind=Kind.CONSTRAINT)
+    assert sweep_facts(rule, editor_value("Nano", 1), editor_value("Emacs", 2)) == [
+        Status.CURRENT,
+        Status.SUPERSEDED,
+        Status.CURRENT,
+    ]
+
+
+def test_what_holds_several_values_is_left() -> None:
+    facts = [editor_value(value, 0, single_valued=False) for value in ("Thai", "Dutch")]
+    assert sweep_facts(*facts) == [Status.CURRENT, Status.CURRENT]
+
+
+SESSION: dict[str, Any] = {"session_id": "monday", "lifespan": Lifespan.SESSION}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (
+            Fact("Never on Fridays", kind=Kind.CONSTRAINT, valid_from=day(0), valid_until=day(9)),
+            Fact("Never on  Fridays.", kind=Kind.CONSTRAINT, valid_from=day(5)),
+            [Status.EXPIRED, Status.CURRENT],
+        ),
+        (
+            Fact("Drinks green tea", valid_from=day(0), valid_until=day(9)),
+            Fact("Drinks  green tea.", valid_from=day(5)),
+            [Status.SUPERSEDED, Status.CURRENT],
+        ),
+        (
+            editor_value("Vim", 0, trust=10),
+            editor_value("Vim", 1, content="Vim it is", trust=90),
+            [Status.SUPERSEDED, Status.CURRENT],
+        ),
+        (
+            editor_value("Vim", 0, **SESSION),
+            editor_value("Vim", 1, content="Works in Vim", lifespan=Lifespan.PERMANENT),
+            [Status.SUPERSEDED, Status.CURRENT],
+        ),
+        (
+            editor_value("Vim", 0, lifespan=Lifespan.PERMANENT),
+            editor_value("Vim", 1, content="Works in Vim", **SESSION),
+            [Status.CURRENT, Status.REVERTED],
+        ),
+    ],
+)
+def test_of_two_that_say_the_same_the_one_stays_that_holds_lives_and_counts_for_more(
+    first: Fact, second: Fact, expected: list[Status]
+) -> None:
+    assert sweep_facts(first, second) == expected
+
+
+def test_a_merge_does_not_revive_what_was_retracted() -> None:
+    facts = [Fact("Written by Anna", valid_from=day(0)), Fact("Tested by Bea", valid_from=day(1))]
+    for retracted in ([], [UUID(int=1)], [UUID(int=2)], [UUID(int=1), UUID(int=2)]):
+        chains, kept = stored(facts, classify=False)
+        for memory_id in retracted:
+            plan = plan_retract(memory_id, chains, now=KNOWN + timedelta(hours=1), at=day(9))
+            chains.absorb_versions(plan.versions)
+        one, two = (chains.get_version(memory_id) for memory_id in kept)
+        said = Judgment(one.id, Relation.COMPLEMENT, 0.95, "because", Judge.MODEL)
+        merged = PreparedMerge(one.id, StoredFact("Written by Anna. Tested by Bea"), UUID(int=9))
+        swept = IncomingFact(kept[two.id], two.id, (said,), merged=merged)
+        others = select_comparison_chains(two, kept[two.id], chains, ())
+        planned = plan_sweep(
+            swept, chains, others, POLICY, now=KNOWN + timedelta(days=1), proposes=False
+        )
+        is_merged = planned is not None and planned.operation is Operation.MERGE
+        assert is_merged is (not retracted), retracted
