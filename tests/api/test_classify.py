@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import psycopg
@@ -16,17 +15,12 @@ from app.services import classify
 from app.settings import load_settings
 from support.builders import contents, send, store
 from support.scripted_model import (
-    CUT_OFF,
-    EMPTY,
-    HTML,
     IN_PROSE,
     REFUSAL,
     RESET,
     SILENCE,
     TEN_MB,
-    TRUNCATED_BODY,
     TRUNCATED_JSON,
-    Answer,
     ScriptedModel,
     Step,
     every,
@@ -103,29 +97,6 @@ def test_a_constraint_is_never_ended_by_a_signal(client: httpx.Client) -> None:
     assert answer["superseded"] == []
     assert answer["review_id"]
     assert len(contents(client)) == 2
-
-
-def test_lower_trust_never_ends_higher(client: httpx.Client) -> None:
-    store(client, "I live in Porto", trust=80)
-    answer = store(client, "I moved to Lisbon", trust=20)
-    assert (answer["operation"], answer["superseded"]) == ("ADD", [])
-    assert answer["review_id"]
-    assert store(client, "I moved to Faro", trust=80)["operation"] == "UPDATE"
-
-
-def test_lower_trust_never_ends_higher_in_a_slot_either(client: httpx.Client) -> None:
-    store(client, "Home is Porto", key="home", value="Porto", trust=80)
-    answer = store(client, "Home is Lisbon", key="home", value="Lisbon", trust=20)
-    assert (answer["operation"], answer["superseded"]) == ("ADD", [])
-    assert answer["review_id"]
-
-
-def test_a_change_told_late_takes_its_place_in_the_past(client: httpx.Client) -> None:
-    store(client, "I live in Lisbon", valid_from="2024-01-01")
-    late = store(client, "I live in Porto", valid_from="2020-01-01")
-    assert late["operation"] == "ADD"
-    assert contents(client) == {"I live in Lisbon"}
-    assert contents(client, as_of="2022-01-01") == {"I live in Porto"}
 
 
 def test_what_a_text_is_about_is_stored_beside_what_the_caller_said(client: httpx.Client) -> None:
@@ -270,14 +241,6 @@ def test_the_model_is_not_asked_what_signals_can_prove(database_url: str) -> Non
         assert model.requests == []
 
 
-def test_an_unsure_model_leaves_a_review(database_url: str) -> None:
-    with with_model(database_url, judges(judgment(1, "UPDATE", 0.6))) as (client, _):
-        store(client, OPEN[0])
-        answer = store(client, OPEN[1])
-        assert (answer["operation"], answer["superseded"]) == ("ADD", [])
-        assert answer["review_id"]
-
-
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
@@ -333,26 +296,13 @@ def test_a_merge_keeps_both_sources_and_drops_nothing(
 
 
 FAULTS: list[tuple[str, Step]] = [
-    ("429", fails(429, retry_after="0")),
     ("500", fails(500)),
     ("silence", SILENCE),
     ("reset", RESET),
     ("truncated json", TRUNCATED_JSON),
-    ("truncated body", TRUNCATED_BODY),
     ("refusal", REFUSAL),
-    ("cut off", CUT_OFF),
-    ("empty", EMPTY),
     ("ten megabytes", TEN_MB),
-    ("html", HTML),
-    ("not http", Answer(body=b"\x00\x01", status=200)),
     ("unknown candidate", judges(judgment(17))),
-    ("candidate 0", judges(judgment(0))),
-    ("candidate -1", judges(judgment(-1))),
-    ("candidate 10^9", judges(judgment(10**9))),
-    ("another agent's id", judges(judgment(str(uuid4())))),
-    ("unknown relation", judges(judgment(1, "DESTROY"))),
-    ("confidence 7", judges(judgment(1, "UPDATE", 7))),
-    ("confidence NaN", judges(judgment(1, "UPDATE", float("nan")))),
 ]
 
 
@@ -382,39 +332,6 @@ def test_prose_around_the_answer_is_read(database_url: str) -> None:
         store(client, OPEN[0])
         model.then(IN_PROSE)
         assert store(client, OPEN[1])["operation"] == "UPDATE"
-
-
-def test_supersede_everything_stays_within_the_cap_and_leaves_constraints_and_trust_alone(
-    database_url: str,
-) -> None:
-    with with_model(database_url, every("NONE")) as (client, model):
-        facts = [
-            f"The {word} of the office garden is looked after by Ines"
-            for word in ("rose", "oak", "fern", "lily", "ivy", "elm")
-        ]
-        for fact in facts:
-            store(client, fact, classify="rules")
-        store(
-            client,
-            "The moss of the office garden is sacred to Ines",
-            kind="constraint",
-            classify="rules",
-        )
-        store(
-            client,
-            "The pond of the office garden is full of fish of Ines",
-            trust=90,
-            classify="rules",
-        )
-        model.then(every("CONTRADICTION"))
-        answer = store(client, "Everything in the office garden of Ines has changed")
-        assert answer["operation"] == "UPDATE"
-        assert len(answer["superseded"]) == 3
-        assert answer["review_id"]
-        left = contents(client)
-        assert "The moss of the office garden is sacred to Ines" in left
-        assert "The pond of the office garden is full of fish of Ines" in left
-        assert len(left) == 6
 
 
 def test_past_its_budget_an_agent_gets_the_rules_answer(database_url: str) -> None:

@@ -4,6 +4,7 @@ import itertools
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -139,6 +140,129 @@ def test_core_follows_the_policy() -> None:
         [change] = plan.changed
         assert change.after.belief.tier is Tier.SEMANTIC
         assert change.after.belief.contradicted_by == inserted.version.id
+
+
+PROTECTED = [
+    (Fact("one", kind=Kind.CONSTRAINT), ReviewSource.CONSTRAINT),
+    (Fact("one", trust=80), ReviewSource.TRUST),
+]
+
+
+@pytest.mark.parametrize("judge", [Judge.SIGNALS, Judge.MODEL])
+@pytest.mark.parametrize("relation", [Relation.UPDATE, Relation.CONTRADICTION, Relation.RETRACTION])
+@pytest.mark.parametrize(("stored", "source"), PROTECTED)
+def test_no_judge_ends_a_constraint_or_what_is_trusted_more(
+    stored: Fact, source: ReviewSource, relation: Relation, judge: Judge
+) -> None:
+    chains, [one] = remembered(stored)
+    judgment = Judgment(one, relation, 1.0, "because", judge)
+    plan = planned(chains, judgment, fact=Fact("something new", trust=20))
+    assert (plan.operation, plan.superseded, plan.changed) == (Operation.ADD, (), ())
+    assert plan.review is not None
+    assert (plan.review.source, plan.review.relied_on) == (source, ((one, 1),))
+
+
+def test_equal_trust_ends_what_lower_trust_may_not() -> None:
+    chains, [one] = remembered(Fact("one", trust=80))
+    plan = planned(chains, said(one, Relation.UPDATE), fact=Fact("something new", trust=80))
+    assert (plan.operation, plan.superseded) == (Operation.UPDATE, (one,))
+
+
+def test_what_may_not_end_and_what_is_over_the_cap_waits_together() -> None:
+    facts = [Fact(f"fact {number}") for number in range(6)]
+    chains, ids = remembered(*facts, Fact("rule", kind=Kind.CONSTRAINT), Fact("trusted", trust=90))
+    plan = planned(chains, *(said(i, Relation.CONTRADICTION) for i in ids))
+    assert (plan.operation, plan.superseded) == (Operation.UPDATE, tuple(ids[:3]))
+    assert plan.review is not None
+    assert [j.memory_id for j in plan.review.judgments] == ids[3:]
+    chains.absorb_versions(plan.versions)
+    assert all(chains.get_version(i).belief.holds_at(NOW) for i in ids[3:])
+
+
+@pytest.mark.parametrize(
+    ("judge", "confidence", "operation"),
+    [
+        (Judge.MODEL, 0.6, Operation.ADD),
+        (Judge.MODEL, 0.79, Operation.ADD),
+        (Judge.MODEL, 0.8, Operation.UPDATE),
+        (Judge.SIGNALS, 0.69, Operation.ADD),
+        (Judge.SIGNALS, 0.7, Operation.UPDATE),
+    ],
+)
+def test_an_unsure_judge_leaves_a_review(
+    judge: Judge, confidence: float, operation: Operation
+) -> None:
+    chains, [one] = remembered(Fact("one"))
+    plan = planned(chains, Judgment(one, Relation.UPDATE, confidence, "because", judge))
+    assert plan.operation is operation
+    assert bool(plan.superseded) is (operation is Operation.UPDATE)
+    assert bool(plan.review) is (operation is Operation.ADD)
+
+
+@pytest.mark.parametrize(
+    ("stored", "fact", "operation"),
+    [
+        (Fact("I live in Porto", entity="bob"), Fact("I live in Lisbon"), Operation.ADD),
+        (Fact("I live in Porto"), Fact("I live in Lisbon", entity="bob"), Operation.ADD),
+        (
+            Fact("I live in Porto", entity="bob"),
+            Fact("I live in Lisbon", entity="ana"),
+            Operation.ADD,
+        ),
+        (
+            Fact("Lives in Porto", entity="ana"),
+            Fact("Moved to Lisbon, says Ana", entity="bob"),
+            Operation.ADD,
+        ),
+        (Fact("Lives in Porto", entity="bob"), Fact("Bob moved to Lisbon"), Operation.UPDATE),
+        (
+            Fact("Lives in Porto", entity="Bob"),
+            Fact("Moved to Lisbon", entity="bob "),
+            Operation.UPDATE,
+        ),
+    ],
+)
+def test_what_is_said_of_one_ends_nothing_of_another(
+    stored: Fact, fact: Fact, operation: Operation
+) -> None:
+    chains, [one] = remembered(stored)
+    plan = planned(chains, said(one, Relation.UPDATE, 1.0), fact=fact)
+    assert plan.operation is operation
+    assert plan.superseded == ((one,) if operation is Operation.UPDATE else ())
+    if operation is Operation.UPDATE:
+        assert plan.inserted[0].fact.entity == stored.entity
+
+
+def test_a_change_that_became_known_late_takes_its_place_in_the_past() -> None:
+    chains, [lisbon] = remembered(Fact("I live in Lisbon", valid_from=NOW - 2 * DAY))
+    late = Fact("I live in Porto", valid_from=NOW - 9 * DAY)
+    plan = planned(chains, said(lisbon, Relation.UPDATE), fact=late)
+    assert (plan.operation, plan.superseded) == (Operation.ADD, ())
+    chains.absorb_versions(plan.versions)
+    porto = chains.get_version(plan.inserted[0].version.id)
+    assert (porto.chain_id, porto.belief.valid_until) == (lisbon, NOW - 2 * DAY)
+    assert chains.get_version(lisbon).belief.valid_until is None
+
+
+LATER = NOW + DAY
+
+
+@pytest.mark.parametrize(
+    ("stored", "fact"),
+    [
+        (Fact("one", kind=Kind.CONSTRAINT), Fact("two")),
+        (Fact("one"), Fact("two", kind=Kind.CONSTRAINT)),
+        (Fact("one", trust=80), Fact("two")),
+        (Fact("one", valid_until=LATER), Fact("two")),
+        (Fact("one"), Fact("two", valid_until=LATER)),
+    ],
+)
+def test_what_is_protected_or_ends_is_never_merged_away(stored: Fact, fact: Fact) -> None:
+    chains, [one] = remembered(stored)
+    merged = PreparedMerge(one, StoredFact("one. two"), uuid4())
+    plan = planned(chains, said(one, Relation.COMPLEMENT, 1.0), fact=fact, merged=merged)
+    assert (plan.operation, plan.changed) == (Operation.ADD, ())
+    assert [insertion.fact.content for insertion in plan.inserted] == ["two"]
 
 
 FACTS = st.builds(

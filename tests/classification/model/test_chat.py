@@ -132,6 +132,7 @@ def test_a_server_without_a_key_gets_none(server: ScriptedModel) -> None:
         (scripted_model.TEN_MB_IN_CHUNKS, Reason.TOO_LARGE, 1),
         (scripted_model.HTML, Reason.MALFORMED, 1),
         (scripted_model.Answer(b""), Reason.MALFORMED, 1),
+        (scripted_model.Answer(b"\x00\x01"), Reason.MALFORMED, 1),
         (scripted_model.Answer(b"[" * 100_000), Reason.MALFORMED, 1),
         (scripted_model.Answer(b'data: {"choices": []}'), Reason.MALFORMED, 1),
         (
