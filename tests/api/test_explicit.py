@@ -1,4 +1,4 @@
-"""Supersede, retract, amend: the explicit verbs, one at a time. Their time rules are driven by test_histories.py."""
+"""Supersede, retract, amend: the explicit verbs, one at a time. Their time rules are driven by test_oracle.py."""
 
 import httpx
 import pytest

@@ -34,7 +34,6 @@ def test_a_merge_undone_by_a_person_is_not_done_again(database_url: str) -> None
             two = place.store("The Falcon app was tested by Bertha", valid_from="2024-01-01")
             client.post("/v1/sweeps")
             place.work(**said)
-            print(place.standing(one, two), place.log())
             [entry] = place.log(decided_by="sweep")
             assert entry["operation"] == "MERGE"
             assert client.post(f"/v1/log/{entry['id']}/revert").status_code == 200

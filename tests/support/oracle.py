@@ -4,7 +4,7 @@ A history is a stack of pictures. A picture holds what is claimed of every versi
 a new one on top, dated with its known time. "As known at K" is the uppermost picture not dated after K. What holds is asked
 point by point: of the versions of a chain that have started by then, the last one holds, unless it is said to be over.
 
-`tests/domain/test_oracle.py` compares it with the planner and, where that is at hand, with the normative program.
+`tests/planning/test_oracle.py` compares it with the planner and, where that is at hand, with the normative program.
 """
 
 from collections.abc import Hashable, Sequence
