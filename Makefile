@@ -8,7 +8,7 @@ BIN := .venv/bin
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-.PHONY: serve test test-deep test-docker check format lock openapi golden settings-docs eval eval-asof eval-replay eval-search eval-sweep bench
+.PHONY: serve test test-deep test-docker check format lock openapi golden settings-docs eval eval-asof eval-replay eval-search eval-sweep bench judge measure-judge
 
 serve: .venv/.serve
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -49,6 +49,14 @@ eval-sweep: .venv/.dev
 eval-search: .venv/.dev
 	$(BIN)/python scripts/evaluate.py search ../shared/eval/search_letta.jsonl.gz
 
+# The local judge, trained anew on corpus/ and exported (under an hour on two cores), then measured on writers that were held out.
+judge: .venv-training/.ready
+	.venv-training/bin/python training/train.py build
+	.venv-training/bin/python training/export_judge.py build/judge.pt
+
+measure-judge: .venv/.dev
+	$(BIN)/python training/measure.py --curve
+
 bench: .venv/.dev
 	$(BIN)/python -m bench
 
@@ -79,3 +87,8 @@ lock: .venv/.dev
 	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@ .venv/.serve
+
+.venv-training/.ready: training/requirements.txt
+	$(PYTHON) -m venv .venv-training
+	.venv-training/bin/pip install -q --disable-pip-version-check -r training/requirements.txt
+	touch $@

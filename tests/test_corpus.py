@@ -1,0 +1,75 @@
+"""The corpus of labelled memory changes is what its card says it is."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CORPUS = Path(__file__).parent.parent / "corpus"
+RELATIONS = {
+    "NONE",
+    "DUPLICATE",
+    "UPDATE",
+    "CONTRADICTION",
+    "RETRACTION",
+    "COMPLEMENT",
+    "PART",
+}
+KINDS = {
+    *("sense", "past", "plan", "wish", "condition", "question", "quote", "person", "possessor"),
+    *("scope", "nearid", "samevalue", "more", "attempt", "attribute", "temporary", "topic"),
+}
+
+
+def read_lines(kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for file in sorted((CORPUS / kind).glob("*.jsonl")):
+        for line in file.read_text("utf-8").splitlines():
+            yield file.stem, json.loads(line)
+
+
+def test_families_are_well_formed_and_many() -> None:
+    ids, pairs = Counter[str](), 0
+    for writer, family in read_lines("families"):
+        ids[family["id"]] += 1
+        assert family["id"].startswith(f"{writer}-")
+        assert family["stored"].strip() == family["stored"] != ""
+        for incoming in family["incoming"]:
+            pairs += 1
+            assert incoming["text"].strip() == incoming["text"] != ""
+            assert incoming["text"] != family["stored"]
+            assert incoming["relation"] in RELATIONS, family["id"]
+            assert ("kind" in incoming) <= (incoming["relation"] == "NONE")
+            assert incoming.get("kind", "past") in KINDS, family["id"]
+    assert set(ids.values()) == {1}
+    assert pairs >= 20_000
+
+
+def test_scopes_are_well_formed_and_many() -> None:
+    ids = Counter[str]()
+    for writer, scope in read_lines("scopes"):
+        ids[scope["id"]] += 1
+        assert scope["id"].startswith(f"{writer}-s")
+        for number, fact in enumerate(scope["facts"], 1):
+            assert fact["n"] == number
+            assert fact["text"].strip() == fact["text"] != ""
+            for relation in fact["relations"]:
+                assert relation["relation"] in RELATIONS, scope["id"]
+                assert 0 < relation["to"] < number, scope["id"]
+    assert set(ids.values()) == {1}
+    assert sum(ids.values()) >= 600
+
+
+def test_no_family_stands_with_two_writers() -> None:
+    """A family that stood with two writers would leak from training into what is measured."""
+    seen: dict[str, str] = {}
+    for writer, family in read_lines("families"):
+        stored = family["stored"].casefold()
+        assert seen.setdefault(stored, writer) == writer, (stored, writer)
+
+
+@pytest.mark.parametrize("heading", ["How it was written", "Second readers", "Licence", "Limits"])
+def test_the_card_says_where_it_comes_from(heading: str) -> None:
+    assert f"## {heading}" in (CORPUS / "README.md").read_text("utf-8")

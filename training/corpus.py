@@ -1,0 +1,162 @@
+"""The corpus of labelled memory changes, read from `corpus/`, and the pairs that training takes from it."""
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from encoder import SentenceEncoder
+
+FOLDER = Path(__file__).parents[1] / "corpus"
+# Whole writers, and with them whole fields, are held out of training.
+CALIBRATION = ("relationships",)  # sets the temperature and the thresholds
+MEASURED = ("business",)  # is reported
+LOOKED_AT_ONCE = ("projects",)  # is measured at the end, once
+HELD_OUT = frozenset((*CALIBRATION, *MEASURED, *LOOKED_AT_ONCE))
+RELATIONS = ("NONE", "DUPLICATE", "UPDATE", "CONTRADICTION", "RETRACTION", "COMPLEMENT", "PART")
+ENDINGS = frozenset(("UPDATE", "CONTRADICTION", "RETRACTION"))
+FOREIGN_NEIGHBOURS = 6
+NEAREST = 6  # the neighbours of a text in a scope are drawn from so many
+OTHER = "cases"  # pairs from other sources, under their own licences
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A stored and an incoming text, and the relation that the incoming one has to the stored one."""
+
+    stored: str
+    incoming: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One incoming text of a scope, beside what holds then.
+
+    `candidates` are the texts that hold, the nearest vector first, with their similarities. `relations` are the relations to some of them,
+    by place; `look_alikes` the places that a writer marked as looking concerned, without being it; `disputed` the places on which two
+    readers differ. `has_ending` is True if the text ends anything that holds, near or not; `has_duplicate` if it repeats anything.
+    """
+
+    incoming: str
+    candidates: tuple[str, ...]
+    similarities: tuple[float, ...]
+    relations: dict[int, str]
+    look_alikes: frozenset[int]
+    disputed: frozenset[int]
+
+    @property
+    def has_ending(self) -> bool:
+        return not ENDINGS.isdisjoint(self.relations.values())
+
+    @property
+    def has_duplicate(self) -> bool:
+        return "DUPLICATE" in self.relations.values()
+
+
+def list_writers() -> list[str]:
+    return sorted({file.stem for file in FOLDER.glob("*/*.jsonl")} - {OTHER})
+
+
+def read_families(writers: Sequence[str]) -> list[dict]:
+    return [family for writer in writers for family in _read_lines("families", writer)]
+
+
+def read_scopes(writers: Sequence[str]) -> list[dict]:
+    return [scope for writer in writers for scope in _read_lines("scopes", writer)]
+
+
+def _read_lines(kind: str, writer: str) -> list[dict]:
+    file = FOLDER / kind / f"{writer}.jsonl"
+    if not file.exists():
+        return []  # some writers wrote scopes alone
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def read_other_pairs() -> list[Pair]:
+    lines = (FOLDER / "other" / f"{OTHER}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [Pair(**json.loads(line)) for line in lines]
+
+
+def pair_families(
+    families: Sequence[dict], encoder: SentenceEncoder, rng: random.Random, *, foreign: int
+) -> list[Pair]:
+    """Return the pairs of the families, repetitions both ways, and `foreign` pairs of neighbouring families for each."""
+    pairs = []
+    vectors = encoder.encode([family["stored"] for family in families])
+    for place, family in enumerate(families):
+        for incoming in family["incoming"]:
+            pairs.append(Pair(family["stored"], incoming["text"], incoming["relation"]))
+            if incoming["relation"] == "DUPLICATE":
+                pairs.append(Pair(incoming["text"], family["stored"], "DUPLICATE"))
+        for incoming in rng.sample(family["incoming"], min(foreign, len(family["incoming"]))):
+            [vector] = encoder.encode([incoming["text"]])
+            near = [other for other in np.argsort(-(vectors @ vector)) if other != place]
+            stored = families[rng.choice(near[:FOREIGN_NEIGHBOURS])]["stored"]
+            pairs.append(Pair(stored, incoming["text"], "NONE"))
+    return pairs
+
+
+def walk_scope(scope: dict, encoder: SentenceEncoder) -> Iterator[Step]:
+    """Yield the texts of a scope in order, each beside what holds before it."""
+    texts = {fact["n"]: fact["text"] for fact in scope["facts"]}
+    vectors = dict(zip(texts, encoder.encode(list(texts.values())), strict=True))
+    living: list[int] = []
+    for fact in scope["facts"]:
+        relations = {r["to"]: r["relation"] for r in fact["relations"]}
+        if living:
+            yield _build_step(fact, relations, living, texts, vectors)
+        for number, relation in relations.items():
+            if relation in ENDINGS and number in living:
+                living.remove(number)
+        if "DUPLICATE" not in relations.values():
+            living.append(fact["n"])
+
+
+def _build_step(
+    fact: dict,
+    relations: dict[int, str],
+    living: Sequence[int],
+    texts: dict[int, str],
+    vectors: dict[int, np.ndarray],
+) -> Step:
+    similarities = {number: float(vectors[number] @ vectors[fact["n"]]) for number in living}
+    order = sorted(living, key=lambda number: -similarities[number])
+    related, look_alikes = {}, set()
+    for place, number in enumerate(order):
+        relation = relations.get(number)
+        if relation == "NONE":
+            look_alikes.add(place)
+        elif relation:
+            related[place] = relation
+    return Step(
+        fact["text"],
+        tuple(texts[number] for number in order),
+        tuple(similarities[number] for number in order),
+        related,
+        frozenset(look_alikes),
+        frozenset(
+            place for place, number in enumerate(order) if number in fact.get("disputed", ())
+        ),
+    )
+
+
+def pair_scopes(
+    scopes: Sequence[dict], encoder: SentenceEncoder, rng: random.Random, *, neighbours: int
+) -> list[Pair]:
+    """Return each text of the scopes with all that it concerns and with some neighbours that it does not concern."""
+    pairs = []
+    for scope in scopes:
+        for step in walk_scope(scope, encoder):
+            marked = {**dict.fromkeys(step.look_alikes, "NONE"), **step.relations}
+            for place, relation in marked.items():
+                pairs.append(Pair(step.candidates[place], step.incoming, relation))
+            known = {*marked, *step.disputed}
+            others = [place for place in range(len(step.candidates)) if place not in known]
+            nearest = others[:NEAREST]
+            chosen = rng.sample(nearest, min(len(nearest), neighbours))
+            for place in chosen:
+                pairs.append(Pair(step.candidates[place], step.incoming, "NONE"))
+    return pairs

@@ -1,0 +1,27 @@
+"""Sentence vectors for choosing neighbours: those of the service's own encoder."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the service is not installed where torch is
+from app.embedding.local import LocalEmbedder
+
+
+class SentenceEncoder:
+    """Encodes each text once."""
+
+    def __init__(self) -> None:
+        self._embedder = LocalEmbedder(threads=2)
+        self._vectors: dict[str, np.ndarray] = {}
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Return one row per text, of unit length."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            vectors = asyncio.run(self._embedder.encode(new))
+            self._vectors.update(zip(new, vectors, strict=True))
+        return np.stack([self._vectors[text] for text in texts])

