@@ -122,7 +122,10 @@ class Settings(BaseSettings):
         ),
     )
     embedding_threads: int = Field(
-        1, ge=1, le=64, description="Threads of the local encoder, per process."
+        1,
+        ge=1,
+        le=64,
+        description="Threads of the local encoder, and of the local judge, per process.",
     )
     embedding_base_url: str | None = Field(
         None,
@@ -194,6 +197,13 @@ class Settings(BaseSettings):
         description=(
             "Which judges a store asks (reference 000: classifyBeforeWrite): off, rules, "
             "signals, cascade or model."
+        ),
+    )
+    local_judge: bool = Field(
+        True,
+        description=(
+            "The local judge reads the likeliest candidates of a fact wherever signals do: a "
+            "small network in the package, which needs no endpoint."
         ),
     )
     llm_base_url: str | None = Field(

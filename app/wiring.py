@@ -12,6 +12,8 @@ import httpx
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.classification.cascade import Cascade
+from app.classification.local.judge import LocalJudge
+from app.classification.local.network import find_network, open_network
 from app.classification.model.budget import Budget
 from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge
@@ -112,6 +114,7 @@ async def open_services(
             await asyncio.to_thread(
                 schema.claim_encoder, database_url, embedder.name, embedder.dimensions
             )
+        local_judge = _open_local_judge(settings, opened)
         language_oid = await asyncio.to_thread(
             schema.get_language_oid, database_url, settings.text_language
         )
@@ -122,6 +125,7 @@ async def open_services(
             engine=engine,
             queue=queue,
             embedder=embedder,
+            local_judge=local_judge,
             model_judge=build_model_judge(settings, http),
             language_oid=language_oid,
         )
@@ -177,12 +181,21 @@ async def _open_embedder(settings: Settings, process: Process, opened: AsyncExit
     return DeferredEmbedder(settings, opened)
 
 
+def _open_local_judge(settings: Settings, opened: AsyncExitStack) -> LocalJudge | None:
+    """Return the local judge, closed with `opened`, or None if it is off or was not shipped."""
+    if not settings.local_judge or not find_network():
+        return None
+    network = opened.enter_context(open_network(threads=settings.embedding_threads))
+    return LocalJudge(network)
+
+
 def _build_services(
     settings: Settings,
     *,
     engine: AsyncEngine,
     queue: Queue,
     embedder: Embedder,
+    local_judge: LocalJudge | None,
     model_judge: ModelJudge | None,
     language_oid: int,
 ) -> Services:
@@ -193,7 +206,8 @@ def _build_services(
     setup = WriteSetup(policy, language_oid, sweep_requests.wake_for_marks)
     # A sweep leaves marks for a later one and wakes no worker, which could take them up at once.
     sweep_setup = WriteSetup(policy, language_oid)
-    classifier = Classifier(engine, embedder, Cascade(policy, model_judge), store_settings)
+    cascade = Cascade(local_judge, model_judge)
+    classifier = Classifier(engine, embedder, cascade, store_settings)
     remember = Remember(engine, embedder, classifier, store_settings, setup)
     usage = UsageCounter(engine, every=settings.use_flush_seconds)
     search = Searcher(engine, embedder, usage, language=settings.text_language)

@@ -27,6 +27,10 @@ with warnings.catch_warnings():
     from app.store.embedded import embedded_postgres
 
 
+# Most tests are about what signals, keys and models decide. Those of the local judge turn it on.
+os.environ.setdefault("PALIMPSEST_LOCAL_JUDGE", "false")
+
+
 @pytest.fixture(scope="session")
 def server_url() -> Iterator[str]:
     """A Postgres to make databases in: that of PALIMPSEST_TEST_DATABASE_URL, a container where PALIMPSEST_TEST_DOCKER is set,

@@ -1,34 +1,52 @@
-"""The cascade of judges: signals first, then the model for the candidates that they leave open.
+"""The cascade of judges: signals and the local judge, then the model where one is set.
 
 Nothing is locked while it runs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from uuid import UUID
 
 from app.classification import signals
+from app.classification.local.judge import FINDING as LOCAL_FINDING
+from app.classification.local.judge import LocalJudge, ReadCandidate
+from app.classification.local.reading import Reading
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.signals.endings import find_ending
 from app.classification.signals.reading import parse_text
 from app.domain.agent import AgentId
 from app.domain.fact import BaseFact, Fact, Kind, Tier
-from app.domain.policy import Policy
 from app.domain.relation import (
     Classify,
     Judge,
     Judgment,
     ModelCost,
-    Operation,
     Relation,
-    decide_operation,
 )
 from app.domain.version import Memory
 
 GATE_SHARED_WORDS = 3
 GATE_RANK = 5
+# The local judge reads so many candidates at most, unless signals would change more. Of scopes of
+# 20 to 45 facts, these hold 93 % of the facts that something ended.
+READ_RANK = 5
+READ_SIMILARITY = 0.2
+# The model is asked if the local judge gives any relation at least this probability.
+ASK_FROM = 0.2
 # Characters. A longer text is a document rather than a fact, and reading it would block others.
 MAX_READ = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A stored memory to compare with a fact.
+
+    `similarity` is the cosine of their vectors; None if the memory was not ranked by its vector.
+    """
+
+    memory: Memory
+    similarity: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,52 +67,91 @@ class Verdict:
 class Cascade:
     """Judges facts against candidates.
 
-    The model is asked only about candidates that share words with the fact or rank high.
+    Where a model is set, signals and the local judge decide nothing: what they think is evidence
+    in its question, and decides whether the question is worth asking.
     """
 
-    def __init__(self, policy: Policy, model: ModelJudge | None) -> None:
-        self._policy = policy
+    def __init__(self, local: LocalJudge | None, model: ModelJudge | None) -> None:
+        self._local = local
         self._model = model
 
     async def judge(
-        self, agent: AgentId, fact: Fact, candidates: Sequence[Memory], tier: Classify
+        self, agent: AgentId, fact: Fact, candidates: Sequence[Candidate], tier: Classify
     ) -> Verdict:
         """Return the verdict on a fact that neither its slot nor an equal text decides.
 
         The likeliest candidates come first.
         """
-        verdict = _judge_by_signals(fact, candidates) if tier.reads_signals else Verdict()
-        if not self._may_ask_model(tier) or self._is_decided(verdict.judgments):
+        memories = [candidate.memory for candidate in candidates]
+        verdict = Verdict()
+        readings: dict[UUID, Reading] = {}
+        if tier.reads_signals:
+            verdict = _judge_by_signals(fact, memories)
+            verdict, readings = await self._read_candidates(fact, candidates, verdict)
+        if not self._may_ask_model(tier):
             return verdict
-        undecided = self._find_undecided(fact, candidates, verdict.judgments)
-        if not undecided:
+        questioned = _find_worth_asking(fact, memories, verdict.judgments, readings)
+        if not questioned:
             return verdict
         if self._model is None:
             return replace(verdict, look_again="no model is configured")
-        answer = await self._model.judge(agent, _build_question(fact, undecided))
-        return _add_model_verdict(verdict, answer)
+        question = _build_question(fact, questioned, verdict.judgments, readings)
+        return _add_model_verdict(verdict, await self._model.judge(agent, question))
+
+    async def _read_candidates(
+        self, fact: Fact, candidates: Sequence[Candidate], verdict: Verdict
+    ) -> tuple[Verdict, dict[UUID, Reading]]:
+        """Let the local judge read the likeliest candidates, and those that signals change."""
+        if self._local is None:
+            return verdict, {}
+        judgments = {judgment.memory_id: judgment for judgment in verdict.judgments}
+        read: list[ReadCandidate] = []
+        for rank, candidate in enumerate(candidates):
+            judgment = judgments.get(candidate.memory.id)
+            if judgment is not None and _is_worth_reading(rank, candidate, judgment):
+                read.append(ReadCandidate(candidate.memory.fact.content, judgment))
+        local = await self._local.judge(fact.content, read)
+        judgments |= {judgment.memory_id: judgment for judgment in local.judgments}
+        readings = {
+            judgment.memory_id: reading
+            for judgment, reading in zip(local.judgments, local.readings, strict=True)
+        }
+        return replace(verdict, judgments=tuple(judgments.values())), readings
 
     def _may_ask_model(self, tier: Classify) -> bool:
         """Return True if a model is wanted. A caller who insists on one learns if there is none."""
         return tier.asks_model and (self._model is not None or tier is Classify.MODEL)
 
-    def _is_decided(self, judgments: Sequence[Judgment]) -> bool:
-        choice = decide_operation(judgments, self._policy.is_sure)
-        return choice.operation is not Operation.ADD
 
-    def _find_undecided(
-        self, fact: Fact, candidates: Sequence[Memory], judgments: Sequence[Judgment]
-    ) -> list[Memory]:
-        """Return the candidates that are not vetoed and near enough to be worth a question."""
-        vetoed = {judgment.memory_id for judgment in judgments if judgment.vetoes}
-        words = parse_text(fact.content[:MAX_READ]).items
-        undecided = []
-        for rank, memory in enumerate(candidates):
-            if memory.id in vetoed:
-                continue
-            if rank < GATE_RANK or _count_shared(words, memory) >= GATE_SHARED_WORDS:
-                undecided.append(memory)
-        return undecided
+def _find_worth_asking(
+    fact: Fact,
+    memories: Sequence[Memory],
+    judgments: Sequence[Judgment],
+    readings: Mapping[UUID, Reading],
+) -> list[Memory]:
+    """Return the candidates of the question to the model; none if it is not worth asking.
+
+    It is worth asking if something would change, or if the local judge reads that something may.
+    """
+    changing = {j.memory_id for j in judgments if j.relation.effect.changes_stored}
+    if readings and not changing:
+        surest = max(1 - reading.none for reading in readings.values())
+        if surest < ASK_FROM:
+            return []
+    words = parse_text(fact.content[:MAX_READ]).items
+    questioned = []
+    for rank, memory in enumerate(memories):
+        is_near = rank < GATE_RANK or memory.id in changing
+        if is_near or _count_shared(words, memory) >= GATE_SHARED_WORDS:
+            questioned.append(memory)
+    return questioned
+
+
+def _is_worth_reading(rank: int, candidate: Candidate, judgment: Judgment) -> bool:
+    if judgment.relation.effect.changes_stored:
+        return True
+    similarity = candidate.similarity
+    return rank < READ_RANK and (similarity is None or similarity >= READ_SIMILARITY)
 
 
 def _count_shared(words: frozenset[str], memory: Memory) -> int:
@@ -153,12 +210,32 @@ def _judgment_from_signal(judgment: signals.SignalJudgment, memory: Memory) -> J
     )
 
 
-def _build_question(fact: Fact, candidates: Sequence[Memory]) -> Question:
-    prompt_candidates = []
-    for memory in candidates:
+def _build_question(
+    fact: Fact,
+    memories: Sequence[Memory],
+    judgments: Sequence[Judgment],
+    readings: Mapping[UUID, Reading],
+) -> Question:
+    by_id = {judgment.memory_id: judgment for judgment in judgments}
+    candidates = []
+    for memory in memories:
+        evidence = _describe_evidence(by_id.get(memory.id), readings.get(memory.id))
         statement = PromptStatement.from_fact(memory.fact)
-        prompt_candidates.append(PromptCandidate(memory.id, statement))
-    return Question(PromptStatement.from_fact(fact), tuple(prompt_candidates))
+        candidates.append(PromptCandidate(memory.id, statement, evidence))
+    return Question(PromptStatement.from_fact(fact), tuple(candidates))
+
+
+def _describe_evidence(judgment: Judgment | None, reading: Reading | None) -> tuple[str, ...]:
+    """Return in phrases what signals found and what the local judge reads."""
+    phrases = []
+    if judgment is not None:
+        phrases += [f"kept apart: {veto}" for veto in judgment.vetoes]
+        for finding in judgment.findings:
+            if finding.name != LOCAL_FINDING:
+                phrases.append(f"{finding.relation}: {finding.explanation}")
+    if reading is not None:
+        phrases.append(f"small model: {reading.describe()}")
+    return tuple(phrases)
 
 
 def _add_model_verdict(verdict: Verdict, model_verdict: ModelVerdict) -> Verdict:

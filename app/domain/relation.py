@@ -113,6 +113,7 @@ class Judge(StrEnum):
     CALLER = "caller"
     RULE = "rule"
     SIGNALS = "signals"
+    LOCAL = "judge"
     MODEL = "model"
     FALLBACK = "fallback"
     SWEEP = "sweep"

@@ -107,7 +107,7 @@ def _is_usable(case: StoreCase, judgment: Judgment) -> bool:
     An entity given by the caller must match exactly. Without one the stored entity must be the
     default or be named in the text.
     """
-    if judgment.decided_by not in (Judge.SIGNALS, Judge.MODEL):
+    if judgment.decided_by not in (Judge.SIGNALS, Judge.LOCAL, Judge.MODEL):
         return False
     if not case.chains.has_version(judgment.memory_id):
         return False
@@ -425,9 +425,7 @@ def _plan_separate_fact(
     if overlap:
         plan = plan.with_decision(Decision.from_judgment(overlap))
         plan = plan.with_reasoning("Related, but nothing changes.")
-    if case.incoming.retracts:
-        plan = plan.with_review(_build_unmatched_end_review())
-    return plan.with_links(links)
+    return replace(plan.with_links(links), ends_unknown=case.incoming.retracts)
 
 
 def _is_possible_end(case: StoreCase, judgment: Judgment) -> bool:
@@ -444,16 +442,6 @@ def _decide_to_ask(review: Review) -> Decision:
         decided_by=Judge.FALLBACK,
         reasoning=f"Stored beside, for review: {surest.reasoning}",
         findings=surest.findings,
-    )
-
-
-def _build_unmatched_end_review() -> Review:
-    return Review(
-        source=ReviewSource.LOW_CONFIDENCE,
-        relation=Relation.RETRACTION,
-        sentence="It says that something ended, but nothing stored matches.",
-        judgments=(),
-        relied_on=(),
     )
 
 

@@ -31,6 +31,7 @@ class HintName(StrEnum):
     FLIP_FLOP = "flip_flop"
     CONFLICTS_WITH_CONSTRAINT = "conflicts_with_constraint"
     SIMILAR_REJECTED_BEFORE = "similar_rejected_before"
+    ENDS_NOTHING_STORED = "ends_nothing_stored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,8 @@ def find_plan_hints(plan: Plan, chains: Chains, rejections: Sequence[Rejection] 
     hints = find_line_hints(steps, plan.now)
     conflict = _find_constraint_conflict(plan, chains)
     rejection = _find_similar_rejection(plan, chains, rejections)
-    return [*hints, *filter(None, (conflict, rejection))]
+    unknown = _find_unknown_ending(plan)
+    return [*hints, *filter(None, (conflict, rejection, unknown))]
 
 
 def _list_line_versions(plan: Plan, chains: Chains) -> Iterable[Version]:
@@ -219,6 +221,14 @@ def _find_constraint_conflict(plan: Plan, chains: Chains) -> Hint | None:
     return Hint(HintName.CONFLICTS_WITH_CONSTRAINT, sentence, tuple(constraints))
 
 
+def _find_unknown_ending(plan: Plan) -> Hint | None:
+    """Return a hint if the fact says that something ended, and nothing stored matches."""
+    if not plan.ends_unknown:
+        return None
+    sentence = "says that something ended, but nothing stored matches: name what ended"
+    return Hint(HintName.ENDS_NOTHING_STORED, sentence, ())
+
+
 def _is_constraint(version: Version) -> bool:
     return version.kind is Kind.CONSTRAINT and not version.belief.void
 
@@ -229,7 +239,7 @@ def find_proposal_targets(plan: Plan, chains: Chains) -> frozenset[UUID]:
     Their whole chains are included, because a person may have rejected a change of any version.
     Empty for plans that neither leave a review nor follow judges.
     """
-    follows_judges = plan.decision.decided_by in (Judge.SIGNALS, Judge.MODEL)
+    follows_judges = plan.decision.decided_by in (Judge.SIGNALS, Judge.LOCAL, Judge.MODEL)
     targets: Iterable[UUID] = ()
     if plan.review:
         targets = [judgment.memory_id for judgment in plan.review.judgments]

@@ -131,7 +131,8 @@ class Plan:
     operation ended; `reinforced` is the memory that it confirms. `metadata` corrects the target.
     `look_again` says why a sweep should compare the inserted fact once more. A revert names the
     operation that it undoes in `reverts`, the links that it removes in `unlinked`, and the memory
-    whose confirmation it takes back in `unconfirmed`.
+    whose confirmation it takes back in `unconfirmed`. `ends_unknown`: the fact says that something
+    ended, and nothing stored matches.
     """
 
     operation: Operation
@@ -153,6 +154,7 @@ class Plan:
     settled: ReviewDecision | None = None
     reverts: UUID | None = None
     unconfirmed: UUID | None = None
+    ends_unknown: bool = False
 
     @property
     def adjusted(self) -> tuple[UUID, ...]:

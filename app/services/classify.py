@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.classification.cascade import MAX_READ, Cascade, Verdict, should_consider
+from app.classification.cascade import MAX_READ, Candidate, Cascade, Verdict, should_consider
 from app.classification.merge_text import find_merge_loss, join_texts
 from app.classification.signals import derive_fact_slot, is_correction, prepare_text
 from app.domain.agent import AgentId
@@ -328,12 +328,14 @@ class Classifier:
         if item.fact.one_value or item.command.supersedes:
             return item
         item = replace(item, hits=(*item.hits, *neighbours))
-        candidates = [hit.memory for hit in item.hits if self._should_consider(hit)]
-        if any(memory.fact.content_hash == item.fact.content_hash for memory in candidates):
+        hits = [hit for hit in item.hits if self._should_consider(hit)]
+        if any(hit.memory.fact.content_hash == item.fact.content_hash for hit in hits):
             # The rules decide about an equal text.
             return item
+        candidates = [Candidate(hit.memory, hit.scores.get("vector")) for hit in hits]
         verdict = await self._cascade.judge(agent, item.fact, candidates, item.tier)
-        return await self._prepare_merge(replace(item, verdict=verdict), candidates)
+        memories = [hit.memory for hit in hits]
+        return await self._prepare_merge(replace(item, verdict=verdict), memories)
 
     def _should_consider(self, hit: Hit) -> bool:
         return should_consider(

@@ -163,8 +163,9 @@ CONSOLIDATION_LOG = """
         reasoning text NOT NULL,
         signals jsonb NOT NULL,
         decided_by text NOT NULL CONSTRAINT consolidation_log_decided_by_check
-            CHECK (decided_by IN
-                ('caller', 'rule', 'signals', 'model', 'fallback', 'sweep', 'reviewer')),
+            CHECK (decided_by IN (
+                'caller', 'rule', 'signals', 'judge', 'model', 'fallback', 'sweep', 'reviewer'
+            )),
         incoming jsonb,
         before_state jsonb NOT NULL,
         after_state jsonb NOT NULL,

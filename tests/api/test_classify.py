@@ -57,10 +57,10 @@ def test_a_retraction_ends_what_it_names_and_keeps_its_own_words_in_the_log(
     )
 
 
-def test_a_retraction_that_hits_nothing_is_stored_and_flagged(client: httpx.Client) -> None:
+def test_a_retraction_that_hits_nothing_is_stored_with_a_hint(client: httpx.Client) -> None:
     answer = store(client, "I no longer play tennis")
-    assert answer["operation"] == "ADD"
-    assert answer["review_id"]
+    assert (answer["operation"], answer["review_id"]) == ("ADD", None)
+    assert [hint["name"] for hint in answer["hints"]] == ["ends_nothing_stored"]
 
 
 def test_another_person_with_another_value_ends_nothing(client: httpx.Client) -> None:
@@ -220,7 +220,7 @@ def test_the_model_decides_what_signals_leave_open(database_url: str) -> None:
         assert answer["usage"]["prompt_tokens"] > 0
         assert len(model.requests) == 1
         entry = client.get(f"/v1/log/{answer['log_id']}").json()
-        assert (entry["model"], entry["prompt_version"]) == ("gpt-4o-mini", "relate.v2")
+        assert (entry["model"], entry["prompt_version"]) == ("gpt-4o-mini", "relate.v3")
         assert entry["usage"]["llm_calls"] == 1
         counted = client.get("/metrics").text
         assert (
@@ -230,14 +230,22 @@ def test_the_model_decides_what_signals_leave_open(database_url: str) -> None:
         assert 'palimpsest_model_tokens_total{kind="prompt"}' in counted
 
 
-def test_the_model_is_not_asked_what_signals_can_prove(database_url: str) -> None:
+def test_the_model_is_not_asked_what_keys_and_equal_text_settle(database_url: str) -> None:
     with with_model(database_url, every("NONE")) as (client, model):
-        store(client, "I live in Porto")
-        model.then(every("NONE"))
-        assert store(client, "I moved to Lisbon")["operation"] == "UPDATE"
-        assert store(client, "Uses Vim", key="editor", value="Vim")["operation"] == "ADD"
-        assert store(client, "I moved to Lisbon")["operation"] == "NOOP"
+        store(client, "Uses Vim", key="editor", value="Vim")
+        assert store(client, "Emacs now", key="editor", value="Emacs")["operation"] == "UPDATE"
+        assert store(client, "emacs now!", key="editor", value="Emacs")["operation"] == "NOOP"
         assert model.requests == []
+
+
+def test_the_model_has_the_last_word_on_what_signals_found(database_url: str) -> None:
+    with with_model(database_url, every("OVERLAP")) as (client, model):
+        store(client, "I live in Porto")
+        answer = store(client, "I moved to Lisbon")
+        assert (answer["operation"], answer["superseded"]) == ("ADD", [])
+        [request] = model.requests
+        question = request.json["messages"][-1]["content"]
+        assert '"evidence": ["UPDATE: ' in question
 
 
 @pytest.mark.parametrize(

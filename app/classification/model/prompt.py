@@ -10,7 +10,7 @@ from typing import Any
 
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 
-VERSION = "relate.v2"
+VERSION = "relate.v3"
 MAX_DATA = 60_000
 
 
@@ -34,6 +34,8 @@ def render_prompt(question: Question, *, limit: int = MAX_DATA) -> Prompt:
     candidates: list[PromptCandidate] = []
     for candidate in question.candidates:
         entry = {"candidate": len(candidates) + 1, **_dict_from_statement(candidate.statement)}
+        if candidate.evidence:
+            entry["evidence"] = list(candidate.evidence)
         size = len(as_data(entry)) + len(", ")
         if size <= room:
             room -= size
@@ -65,7 +67,7 @@ def _dict_from_statement(statement: PromptStatement) -> dict[str, Any]:
     fields = {
         "text": statement.text,
         "valid_from": valid_from.isoformat() if valid_from else None,
-        "entity": statement.entity,
+        "entity": None if statement.entity == "user" else statement.entity,
         "category": statement.category,
         "key": statement.key,
         "value": statement.value,

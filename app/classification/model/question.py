@@ -25,10 +25,14 @@ class PromptStatement:
 
 @dataclass(frozen=True, slots=True)
 class PromptCandidate:
-    """A stored memory that the incoming fact may touch."""
+    """A stored memory that the incoming fact may touch.
+
+    `evidence` says in phrases what signals and the local judge think of it.
+    """
 
     memory_id: UUID
     statement: PromptStatement
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,8 @@ _DECIDERS = {
 def describe_decider(entry: StoryEntry) -> str:
     if entry.decided_by == "signals":
         return f"by signals ({_describe_surest_signal(entry)})"
+    if entry.decided_by == "judge":
+        return f"by the local judge ({entry.confidence:.2f})"
     if entry.decided_by == "model":
         return f"by the model ({entry.confidence:.2f})"
     return _DECIDERS.get(entry.decided_by, f"by {entry.decided_by}")

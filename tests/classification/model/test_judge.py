@@ -108,7 +108,7 @@ def test_a_right_answer_becomes_a_judgment_per_candidate(served: ScriptedModel) 
     )
     assert verdict.merged_text == "Lives in Lisbon, likes tea."
     assert (verdict.trouble, verdict.failure) == (None, None)
-    assert (verdict.model, verdict.prompt_version) == ("gpt-4o-mini", "relate.v2")
+    assert (verdict.model, verdict.prompt_version) == ("gpt-4o-mini", "relate.v3")
     assert (
         verdict.usage.llm_calls,
         verdict.usage.prompt_tokens,
@@ -379,7 +379,6 @@ def test_the_prompt_carries_texts_dates_and_slots_as_data_and_no_ids(served: Scr
                 "candidate": n,
                 "text": text,
                 "valid_from": "2026-03-01T00:00:00+00:00",
-                "entity": "user",
                 "category": "home",
                 "key": "city",
                 "value": text,

@@ -1,0 +1,150 @@
+"""Two keys: what signals found and what the local judge reads, weighed together.
+
+A signal that would change something needs a judge that does not object. The judge alone needs one
+candidate that stands out from the others, and either a reason that a signal found too or a very
+high probability.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.classification.local.difference import describe_difference
+from app.classification.local.network import LocalNetwork
+from app.classification.local.reading import Reading
+from app.domain.relation import Finding, Judge, Judgment, Relation
+
+FINDING = "local_judge"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Probabilities from which the local judge objects, acts or asks. Chosen on held-out writers.
+
+    Below `object_below` it stops a signal that would change the stored fact. From `act` it ends the
+    fact alone; from `act_with_reason` if a signal flags the same. The candidate must stand out from
+    the next one by `margin`. From `ask` it leaves a review. From `duplicate` the two are the same.
+    """
+
+    object_below: float = 0.3
+    act: float = 0.95
+    act_with_reason: float = 0.8
+    margin: float = 0.5
+    ask: float = 0.6
+    duplicate: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCandidate:
+    """The text of a stored fact, and what the signals say of the incoming one beside it."""
+
+    text: str
+    judgment: Judgment
+
+
+@dataclass(frozen=True, slots=True)
+class LocalVerdict:
+    """A judgment on each candidate, and what the network read of it, in order."""
+
+    judgments: tuple[Judgment, ...] = ()
+    readings: tuple[Reading, ...] = ()
+
+
+class LocalJudge:
+    """Judges the likeliest candidates of a fact, after the signals."""
+
+    def __init__(self, network: LocalNetwork) -> None:
+        self._network = network
+
+    async def judge(self, incoming: str, candidates: Sequence[ReadCandidate]) -> LocalVerdict:
+        if not candidates:
+            return LocalVerdict()
+        readings = await self._network.read([candidate.text for candidate in candidates], incoming)
+        judgments = weigh_readings(incoming, candidates, readings)
+        return LocalVerdict(tuple(judgments), tuple(readings))
+
+
+def weigh_readings(
+    incoming: str,
+    candidates: Sequence[ReadCandidate],
+    readings: Sequence[Reading],
+    thresholds: Thresholds | None = None,
+) -> list[Judgment]:
+    """Return a judgment on each candidate, from the signals' judgment and the reading of it."""
+    thresholds = thresholds or Thresholds()
+    judgments = []
+    for candidate, reading in zip(candidates, readings, strict=True):
+        judgments.append(_check_signal(candidate.judgment, reading, thresholds))
+    if any(_acts(judgment) for judgment in judgments):
+        return judgments
+    own = _find_ending(judgments, readings, thresholds) or _find_duplicate(readings, thresholds)
+    if own is not None:
+        candidate = candidates[own.place]
+        judgments[own.place] = _build_judgment(judgments[own.place], own, candidate.text, incoming)
+    return judgments
+
+
+def _acts(judgment: Judgment) -> bool:
+    return judgment.relation.effect.changes_stored and not judgment.flag
+
+
+def _check_signal(judgment: Judgment, reading: Reading, thresholds: Thresholds) -> Judgment:
+    """Return the signals' judgment, or none in its place if the judge objects to it."""
+    if judgment.relation.effect.ends_stored:
+        agreement = reading.ends
+    elif judgment.relation is Relation.DUPLICATE:
+        agreement = reading.duplicate
+    else:
+        return judgment
+    if agreement >= thresholds.object_below:
+        return judgment
+    reasoning = f"the local judge objects ({agreement:.2f}) to {judgment.reasoning}"
+    return replace(judgment, relation=Relation.OVERLAP, reasoning=reasoning, flag=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnFinding:
+    """What the judge itself found about the candidate at `place`."""
+
+    place: int
+    relation: Relation
+    probability: float
+    flag: bool = False
+
+
+def _find_ending(
+    judgments: Sequence[Judgment], readings: Sequence[Reading], thresholds: Thresholds
+) -> _OwnFinding | None:
+    """Return the ending of the candidate that stands out, if there is one."""
+    order = sorted(range(len(readings)), key=lambda place: -readings[place].ends)
+    best = order[0]
+    probability = readings[best].ends
+    next_best = readings[order[1]].ends if len(order) > 1 else 0.0
+    if probability < thresholds.ask or probability - next_best < thresholds.margin:
+        return None
+    has_reason = judgments[best].relation.effect.ends_stored
+    least = thresholds.act_with_reason if has_reason else thresholds.act
+    is_flag = probability < least
+    return _OwnFinding(best, readings[best].ending_relation, probability, is_flag)
+
+
+def _find_duplicate(readings: Sequence[Reading], thresholds: Thresholds) -> _OwnFinding | None:
+    best = max(range(len(readings)), key=lambda place: readings[place].duplicate)
+    probability = readings[best].duplicate
+    if probability < thresholds.duplicate:
+        return None
+    return _OwnFinding(best, Relation.DUPLICATE, probability)
+
+
+def _build_judgment(judgment: Judgment, own: _OwnFinding, stored: str, incoming: str) -> Judgment:
+    difference = describe_difference(stored, incoming)
+    finding = Finding(FINDING, own.relation, own.probability, difference)
+    return replace(
+        judgment,
+        relation=own.relation,
+        confidence=own.probability,
+        reasoning=f"{FINDING}: {difference}",
+        decided_by=Judge.LOCAL,
+        findings=(*judgment.findings, finding),
+        vetoes=(),
+        flag=own.flag,
+    )

@@ -1,0 +1,73 @@
+"""The network of the local judge: all-MiniLM-L6-v2, fine-tuned on the corpus, with 8-bit weights.
+
+Pairs run through it one at a time, so that what is read of a pair never depends on other pairs.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Final
+
+import numpy as np
+
+from app.classification.local.reading import Reading
+from app.networks import END_TOKEN, START_TOKEN, load_tokenizer, open_session
+from app.networks.session import FOLDER
+
+# Of each text. A fact is shorter; of a longer text the beginning is read.
+MAX_TOKENS: Final = 96
+WEIGHTS: Final = "judge.onnx"
+
+
+def find_network() -> bool:
+    """Return True if the network was shipped with this package."""
+    return (FOLDER / WEIGHTS).exists()
+
+
+@contextmanager
+def open_network(*, threads: int) -> Iterator["LocalNetwork"]:
+    """Open the network, and close it at the end."""
+    network = LocalNetwork(threads=threads)
+    try:
+        yield network
+    finally:
+        network.close()
+
+
+class LocalNetwork:
+    """Reads pairs of texts on threads of its own, so that the event loop stays free."""
+
+    def __init__(self, *, threads: int = 1) -> None:
+        self._tokenizer = load_tokenizer()
+        self._session = open_session(WEIGHTS)
+        calibration = json.loads((FOLDER / "judge.json").read_text(encoding="utf-8"))
+        self._temperature: float = calibration["temperature"]
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="judge")
+
+    def close(self) -> None:
+        """Wait for the pairs under way and end the threads."""
+        self._executor.shutdown()
+
+    async def read(self, stored: Sequence[str], incoming: str) -> list[Reading]:
+        """Return what is read of the incoming text beside each of the stored ones, in order."""
+        loop = asyncio.get_running_loop()
+        reading = [
+            loop.run_in_executor(self._executor, self._read_pair, text, incoming) for text in stored
+        ]
+        return await asyncio.gather(*reading)
+
+    def _read_pair(self, stored: str, incoming: str) -> Reading:
+        first, second = self._tokenize(stored), self._tokenize(incoming)
+        ids = [START_TOKEN, *first, END_TOKEN, *second, END_TOKEN]
+        types = [0] * (len(first) + 2) + [1] * (len(second) + 1)
+        inputs = {"ids": np.array([ids], np.int64), "types": np.array([types], np.int64)}
+        [[logits]] = self._session.run(["logits"], inputs)
+        powers = np.exp((logits - logits.max()) / self._temperature)
+        return Reading.from_probabilities((powers / powers.sum()).tolist())
+
+    def _tokenize(self, text: str) -> list[int]:
+        encodable = text.encode("utf-8", "replace").decode("utf-8")
+        ids: list[int] = self._tokenizer.encode(encodable, add_special_tokens=False).ids
+        return ids[:MAX_TOKENS]

@@ -1,0 +1,45 @@
+"""What the network reads in a pair of texts."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from app.domain.relation import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The probability of each relation of an incoming text to a stored one. They sum to 1.
+
+    `part` is the probability that the incoming text ends or changes only a part of what the stored
+    one says. The fields stand in the order of the network's outputs.
+    """
+
+    none: float
+    duplicate: float
+    update: float
+    contradiction: float
+    retraction: float
+    complement: float
+    part: float
+
+    @classmethod
+    def from_probabilities(cls, probabilities: list[float]) -> Self:
+        return cls(*probabilities)
+
+    def describe(self) -> str:
+        """Return the two likeliest relations with their probabilities, as "update 0.81"."""
+        probabilities = {name: getattr(self, name) for name in self.__slots__}
+        order = sorted(probabilities, key=lambda name: -probabilities[name])
+        return ", ".join(f"{name} {probabilities[name]:.2f}" for name in order[:2])
+
+    @property
+    def ends(self) -> float:
+        """The probability that the stored text no longer holds."""
+        return self.update + self.contradiction + self.retraction
+
+    @property
+    def ending_relation(self) -> Relation:
+        """The likeliest of the relations that end the stored fact."""
+        if self.retraction >= max(self.update, self.contradiction):
+            return Relation.RETRACTION
+        return Relation.UPDATE if self.update >= self.contradiction else Relation.CONTRADICTION

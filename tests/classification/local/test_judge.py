@@ -1,0 +1,103 @@
+"""Two keys: signals and the local judge together decide what neither may decide alone."""
+
+from uuid import UUID
+
+import pytest
+
+from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
+from app.classification.local.reading import Reading
+from app.domain.relation import Finding, Judge, Judgment, Relation
+
+THRESHOLDS = Thresholds(
+    object_below=0.3, act=0.9, act_with_reason=0.7, margin=0.3, ask=0.5, duplicate=0.8
+)
+NEW = "My place is a flat in Bruges"
+
+
+def reading(**probabilities: float) -> Reading:
+    names = ("duplicate", "update", "contradiction", "retraction", "complement", "part")
+    values = [probabilities.get(name, 0.0) for name in names]
+    return Reading(1 - sum(values), *values)
+
+
+def by_signals(relation: Relation = Relation.NONE, *, number: int = 1, **more: bool) -> Judgment:
+    findings = (
+        (Finding("signal", relation, 0.9, "a reason"),) if relation.effect.changes_stored else ()
+    )
+    return Judgment(UUID(int=number), relation, 0.95, "a reason", Judge.SIGNALS, findings, **more)
+
+
+def weigh(*read: tuple[Judgment, Reading]) -> list[Judgment]:
+    candidates = [ReadCandidate("I live in Ghent", judgment) for judgment, _ in read]
+    return weigh_readings(NEW, candidates, [reading for _, reading in read], THRESHOLDS)
+
+
+@pytest.mark.parametrize(
+    ("relation", "read", "stands"),
+    [
+        (Relation.UPDATE, reading(update=0.4), True),
+        (Relation.UPDATE, reading(update=0.1, retraction=0.1, contradiction=0.1), True),
+        (Relation.UPDATE, reading(update=0.2), False),
+        (Relation.RETRACTION, reading(part=0.9), False),
+        (Relation.DUPLICATE, reading(duplicate=0.3), True),
+        (Relation.DUPLICATE, reading(complement=0.9), False),
+        (Relation.COMPLEMENT, reading(), True),
+    ],
+)
+def test_a_signal_acts_only_if_the_judge_does_not_object(
+    relation: Relation, read: Reading, stands: bool
+) -> None:
+    [judgment] = weigh((by_signals(relation), read))
+    if stands:
+        assert judgment == by_signals(relation)
+    else:
+        assert judgment.relation is Relation.OVERLAP
+        assert judgment.reasoning.startswith("the local judge objects")
+
+
+@pytest.mark.parametrize(
+    ("signals", "probability", "relation", "flag"),
+    [
+        (by_signals(), 0.91, Relation.UPDATE, False),
+        (by_signals(), 0.89, Relation.UPDATE, True),
+        (by_signals(), 0.49, Relation.NONE, False),
+        (by_signals(Relation.UPDATE, flag=True), 0.71, Relation.UPDATE, False),
+        (by_signals(Relation.UPDATE, flag=True), 0.69, Relation.UPDATE, True),
+    ],
+)
+def test_alone_it_must_be_surer_than_with_a_reason(
+    signals: Judgment, probability: float, relation: Relation, flag: bool
+) -> None:
+    [judgment] = weigh((signals, reading(update=probability)))
+    assert (judgment.relation, judgment.flag) == (relation, flag)
+
+
+def test_the_relation_is_the_likeliest_that_ends() -> None:
+    [judgment] = weigh((by_signals(), reading(update=0.3, contradiction=0.2, retraction=0.45)))
+    assert judgment.relation is Relation.RETRACTION
+    assert judgment.confidence == pytest.approx(0.95)
+
+
+def test_a_candidate_that_does_not_stand_out_is_left_alone() -> None:
+    one, other = by_signals(number=1), by_signals(number=2)
+    close = weigh((one, reading(update=0.95)), (other, reading(update=0.7)))
+    assert close == [one, other]
+    [first, second] = weigh((one, reading(update=0.5)), (other, reading(update=0.95)))
+    assert (first, second.decided_by, second.relation) == (one, Judge.LOCAL, Relation.UPDATE)
+
+
+def test_beside_a_signal_that_acts_the_judge_adds_nothing() -> None:
+    acting, other = by_signals(Relation.UPDATE, number=1), by_signals(number=2)
+    assert weigh((acting, reading(update=0.5)), (other, reading(update=0.99))) == [acting, other]
+
+
+def test_what_says_the_same_is_found() -> None:
+    one, other = by_signals(number=1), by_signals(number=2)
+    [first, second] = weigh((one, reading(duplicate=0.5)), (other, reading(duplicate=0.81)))
+    assert (first, second.relation, second.flag) == (one, Relation.DUPLICATE, False)
+
+
+def test_a_judgment_names_the_words_that_differ() -> None:
+    [judgment] = weigh((by_signals(), reading(update=0.95)))
+    assert judgment.reasoning == 'local_judge: "I live in Ghent" → "My place is a flat in Bruges"'
+    assert judgment.findings[-1].name == "local_judge"

@@ -1,0 +1,131 @@
+"""Who is heard: signals, then the local judge, then the model where one is set."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import cast
+from uuid import UUID
+
+import pytest
+
+from app.classification.cascade import Candidate, Cascade, Verdict
+from app.classification.local.judge import LocalJudge
+from app.classification.local.network import LocalNetwork
+from app.classification.local.reading import Reading
+from app.classification.model.judge import ModelJudge, ModelVerdict
+from app.classification.model.question import Question
+from app.domain.agent import AgentId
+from app.domain.fact import Fact, StoredFact
+from app.domain.relation import Classify, Judge, Judgment, Relation
+from app.domain.version import Belief, Memory
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+NOTHING = Reading(0.95, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0)
+UPDATE = Reading(0.01, 0.0, 0.99, 0.0, 0.0, 0.0, 0.0)
+
+
+class ScriptedNetwork:
+    """Reads every pair as it was told to, and remembers what it read."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self.read_texts: list[str] = []
+
+    async def read(self, stored: Sequence[str], incoming: str) -> list[Reading]:
+        self.read_texts += stored
+        return [self._reading for _ in stored]
+
+
+class ScriptedModel:
+    """Judges every candidate as it was told to, and remembers the questions."""
+
+    def __init__(self, relation: Relation) -> None:
+        self._relation = relation
+        self.questions: list[Question] = []
+
+    async def judge(self, agent: AgentId, question: Question) -> ModelVerdict:
+        self.questions.append(question)
+        judgments = tuple(
+            Judgment(candidate.memory_id, self._relation, 0.9, "so", Judge.MODEL)
+            for candidate in question.candidates
+        )
+        return ModelVerdict(judgments=judgments, model="scripted")
+
+
+def candidate(text: str, number: int = 1, similarity: float | None = 0.5) -> Candidate:
+    memory_id = UUID(int=number)
+    fact = StoredFact.from_fact(Fact(text))
+    memory = Memory(memory_id, memory_id, fact, Belief(NOW, NOW), NOW, 1, None)
+    return Candidate(memory, similarity)
+
+
+def judge(
+    text: str,
+    *candidates: Candidate,
+    network: ScriptedNetwork | None = None,
+    model: ScriptedModel | None = None,
+    tier: Classify = Classify.CASCADE,
+) -> Verdict:
+    local = LocalJudge(cast("LocalNetwork", network)) if network else None
+    cascade = Cascade(local, cast("ModelJudge", model) if model else None)
+    return asyncio.run(cascade.judge(AgentId("ana"), Fact(text), candidates, tier))
+
+
+HOME = candidate("I live in a studio above a bakery in Ghent")
+CALM = candidate("The meeting room is painted green", number=2)
+
+
+def test_without_a_local_judge_signals_decide() -> None:
+    [judgment] = judge("I live in Bruges", candidate("I live in Ghent")).judgments
+    assert (judgment.relation, judgment.decided_by) == (Relation.UPDATE, Judge.SIGNALS)
+
+
+def test_the_local_judge_finds_what_signals_do_not() -> None:
+    network = ScriptedNetwork(UPDATE)
+    [judgment] = judge("We wake up to the canals of Bruges", HOME, network=network).judgments
+    assert (judgment.relation, judgment.decided_by) == (Relation.UPDATE, Judge.LOCAL)
+
+
+def test_the_local_judge_stops_a_signal() -> None:
+    network = ScriptedNetwork(NOTHING)
+    [judgment] = judge("I live in Bruges", candidate("I live in Ghent"), network=network).judgments
+    assert judgment.relation is Relation.OVERLAP
+
+
+@pytest.mark.parametrize(
+    ("rank", "similarity", "is_read"),
+    [(4, 0.5, True), (5, 0.5, False), (0, 0.1, False), (0, None, True)],
+)
+def test_only_likely_candidates_are_read(
+    rank: int, similarity: float | None, is_read: bool
+) -> None:
+    others = [candidate("x", number=9 + place, similarity=0.0) for place in range(rank)]
+    network = ScriptedNetwork(NOTHING)
+    last = candidate("The printer on floor two is broken", similarity=similarity)
+    judge("My place is in Bruges", *others, last, network=network)
+    assert (last.memory.fact.content in network.read_texts) is is_read
+
+
+def test_the_model_is_asked_only_if_something_may_change() -> None:
+    model = ScriptedModel(Relation.NONE)
+    verdict = judge("My place is in Bruges", HOME, network=ScriptedNetwork(NOTHING), model=model)
+    assert (model.questions, verdict.model_cost) == ([], None)
+    judge("My place is in Bruges", HOME, network=ScriptedNetwork(UPDATE), model=model)
+    assert len(model.questions) == 1
+
+
+def test_the_model_has_the_last_word_and_hears_the_evidence() -> None:
+    model = ScriptedModel(Relation.OVERLAP)
+    near = candidate("I live in Ghent")
+    verdict = judge("I live in Bruges", near, CALM, network=ScriptedNetwork(UPDATE), model=model)
+    assert {judgment.relation for judgment in verdict.judgments} == {Relation.OVERLAP}
+    [question] = model.questions
+    evidence = question.candidates[0].evidence
+    assert any(phrase.startswith("UPDATE: ") for phrase in evidence)
+    assert "small model: update 0.99, none 0.01" in evidence
+
+
+def test_with_signals_alone_no_model_is_asked() -> None:
+    model = ScriptedModel(Relation.UPDATE)
+    judge("My place is in Bruges", HOME, model=model, tier=Classify.SIGNALS)
+    assert model.questions == []
