@@ -152,17 +152,27 @@ _FUSED_LIVE = """
 """
 
 
-def _select_best_sql(point: Point, columns: str) -> str:
-    """Return the SELECT of these columns of the memories in the CTE `best`, with their scores."""
+def _select_best_sql(point: Point, columns: str, *, outranks: bool = False) -> str:
+    """Return the SELECT of these columns of the memories in the CTE `best`, with their scores.
+
+    If it `outranks`, the CTE `outranked` bounds the scores.
+    """
     source, _ = memories_from(point)
+    score, join = "best.score", ""
+    if outranks:
+        score = (
+            "least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked"
+        )
+        join = "LEFT JOIN outranked ON outranked.id = best.id"
     return f"""
         SELECT
-            best.score,
+            {score},
             best.vector AS vector_score,
             best.text AS text_score,
             {columns}
         FROM best
         JOIN {source} ON m.agent_id = :agent AND m.id = best.id
+        {join}
     """
 
 
@@ -182,13 +192,35 @@ def build_search_statement(mode: str, filters: Filters, point: Point) -> tuple[s
             ranking = _rank_by_both_ctes(source, where)
     statement = f"""
         WITH {MOMENT},
-        {ranking}
+        {ranking},
+        {_OUTRANKED}
         SELECT {_READ_COLUMNS}, hit.*
         FROM moment
-        LEFT JOIN ({_select_best_sql(point, memory_columns(point))}) AS hit ON true
-        ORDER BY {_BEST_FIRST}
+        LEFT JOIN (
+            {_select_best_sql(point, memory_columns(point), outranks=True)}
+        ) AS hit ON true
+        ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC
     """
     return statement, parameters
+
+
+# A memory that a review proposes to end stands right behind the one that would take its place: its
+# score is at most that one's.
+_OUTRANKED = """
+        outranked AS (
+            SELECT
+                CAST(judgment ->> 'memory_id' AS uuid) AS id,
+                min(best.score) AS score
+            FROM best
+            JOIN reviews AS review
+                ON review.agent_id = :agent
+                AND review.memory_id = best.id
+                AND review.status = 'pending'
+            CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+            WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+            GROUP BY 1
+        )
+"""
 
 
 def _rank_by_vector_ctes(source: str, where: str) -> str:

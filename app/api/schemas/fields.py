@@ -113,9 +113,9 @@ def _check_number(value: Any) -> Any:
 
 
 # The document gives texts a pattern: no NUL, and in a text that must not be blank at least one
-# character that is not trimmed away.
+# character that is not trimmed away. U+0085 is trimmed, but is no space in a schema's patterns.
 _TEXT_SCHEMA = {"pattern": r"^[^\u0000]*$"}
-_WORDED_SCHEMA = {"pattern": r"^[^\u0000]*[^\s\u0000][^\u0000]*$"}
+_WORDED_SCHEMA = {"pattern": r"^[^\u0000]*[^\s\u0085\u0000][^\u0000]*$"}
 
 Content = Annotated[
     str,
