@@ -284,6 +284,21 @@ def test_scores_fall_and_min_score_cuts(client: httpx.Client) -> None:
     ].keys() == {"text"}  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "vector"])
+def test_what_a_review_proposes_to_end_stands_behind_what_would_take_its_place(
+    client: httpx.Client, mode: str
+) -> None:
+    old = store(client, "I was born in Porto")["memory"]["id"]
+    newer = store(client, "I was born in a village near Lisbon, not in Porto")
+    assert newer["review_id"]
+    nearer = "I was born in Porto"
+    found = [result["memory"]["id"] for result in search(client, nearer, mode=mode)]
+    assert found == [newer["memory"]["id"], old]
+    client.post(f"/v1/reviews/{newer['review_id']}/reject")
+    found = [result["memory"]["id"] for result in search(client, nearer, mode=mode)]
+    assert found == [old, newer["memory"]["id"]]
+
+
 def test_results_say_why_they_hold(client: httpx.Client) -> None:
     old = send(client, editor("Vim", valid_from="2020-01-01"))["memory"]["id"]
     send(client, editor("Emacs", valid_from="2024-01-01"))

@@ -1020,13 +1020,26 @@ best AS MATERIALIZED (
     WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
     LIMIT :limit
+),
+outranked AS (
+    SELECT
+        CAST(judgment ->> 'memory_id' AS uuid) AS id,
+        min(best.score) AS score
+    FROM best
+    JOIN reviews AS review
+        ON review.agent_id = :agent
+        AND review.memory_id = best.id
+        AND review.status = 'pending'
+    CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+    GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
     SELECT
-        best.score,
+        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked,
         best.vector AS vector_score,
         best.text AS text_score,
         m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
@@ -1137,8 +1150,9 @@ LEFT JOIN (
         m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
         m.superseded_at, m.known_from) AS b
         ON m.agent_id = :agent AND m.id = best.id
+    LEFT JOIN outranked ON outranked.id = best.id
 ) AS hit ON true
-ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== POST /v1/search (vector) =====
@@ -1174,13 +1188,26 @@ best AS MATERIALIZED (
         LIMIT :limit
     ) AS near
     WHERE 1 - distance >= :min_score
+),
+outranked AS (
+    SELECT
+        CAST(judgment ->> 'memory_id' AS uuid) AS id,
+        min(best.score) AS score
+    FROM best
+    JOIN reviews AS review
+        ON review.agent_id = :agent
+        AND review.memory_id = best.id
+        AND review.status = 'pending'
+    CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+    GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
     SELECT
-        best.score,
+        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked,
         best.vector AS vector_score,
         best.text AS text_score,
         m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
@@ -1291,8 +1318,9 @@ LEFT JOIN (
         m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
         m.superseded_at, m.known_from) AS b
         ON m.agent_id = :agent AND m.id = best.id
+    LEFT JOIN outranked ON outranked.id = best.id
 ) AS hit ON true
-ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== POST /v1/search (text) =====
@@ -1333,13 +1361,26 @@ best AS MATERIALIZED (
         LIMIT :limit
     ) AS near
     WHERE rank >= :min_score
+),
+outranked AS (
+    SELECT
+        CAST(judgment ->> 'memory_id' AS uuid) AS id,
+        min(best.score) AS score
+    FROM best
+    JOIN reviews AS review
+        ON review.agent_id = :agent
+        AND review.memory_id = best.id
+        AND review.status = 'pending'
+    CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+    GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
     SELECT
-        best.score,
+        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked,
         best.vector AS vector_score,
         best.text AS text_score,
         m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
@@ -1450,8 +1491,9 @@ LEFT JOIN (
         m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
         m.superseded_at, m.known_from) AS b
         ON m.agent_id = :agent AND m.id = best.id
+    LEFT JOIN outranked ON outranked.id = best.id
 ) AS hit ON true
-ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== POST /v1/search (hybrid, in the past) =====
@@ -1528,13 +1570,26 @@ best AS MATERIALIZED (
     WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
     LIMIT :limit
+),
+outranked AS (
+    SELECT
+        CAST(judgment ->> 'memory_id' AS uuid) AS id,
+        min(best.score) AS score
+    FROM best
+    JOIN reviews AS review
+        ON review.agent_id = :agent
+        AND review.memory_id = best.id
+        AND review.status = 'pending'
+    CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+    GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
     SELECT
-        best.score,
+        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked,
         best.vector AS vector_score,
         best.text AS text_score,
         m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
@@ -1681,8 +1736,9 @@ LEFT JOIN (
             AND x.known_until > (SELECT known_at FROM moment)
     ) AS b ON true
         ON m.agent_id = :agent AND m.id = best.id
+    LEFT JOIN outranked ON outranked.id = best.id
 ) AS hit ON true
-ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== GET /v1/search =====
@@ -2810,13 +2866,26 @@ best AS MATERIALIZED (
     WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
     LIMIT :limit
+),
+outranked AS (
+    SELECT
+        CAST(judgment ->> 'memory_id' AS uuid) AS id,
+        min(best.score) AS score
+    FROM best
+    JOIN reviews AS review
+        ON review.agent_id = :agent
+        AND review.memory_id = best.id
+        AND review.status = 'pending'
+    CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+    GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
     SELECT
-        best.score,
+        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked,
         best.vector AS vector_score,
         best.text AS text_score,
         m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
@@ -2927,8 +2996,9 @@ LEFT JOIN (
         m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
         m.superseded_at, m.known_from) AS b
         ON m.agent_id = :agent AND m.id = best.id
+    LEFT JOIN outranked ON outranked.id = best.id
 ) AS hit ON true
-ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC;
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
 
 
