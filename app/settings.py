@@ -125,7 +125,7 @@ class Settings(BaseSettings):
         1,
         ge=1,
         le=64,
-        description="Threads of the local encoder, and of the local judge, per process.",
+        description="Threads of the local encoder, per process.",
     )
     embedding_base_url: str | None = Field(
         None,

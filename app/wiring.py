@@ -50,6 +50,7 @@ from app.store.sweeps.queue import Queue
 from app.store.transfer.exports import Exports
 
 NICENESS = 10  # of a worker and of its database processes: whoever waits for an answer goes first
+JUDGE_THREADS = 2  # the candidates of a fact are read side by side
 WORKER_CONNECTIONS = 4
 MAINTENANCE_CONNECTIONS = 3
 # A person watches a maintenance command and can stop it, so nothing else does.
@@ -185,7 +186,7 @@ def _open_local_judge(settings: Settings, opened: AsyncExitStack) -> LocalJudge 
     """Return the local judge, closed with `opened`, or None if it is off or was not shipped."""
     if not settings.local_judge or not find_network():
         return None
-    network = opened.enter_context(open_network(threads=settings.embedding_threads))
+    network = opened.enter_context(open_network(threads=JUDGE_THREADS))
     return LocalJudge(network)
 
 

@@ -19,7 +19,7 @@ from uuid import UUID
 from encoder import SentenceEncoder
 
 from app.classification import signals
-from app.classification.cascade import READ_RANK, READ_SIMILARITY
+from app.classification.cascade import READ_AT_MOST, READ_SIMILARITY
 from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
@@ -28,7 +28,7 @@ from app.domain.relation import Judge, Judgment, Operation, decide_operation
 from corpus import ENDINGS, MEASURED, Step, read_families, read_scopes, walk_scope
 
 CANDIDATES = 10
-LEVELS = (0.5, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.96, 0.968, 0.97)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadS
 def _is_read(place: int, step: Step, judgments: Sequence[Judgment]) -> bool:
     if judgments[place].relation.effect.changes_stored:
         return True
-    return place < READ_RANK and step.similarities[place] >= READ_SIMILARITY
+    return place < READ_AT_MOST and step.similarities[place] >= READ_SIMILARITY
 
 
 def weigh(read: ReadStep, thresholds: Thresholds | None) -> list[Judgment]:
@@ -129,7 +129,7 @@ def describe(name: str, counts: Counter[str]) -> str:
 def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
     for act in LEVELS:
         for margin in (0.3, 0.5):
-            changed = replace(chosen, act=act, act_with_reason=act - 0.15, margin=margin)
+            changed = replace(chosen, act=act, act_with_reason=act - 0.07, margin=margin)
             yield f"act from {act}, margin {margin}", changed
     for duplicate in LEVELS:
         yield f"duplicate from {duplicate}", replace(chosen, duplicate=duplicate)
@@ -142,6 +142,8 @@ async def measure_families(writers: Sequence[str], network: LocalNetwork) -> Non
         for incoming in family["incoming"]:
             [reading] = await network.read([family["stored"]], incoming["text"])
             told.append((incoming, reading))
+    if not told:
+        return  # some writers wrote scopes alone
     for level in LEVELS:
         ends = [one for one in told if one[0]["relation"] in ENDINGS]
         same = [one for one in told if one[0]["relation"] == "DUPLICATE"]

@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 from typing import cast
 from uuid import UUID
 
-import pytest
-
 from app.classification.cascade import Candidate, Cascade, Verdict
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork
@@ -92,18 +90,29 @@ def test_the_local_judge_stops_a_signal() -> None:
     assert judgment.relation is Relation.OVERLAP
 
 
-@pytest.mark.parametrize(
-    ("rank", "similarity", "is_read"),
-    [(4, 0.5, True), (5, 0.5, False), (0, 0.1, False), (0, None, True)],
-)
-def test_only_likely_candidates_are_read(
-    rank: int, similarity: float | None, is_read: bool
-) -> None:
-    others = [candidate("x", number=9 + place, similarity=0.0) for place in range(rank)]
+def test_the_nearest_few_are_read_wherever_they_stand() -> None:
+    similarities = [0.1, 0.5, 0.9, None, 0.31, 0.6]
+    near = [
+        candidate(f"The printer on floor {place} is broken", number=place, similarity=similarity)
+        for place, similarity in enumerate(similarities)
+    ]
     network = ScriptedNetwork(NOTHING)
-    last = candidate("The printer on floor two is broken", similarity=similarity)
-    judge("My place is in Bruges", *others, last, network=network)
-    assert (last.memory.fact.content in network.read_texts) is is_read
+    judge("My place is in Bruges", *near, network=network)
+    read = {text.split()[4] for text in network.read_texts}
+    assert read == {"2", "5", "1"}
+
+
+def test_a_candidate_of_the_same_slot_counts_as_near() -> None:
+    network = ScriptedNetwork(NOTHING)
+    slot_mate = candidate("The printer is broken", similarity=None)
+    judge("My place is in Bruges", slot_mate, candidate("x", 2, 0.29), network=network)
+    assert network.read_texts == ["The printer is broken"]
+
+
+def test_what_a_signal_would_change_is_read_however_far() -> None:
+    network = ScriptedNetwork(UPDATE)
+    judge("I live in Bruges", candidate("I live in Ghent", similarity=0.0), network=network)
+    assert network.read_texts == ["I live in Ghent"]
 
 
 def test_the_model_is_asked_only_if_something_may_change() -> None:

@@ -25,12 +25,12 @@ class Thresholds:
     the next one by `margin`. From `ask` it leaves a review. From `duplicate` the two are the same.
     """
 
-    object_below: float = 0.3
-    act: float = 0.95
-    act_with_reason: float = 0.8
-    margin: float = 0.5
-    ask: float = 0.6
-    duplicate: float = 0.95
+    object_below: float = 0.2
+    act: float = 0.968
+    act_with_reason: float = 0.9
+    margin: float = 0.3
+    ask: float = 0.5
+    duplicate: float = 0.957
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ Pairs run through it one at a time, so that what is read of a pair never depends
 """
 
 import asyncio
-import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -42,8 +41,6 @@ class LocalNetwork:
     def __init__(self, *, threads: int = 1) -> None:
         self._tokenizer = load_tokenizer()
         self._session = open_session(WEIGHTS)
-        calibration = json.loads((FOLDER / "judge.json").read_text(encoding="utf-8"))
-        self._temperature: float = calibration["temperature"]
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="judge")
 
     def close(self) -> None:
@@ -64,7 +61,7 @@ class LocalNetwork:
         types = [0] * (len(first) + 2) + [1] * (len(second) + 1)
         inputs = {"ids": np.array([ids], np.int64), "types": np.array([types], np.int64)}
         [[logits]] = self._session.run(["logits"], inputs)
-        powers = np.exp((logits - logits.max()) / self._temperature)
+        powers = np.exp(logits - logits.max())
         return Reading.from_probabilities((powers / powers.sum()).tolist())
 
     def _tokenize(self, text: str) -> list[int]:

@@ -1,0 +1,59 @@
+"""The local judge over HTTP: it ends what it reads to be over, says so, and can be turned off."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from app.settings import load_settings
+from support.builders import contents, store
+from support.service import running
+
+OLD = "I drive an old blue Fiesta."
+NEW = "I traded the Fiesta in for a Yaris."
+
+
+@contextmanager
+def service(database_url: str, *, local_judge: bool) -> Iterator[httpx.Client]:
+    settings = load_settings(database_url=database_url, local_judge=local_judge)
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client
+
+
+def test_what_it_reads_to_be_over_ends_and_the_answer_says_who_decided(database_url: str) -> None:
+    with service(database_url, local_judge=True) as client:
+        old = store(client, OLD)["memory"]["id"]
+        answer = store(client, NEW)
+        assert (answer["operation"], answer["superseded"]) == ("UPDATE", [old])
+        decision = answer["decision"]
+        assert decision["decided_by"] == "judge"
+        assert decision["reasoning"].startswith('local_judge: "')
+        assert contents(client) == {NEW}
+        entry = client.get(f"/v1/log/{answer['log_id']}").json()
+        assert entry["decided_by"] == "judge"
+        why = client.get(f"/v1/memories/{answer['memory']['id']}/why").json()
+        assert "by the local judge" in why["events"][-1]["sentence"]
+
+
+def test_it_can_be_turned_off(database_url: str) -> None:
+    with service(database_url, local_judge=False) as client:
+        store(client, OLD)
+        answer = store(client, NEW)
+        assert answer["operation"] == "ADD"
+        assert contents(client) == {OLD, NEW}
+
+
+@pytest.mark.parametrize("classify", ["off", "rules"])
+def test_a_call_may_do_without_it(database_url: str, classify: str) -> None:
+    with service(database_url, local_judge=True) as client:
+        store(client, OLD)
+        assert store(client, NEW, classify=classify)["operation"] == "ADD"
+
+
+def test_a_batch_is_read_over_what_it_has_itself_written(database_url: str) -> None:
+    with service(database_url, local_judge=True) as client:
+        items = [{"content": text} for text in (OLD, "My sister plays the cello.", NEW)]
+        results = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
+        assert [result["operation"] for result in results] == ["ADD", "ADD", "UPDATE"]
+        assert results[2]["superseded"] == [results[0]["memory"]["id"]]
