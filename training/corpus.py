@@ -17,7 +17,6 @@ LOOKED_AT_ONCE = ("projects",)  # is measured at the end, once
 HELD_OUT = frozenset((*CALIBRATION, *MEASURED, *LOOKED_AT_ONCE))
 RELATIONS = ("NONE", "DUPLICATE", "UPDATE", "CONTRADICTION", "RETRACTION", "COMPLEMENT", "PART")
 ENDINGS = frozenset(("UPDATE", "CONTRADICTION", "RETRACTION"))
-FOREIGN_NEIGHBOURS = 6
 NEAREST = 6  # the neighbours of a text in a scope are drawn from so many
 OTHER = "cases"  # pairs from other sources, under their own licences
 
@@ -80,22 +79,17 @@ def read_other_pairs() -> list[Pair]:
     return [Pair(**json.loads(line)) for line in lines]
 
 
-def pair_families(
-    families: Sequence[dict], encoder: SentenceEncoder, rng: random.Random, *, foreign: int
-) -> list[Pair]:
-    """Return the pairs of the families, repetitions both ways, and `foreign` pairs of neighbouring families for each."""
+def pair_families(families: Sequence[dict]) -> list[Pair]:
+    """Return the pairs of the families, and repetitions both ways.
+
+    Sentences of different families are not paired: said by the same "I", one may well end another.
+    """
     pairs = []
-    vectors = encoder.encode([family["stored"] for family in families])
-    for place, family in enumerate(families):
+    for family in families:
         for incoming in family["incoming"]:
             pairs.append(Pair(family["stored"], incoming["text"], incoming["relation"]))
             if incoming["relation"] == "DUPLICATE":
                 pairs.append(Pair(incoming["text"], family["stored"], "DUPLICATE"))
-        for incoming in rng.sample(family["incoming"], min(foreign, len(family["incoming"]))):
-            [vector] = encoder.encode([incoming["text"]])
-            near = [other for other in np.argsort(-(vectors @ vector)) if other != place]
-            stored = families[rng.choice(near[:FOREIGN_NEIGHBOURS])]["stored"]
-            pairs.append(Pair(stored, incoming["text"], "NONE"))
     return pairs
 
 

@@ -28,7 +28,7 @@ from app.domain.relation import Judge, Judgment, Operation, decide_operation
 from corpus import ENDINGS, MEASURED, Step, read_families, read_scopes, walk_scope
 
 CANDIDATES = 10
-LEVELS = (0.5, 0.8, 0.9, 0.95, 0.96, 0.968, 0.97)
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.96, 0.965, 0.97)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def describe(name: str, counts: Counter[str]) -> str:
 def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
     for act in LEVELS:
         for margin in (0.3, 0.5):
-            changed = replace(chosen, act=act, act_with_reason=act - 0.07, margin=margin)
+            changed = replace(chosen, act=act, act_with_reason=act - 0.04, margin=margin)
             yield f"act from {act}, margin {margin}", changed
     for duplicate in LEVELS:
         yield f"duplicate from {duplicate}", replace(chosen, duplicate=duplicate)

@@ -40,7 +40,6 @@ SMOOTHING = 0.05
 WEIGHT_DECAY = 0.01
 LARGEST_GRADIENT = 1.0
 SORTED_TOGETHER = 50  # batches whose pairs are sorted by length, so that little is padded
-FOREIGN_PAIRS = 1
 SCOPE_NEIGHBOURS = 2
 OTHER_PAIRS = 5_000
 TOLD_EVERY = 200
@@ -98,11 +97,7 @@ class Trainer:
 def collect_pairs(writers: Sequence[str], encoder: SentenceEncoder, seed: int) -> list[Pair]:
     """Return the pairs of one epoch. Each epoch meets other neighbours."""
     rng = random.Random(seed)
-    pairs = []
-    for writer in writers:
-        families = read_families([writer])
-        if families:
-            pairs += pair_families(families, encoder, rng, foreign=FOREIGN_PAIRS)
+    pairs = pair_families(read_families(writers))
     pairs += pair_scopes(read_scopes(writers), encoder, rng, neighbours=SCOPE_NEIGHBOURS)
     others = read_other_pairs()
     pairs += rng.sample(others, min(OTHER_PAIRS, len(others)))

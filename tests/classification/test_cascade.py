@@ -18,7 +18,7 @@ from app.domain.relation import Classify, Judge, Judgment, Relation
 from app.domain.version import Belief, Memory
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
-NOTHING = Reading(0.95, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0)
+NOTHING = Reading(0.98, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0)
 UPDATE = Reading(0.01, 0.0, 0.99, 0.0, 0.0, 0.0, 0.0)
 
 

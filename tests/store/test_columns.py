@@ -191,7 +191,8 @@ def write_values(client: httpx.Client) -> None:
     reason = {"reason": "The zebra said so"}
     client.post(f"/v1/memories/{second['id']}/retract", json=reason).raise_for_status()
     store_marked(client, "I live in Zebraville")
-    gone = send(client, {"content": "I no longer live in Zebraville", **TEXTS})
+    ending = {"content": "I no longer live in Zebraville", "classify": "signals"}
+    gone = send(client, {**ending, **TEXTS})
     client.post(f"/v1/log/{gone['log_id']}/revert", json={"store": True}).raise_for_status()
 
 

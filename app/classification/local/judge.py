@@ -25,11 +25,11 @@ class Thresholds:
     the next one by `margin`. From `ask` it leaves a review. From `duplicate` the two are the same.
     """
 
-    object_below: float = 0.2
-    act: float = 0.968
-    act_with_reason: float = 0.9
+    object_below: float = 0.05
+    act: float = 0.97
+    act_with_reason: float = 0.93
     margin: float = 0.3
-    ask: float = 0.5
+    ask: float = 0.6
     duplicate: float = 0.957
 
 

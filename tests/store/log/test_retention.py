@@ -693,7 +693,8 @@ DAMAGES = {
         ("dog",),
     ),
     "a link lost": Damage(
-        "DELETE FROM memory_relationships WHERE agent_id = 'patient' AND source_id = '{related}'",
+        "DELETE FROM memory_relationships WHERE agent_id = 'patient' AND source_id = '{related}' AND target_id ="
+        " (SELECT target_id FROM memory_relationships WHERE source_id = '{related}' LIMIT 1)",
         "links",
         ("related",),
     ),
