@@ -123,8 +123,10 @@ def _find_ending(
         return None
     has_reason = judgments[best].relation.effect.ends_stored
     least = thresholds.act_with_reason if has_reason else thresholds.act
-    is_flag = probability < least
-    return _OwnFinding(best, readings[best].ending_relation, probability, is_flag)
+    relation = readings[best].ending_relation
+    # A retraction would not even store the incoming text, so the judge alone only asks.
+    is_flag = probability < least or (relation is Relation.RETRACTION and not has_reason)
+    return _OwnFinding(best, relation, probability, is_flag)
 
 
 def _find_duplicate(readings: Sequence[Reading], thresholds: Thresholds) -> _OwnFinding | None:

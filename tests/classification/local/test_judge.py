@@ -72,6 +72,14 @@ def test_alone_it_must_be_surer_than_with_a_reason(
     assert (judgment.relation, judgment.flag) == (relation, flag)
 
 
+def test_alone_it_asks_before_it_retracts_because_the_incoming_text_would_be_lost() -> None:
+    sure = reading(retraction=0.99)
+    [alone] = weigh((by_signals(), sure))
+    assert (alone.relation, alone.flag) == (Relation.RETRACTION, True)
+    [with_reason] = weigh((by_signals(Relation.RETRACTION, flag=True), sure))
+    assert (with_reason.relation, with_reason.flag) == (Relation.RETRACTION, False)
+
+
 def test_the_relation_is_the_likeliest_that_ends() -> None:
     [judgment] = weigh((by_signals(), reading(update=0.3, contradiction=0.2, retraction=0.45)))
     assert judgment.relation is Relation.RETRACTION
