@@ -1,10 +1,12 @@
-"""Telling in words what two texts differ in, for the explanation of a judgment."""
+"""In which words two texts differ."""
 
+import re
 from difflib import SequenceMatcher
 
 from app.domain.text import fold
 
 _SHOWN = 80  # characters of each text
+_MOST = 0.6  # of the incoming words
 
 
 def describe_difference(stored: str, incoming: str) -> str:
@@ -27,3 +29,17 @@ def describe_difference(stored: str, incoming: str) -> str:
 
 def _shorten(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1].rstrip() + "…"
+
+
+def differs_in_few_words(stored: str, incoming: str) -> bool:
+    """Return True if the incoming text has most words of the stored one, and some others.
+
+    Then one word may decide: "likes jazz" and "dislikes jazz". Who says the same in other words
+    rarely keeps most of them.
+    """
+    old, new = _find_words(stored), _find_words(incoming)
+    return bool(new - old) and len(new & old) >= _MOST * len(new)
+
+
+def _find_words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", fold(text)))

@@ -8,7 +8,7 @@ high probability.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.classification.local.difference import describe_difference
+from app.classification.local.difference import describe_difference, differs_in_few_words
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
 from app.domain.relation import Finding, Judge, Judgment, Relation
@@ -76,7 +76,8 @@ def weigh_readings(
         judgments.append(_check_signal(candidate.judgment, reading, thresholds))
     if any(_acts(judgment) for judgment in judgments):
         return judgments
-    own = _find_ending(judgments, readings, thresholds) or _find_duplicate(readings, thresholds)
+    own = _find_ending(judgments, readings, thresholds)
+    own = own or _find_duplicate(incoming, candidates, readings, thresholds)
     if own is not None:
         candidate = candidates[own.place]
         judgments[own.place] = _build_judgment(judgments[own.place], own, candidate.text, incoming)
@@ -129,10 +130,17 @@ def _find_ending(
     return _OwnFinding(best, relation, probability, is_flag)
 
 
-def _find_duplicate(readings: Sequence[Reading], thresholds: Thresholds) -> _OwnFinding | None:
+def _find_duplicate(
+    incoming: str,
+    candidates: Sequence[ReadCandidate],
+    readings: Sequence[Reading],
+    thresholds: Thresholds,
+) -> _OwnFinding | None:
     best = max(range(len(readings)), key=lambda place: readings[place].duplicate)
     probability = readings[best].duplicate
     if probability < thresholds.duplicate:
+        return None
+    if differs_in_few_words(candidates[best].text, incoming):
         return None
     return _OwnFinding(best, Relation.DUPLICATE, probability)
 

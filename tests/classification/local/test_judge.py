@@ -105,6 +105,12 @@ def test_what_says_the_same_is_found() -> None:
     assert (first, second.relation, second.flag) == (one, Relation.DUPLICATE, False)
 
 
+def test_what_hangs_on_one_word_is_no_repetition() -> None:
+    stored = ReadCandidate("My place is a flat in Ghent", by_signals())
+    [judgment] = weigh_readings(NEW, [stored], [reading(duplicate=0.99)], THRESHOLDS)
+    assert judgment == by_signals()
+
+
 def test_a_judgment_names_the_words_that_differ() -> None:
     [judgment] = weigh((by_signals(), reading(update=0.95)))
     assert judgment.reasoning == 'local_judge: "I live in Ghent" → "My place is a flat in Bruges"'
