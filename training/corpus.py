@@ -56,7 +56,7 @@ class Step:
 
 
 def list_writers() -> list[str]:
-    return sorted({file.stem for file in FOLDER.glob("*/*.jsonl")} - {OTHER})
+    return sorted({file.stem for file in FOLDER.glob("[fs]*/*.jsonl")})
 
 
 def read_families(writers: Sequence[str]) -> list[dict]:
