@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
-from app.classification.local.network import find_network, open_network
+from app.classification.local.network import is_network_shipped, open_network
 from app.classification.model.budget import Budget
 from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge
@@ -115,7 +115,7 @@ async def open_services(
             await asyncio.to_thread(
                 schema.claim_encoder, database_url, embedder.name, embedder.dimensions
             )
-        local_judge = _open_local_judge(settings, opened)
+        local_judge = _open_local_judge(settings, process, opened)
         language_oid = await asyncio.to_thread(
             schema.get_language_oid, database_url, settings.text_language
         )
@@ -182,9 +182,14 @@ async def _open_embedder(settings: Settings, process: Process, opened: AsyncExit
     return DeferredEmbedder(settings, opened)
 
 
-def _open_local_judge(settings: Settings, opened: AsyncExitStack) -> LocalJudge | None:
-    """Return the local judge, closed with `opened`, or None if it is off or was not shipped."""
-    if not settings.local_judge or not find_network():
+def _open_local_judge(
+    settings: Settings, process: Process, opened: AsyncExitStack
+) -> LocalJudge | None:
+    """Return the local judge, closed with `opened`, or None if it is off or was not shipped.
+
+    Maintenance judges nothing, so it does not load the network.
+    """
+    if not settings.local_judge or process is Process.MAINTENANCE or not is_network_shipped():
         return None
     network = opened.enter_context(open_network(threads=JUDGE_THREADS))
     return LocalJudge(network)

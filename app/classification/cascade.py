@@ -109,7 +109,7 @@ class Cascade:
         read: list[ReadCandidate] = []
         for candidate in candidates:
             judgment = judgments.get(candidate.memory.id)
-            if judgment is None:
+            if judgment is None or _has_other_key(fact, candidate.memory.fact):
                 continue
             if judgment.relation.effect.changes_stored or judgment.memory_id in nearest:
                 read.append(ReadCandidate(candidate.memory.fact.content, judgment))
@@ -148,6 +148,13 @@ def _find_worth_asking(
         if is_near or _count_shared(words, memory) >= GATE_SHARED_WORDS:
             questioned.append(memory)
     return questioned
+
+
+def _has_other_key(fact: BaseFact, stored: BaseFact) -> bool:
+    """Return True if callers gave both facts a key, and not the same: no reading outranks that."""
+    if fact.key is None or stored.key is None:
+        return False
+    return fact.slot.key != stored.slot.key
 
 
 def _find_nearest(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -2,9 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
 from uuid import UUID
+
+import pytest
 
 from app.classification.cascade import Candidate, Cascade, Verdict
 from app.classification.local.judge import LocalJudge
@@ -113,6 +116,23 @@ def test_what_a_signal_would_change_is_read_however_far() -> None:
     network = ScriptedNetwork(UPDATE)
     judge("I live in Bruges", candidate("I live in Ghent", similarity=0.0), network=network)
     assert network.read_texts == ["I live in Ghent"]
+
+
+@pytest.mark.parametrize(
+    ("key", "is_read"), [("home", True), ("HOME ", True), (None, True), ("office", False)]
+)
+def test_no_reading_outranks_the_keys_of_callers(key: str | None, is_read: bool) -> None:
+    network = ScriptedNetwork(UPDATE)
+    local = LocalJudge(cast("LocalNetwork", network))
+    stored = candidate("The lease runs until June")
+    keyed = StoredFact.from_fact(Fact("The lease runs until June", key="home"))
+    stored = replace(stored, memory=replace(stored.memory, fact=keyed))
+    fact = Fact("We hand the rooms back in May", key=key, single_valued=False)
+    cascade = Cascade(local, None)
+    verdict = asyncio.run(cascade.judge(AgentId("ana"), fact, [stored], Classify.CASCADE))
+    assert bool(network.read_texts) is is_read
+    ends = [judgment.relation.effect.ends_stored for judgment in verdict.judgments]
+    assert ends == [is_read]
 
 
 def test_the_model_is_asked_only_if_something_may_change() -> None:

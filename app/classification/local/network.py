@@ -20,8 +20,7 @@ MAX_TOKENS: Final = 96
 WEIGHTS: Final = "judge.onnx"
 
 
-def find_network() -> bool:
-    """Return True if the network was shipped with this package."""
+def is_network_shipped() -> bool:
     return (FOLDER / WEIGHTS).exists()
 
 
@@ -62,7 +61,7 @@ class LocalNetwork:
         inputs = {"ids": np.array([ids], np.int64), "types": np.array([types], np.int64)}
         [[logits]] = self._session.run(["logits"], inputs)
         powers = np.exp(logits - logits.max())
-        return Reading.from_probabilities((powers / powers.sum()).tolist())
+        return Reading(*(powers / powers.sum()).tolist())
 
     def _tokenize(self, text: str) -> list[int]:
         encodable = text.encode("utf-8", "replace").decode("utf-8")

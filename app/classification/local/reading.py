@@ -1,7 +1,6 @@
 """What the network reads in a pair of texts."""
 
 from dataclasses import dataclass
-from typing import Self
 
 from app.domain.relation import Relation
 
@@ -21,10 +20,6 @@ class Reading:
     retraction: float
     complement: float
     part: float
-
-    @classmethod
-    def from_probabilities(cls, probabilities: list[float]) -> Self:
-        return cls(*probabilities)
 
     def describe(self) -> str:
         """Return the two likeliest relations with their probabilities, as "update 0.81"."""

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.classification.local.network import LocalNetwork, find_network, open_network
+from app.classification.local.network import LocalNetwork, is_network_shipped, open_network
 from app.classification.local.reading import Reading
 
 
 @pytest.fixture(scope="module")
 def network() -> Iterator[LocalNetwork]:
-    assert find_network()
+    assert is_network_shipped()
     with open_network(threads=2) as opened:
         yield opened
 
