@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.errors import EmbeddingsChanged
 from app.domain.fact import Fact
+from app.domain.relation import Relation
 from app.domain.version import Memory, Moment
 from app.store.columns import Filters
 from app.store.engine import VectorList, fetch_rows
@@ -152,6 +153,27 @@ _FUSED_LIVE = """
 """
 
 
+_ENDINGS = ", ".join(f"'{relation}'" for relation in Relation if relation.effect.ends_stored)
+
+# A memory that a review proposes to end stands right behind the one that would take its place: its
+# score is at most that one's. What a constraint or higher trust protects keeps its score.
+_OUTRANKED = f"""
+    outranked AS (
+        SELECT
+            CAST(judgment ->> 'memory_id' AS uuid) AS id,
+            min(best.score) AS score
+        FROM best
+        JOIN reviews AS review
+            ON review.agent_id = :agent
+            AND review.memory_id = best.id
+            AND review.status = 'pending'
+        CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+        WHERE review.relation IN ({_ENDINGS}) AND review.source NOT IN ('constraint', 'trust')
+        GROUP BY 1
+    )
+"""
+
+
 def _select_best_sql(point: Point, columns: str, *, outranks: bool = False) -> str:
     """Return the SELECT of these columns of the memories in the CTE `best`, with their scores.
 
@@ -202,25 +224,6 @@ def build_search_statement(mode: str, filters: Filters, point: Point) -> tuple[s
         ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC
     """
     return statement, parameters
-
-
-# A memory that a review proposes to end stands right behind the one that would take its place: its
-# score is at most that one's.
-_OUTRANKED = """
-        outranked AS (
-            SELECT
-                CAST(judgment ->> 'memory_id' AS uuid) AS id,
-                min(best.score) AS score
-            FROM best
-            JOIN reviews AS review
-                ON review.agent_id = :agent
-                AND review.memory_id = best.id
-                AND review.status = 'pending'
-            CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
-            WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
-            GROUP BY 1
-        )
-"""
 
 
 def _rank_by_vector_ctes(source: str, where: str) -> str:

@@ -299,6 +299,14 @@ def test_what_a_review_proposes_to_end_stands_behind_what_would_take_its_place(
     assert found == [old, newer["memory"]["id"]]
 
 
+def test_what_higher_trust_protects_keeps_its_place(client: httpx.Client) -> None:
+    old = store(client, "I live in Porto", trust=90)["memory"]["id"]
+    newer = store(client, "I moved to Lisbon", trust=10)
+    assert newer["review_id"]
+    found = [result["memory"]["id"] for result in search(client, "I live in Porto")]
+    assert found == [old, newer["memory"]["id"]]
+
+
 def test_results_say_why_they_hold(client: httpx.Client) -> None:
     old = send(client, editor("Vim", valid_from="2020-01-01"))["memory"]["id"]
     send(client, editor("Emacs", valid_from="2024-01-01"))

@@ -1031,7 +1031,8 @@ outranked AS (
         AND review.memory_id = best.id
         AND review.status = 'pending'
     CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
-    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION') AND review.source NOT IN
+        ('constraint', 'trust')
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
@@ -1199,7 +1200,8 @@ outranked AS (
         AND review.memory_id = best.id
         AND review.status = 'pending'
     CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
-    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION') AND review.source NOT IN
+        ('constraint', 'trust')
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
@@ -1372,7 +1374,8 @@ outranked AS (
         AND review.memory_id = best.id
         AND review.status = 'pending'
     CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
-    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION') AND review.source NOT IN
+        ('constraint', 'trust')
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
@@ -1581,7 +1584,8 @@ outranked AS (
         AND review.memory_id = best.id
         AND review.status = 'pending'
     CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
-    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION') AND review.source NOT IN
+        ('constraint', 'trust')
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
@@ -2877,7 +2881,8 @@ outranked AS (
         AND review.memory_id = best.id
         AND review.status = 'pending'
     CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
-    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION')
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION') AND review.source NOT IN
+        ('constraint', 'trust')
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
