@@ -23,6 +23,14 @@ class LinkType(StrEnum):
     MERGED_INTO = "merged_into"
     RELATED_TO = "related_to"
 
+    @property
+    def strength(self) -> float:
+        """How firmly a link of this type ties, from 0 to 1 (reference 003)."""
+        return LOOSE_STRENGTH if self in LOOSE else 1.0
+
+
+LOOSE = (LinkType.SIMILAR, LinkType.RELATED_TO)
+LOOSE_STRENGTH = 0.8
 
 BINDING = (
     LinkType.MERGED_INTO,

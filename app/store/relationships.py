@@ -75,6 +75,24 @@ class RelationshipPage:
     known_at: datetime
 
 
+_LINK = "r.source_id, r.target_id, r.type, r.log_id, r.created_at"
+
+# The links that say which memory took the place of which. They are read from the memories
+# themselves, so that they are never out of step with them. A merge has stored links.
+_SUPERSESSIONS = """
+    SELECT
+        m.superseded_by AS source_id,
+        m.id AS target_id,
+        'supersedes' AS type,
+        l.id AS log_id,
+        m.superseded_at AS created_at
+    FROM memories m
+    LEFT JOIN consolidation_log l
+        ON l.agent_id = m.agent_id AND l.created_at = m.superseded_at
+            AND m.id = ANY(l.source_memory_ids)
+    WHERE m.agent_id = :agent AND NOT m.merged
+"""
+
 # List the links of a memory in both directions. `known` has no row if the memory was not known at
 # that time.
 _LIST = f"""
@@ -91,13 +109,19 @@ _LIST = f"""
     LEFT JOIN LATERAL (
         SELECT tie.*
         FROM (
-            SELECT r.*, r.target_id AS other_id
+            SELECT {_LINK}, r.target_id AS other_id
             FROM memory_relationships r
             WHERE r.agent_id = :agent AND r.source_id = :id
             UNION ALL
-            SELECT r.*, r.source_id
+            SELECT {_LINK}, r.source_id
             FROM memory_relationships r
             WHERE r.agent_id = :agent AND r.target_id = :id
+            UNION ALL
+            SELECT {_LINK}, r.target_id
+            FROM ({_SUPERSESSIONS} AND m.superseded_by = :id) AS r
+            UNION ALL
+            SELECT {_LINK}, r.source_id
+            FROM ({_SUPERSESSIONS} AND m.id = :id AND m.superseded_by IS NOT NULL) AS r
         ) AS tie
         WHERE tie.created_at <= known.known_at AND (
             CAST(:after_created_at AS timestamptz) IS NULL

@@ -31,6 +31,7 @@ def test_a_link_of_any_type_ends_nothing_and_shows_from_both_ends(
         "source_id": dog,
         "target_id": park,
         "type": kind,
+        "strength": 0.8 if kind in ("similar", "related_to") else 1.0,
         "created_at": answer["known_at"],
         "log_id": answer["log_id"],
     }
@@ -137,6 +138,21 @@ def test_what_cannot_be_linked_is_refused(client: httpx.Client) -> None:
         problem(client.post(f"/v1/memories/{dog}/relationships", json=body), 422)
     assert links(client, dog) == []
     problem(client.get(f"/v1/memories/{foreign}/relationships"), 404)
+
+
+def test_a_supersession_is_a_link_while_it_stands(client: httpx.Client) -> None:
+    told_homes = [
+        store(client, f"I live in {city}", key="home") for city in ("Porto", "Lisbon", "Berlin")
+    ]
+    porto, lisbon, berlin = (answer["memory"]["id"] for answer in told_homes)
+    assert links(client, lisbon) == [(berlin, "supersedes", lisbon), (lisbon, "supersedes", porto)]
+    [first] = client.get(f"/v1/memories/{porto}/relationships").json()["items"]
+    told = client.get(f"/v1/log/{first['log_id']}").json()
+    assert (told["operation"], told["target_memory_id"]) == ("UPDATE", lisbon)
+    assert (first["created_at"], first["strength"]) == (told["created_at"], 1.0)
+    last = client.get(f"/v1/memories/{berlin}/relationships").json()["items"][0]
+    client.post(f"/v1/log/{last['log_id']}/revert", json={}).raise_for_status()
+    assert links(client, lisbon) == [(lisbon, "supersedes", porto)]
 
 
 def test_a_frozen_agent_links_nothing(client: httpx.Client) -> None:

@@ -18,6 +18,9 @@ class RelationshipOut(AnswerBase):
     source_id: UUID
     target_id: UUID
     type: LinkType
+    strength: float = Field(
+        description="How firmly its type ties: 0.8 for similar and related_to, 1.0 for the others."
+    )
     created_at: Time = Field(description="The known time of the write that made it.")
     log_id: UUID | None = Field(
         description="The operation that made it; reverting that one removes it."
@@ -30,6 +33,7 @@ class RelationshipOut(AnswerBase):
             source_id=link.source,
             target_id=link.target,
             type=link.type,
+            strength=link.type.strength,
             created_at=relationship.created_at,
             log_id=relationship.log_id,
         )
