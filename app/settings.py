@@ -180,7 +180,10 @@ class Settings(BaseSettings):
     )
     fuzzy_dedupe: bool = Field(
         True,
-        description="A text equal but for case, spacing and punctuation is known already (NOOP).",
+        description=(
+            "A text equal but for case, spacing and punctuation is known already (NOOP). false: it "
+            "is another fact, whatever the judges would say."
+        ),
     )
     max_closures_per_store: int = Field(
         3, ge=0, le=100, description="How many stored memories one classified store may end."

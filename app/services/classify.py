@@ -328,7 +328,7 @@ class Classifier:
         if item.fact.one_value or item.command.supersedes:
             return item
         item = replace(item, hits=(*item.hits, *neighbours))
-        hits = [hit for hit in item.hits if self._should_consider(hit)]
+        hits = [hit for hit in item.hits if self._should_consider(item.fact, hit)]
         if any(hit.memory.fact.content_hash == item.fact.content_hash for hit in hits):
             # The rules decide about an equal text.
             return item
@@ -337,7 +337,11 @@ class Classifier:
         memories = [hit.memory for hit in hits]
         return await self._prepare_merge(replace(item, verdict=verdict), memories)
 
-    def _should_consider(self, hit: Hit) -> bool:
+    def _should_consider(self, fact: Fact, hit: Hit) -> bool:
+        stored = hit.memory.fact
+        is_alike = stored.fuzzy_hash == fact.fuzzy_hash and stored.content_hash != fact.content_hash
+        if is_alike and not self._settings.fuzzy:
+            return False
         return should_consider(
             hit.memory,
             hit.scores.get("vector"),

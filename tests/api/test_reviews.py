@@ -626,3 +626,16 @@ def test_erasing_an_agent_takes_what_was_held_back_with_it(
         assert connection.execute(
             "SELECT count(*) FROM reviews WHERE reviews::text LIKE '%zebra%'"
         ).fetchone() == (0,)
+
+
+def test_the_log_tells_proposals_of_shadow_mode_from_plain_additions(client: httpx.Client) -> None:
+    agent = client.headers["X-Agent-Id"]
+    store(client, "I live in Porto", key="home")
+    client.patch(f"/v1/agents/{agent}", json={"mode": "shadow"}).raise_for_status()
+    proposed = store(client, "I live in Lisbon", key="home")
+    plain = store(client, "I have a dog")
+    assert (proposed["operation"], plain["operation"]) == ("ADD", "ADD")
+    [entry] = client.get("/v1/log", params={"review": "shadow"}).json()["items"]
+    assert (entry["id"], entry["review"]) == (proposed["log_id"], "shadow")
+    assert client.get(f"/v1/log/{plain['log_id']}").json()["review"] is None
+    assert client.get("/v1/log", params={"review": "trust"}).json()["items"] == []

@@ -45,6 +45,7 @@ def test_without_fuzzy_dedupe_only_the_very_same_text_is_known(database_url: str
     ):
         store(client, "Has a dog")
         assert store(client, "has a dog", classify="rules")["operation"] == "ADD"
+        assert store(client, "has a DOG!", classify="signals")["operation"] == "ADD"
         assert store(client, "Has a dog")["operation"] == "NOOP"
 
 

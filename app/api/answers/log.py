@@ -8,6 +8,7 @@ from pydantic import Field
 from app.api.answers.base import AnswerBase
 from app.api.times import Time
 from app.domain.relation import Operation, Relation
+from app.planning.plan import ReviewSource
 
 
 class OperationOut(AnswerBase):
@@ -27,6 +28,10 @@ class OperationOut(AnswerBase):
 class LogEntryOut(OperationOut):
     """One operation, with everything it read and wrote."""
 
+    review: ReviewSource | None = Field(
+        description="The reason of the review that it left, if it left one. An ADD with one is a "
+        "fact that was stored beside what it may change; in shadow mode the reason is shadow."
+    )
     signals: list[Any]
     incoming: dict[str, Any] | None
     before_state: list[dict[str, Any]]

@@ -7,6 +7,7 @@ from pydantic import Field
 from app.api.schemas.fields import PageSize, StrictRequest, Word, build_from_fields
 from app.api.times import Time
 from app.domain.relation import Judge, Operation
+from app.planning.plan import ReviewSource
 from app.store.log.entries import LogFilters
 
 
@@ -19,6 +20,9 @@ class LogQuery(StrictRequest):
     )
     decided_by: Judge | None = None
     session_id: Word | None = None
+    review: ReviewSource | None = Field(
+        None, description="Operations that left a review for this reason: shadow, for example."
+    )
     since: Time | None = None
     until: Time | None = None
     limit: PageSize = 50

@@ -22,9 +22,13 @@ class LogFilters:
     memory_id: UUID | None = None
     decided_by: str | None = None
     session_id: str | None = None
+    review: str | None = None
     since: datetime | None = None
     until: datetime | None = None
 
+
+# The source of the review that an operation left. One leaves at most one.
+_REVIEW = "(jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}')"
 
 _CONDITIONS = {
     "operation": "operation = :operation",
@@ -34,6 +38,7 @@ _CONDITIONS = {
     """,
     "decided_by": "decided_by = :decided_by",
     "session_id": "session_id = :session_id",
+    "review": f"{_REVIEW} = :review",
     "since": "created_at >= :since",
     "until": "created_at < :until",
 }
@@ -53,7 +58,7 @@ async def list_log(
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
         values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
     statement = f"""
-        SELECT *
+        SELECT *, {_REVIEW} AS review
         FROM consolidation_log
         WHERE {where}
         ORDER BY created_at DESC, id DESC
@@ -78,8 +83,12 @@ def _where_operations(filters: LogFilters) -> tuple[str, dict[str, Any]]:
 async def find_log_entry(
     connection: AsyncConnection, agent: AgentId, log_id: UUID
 ) -> RowMapping | None:
-    statement = sa.text("SELECT * FROM consolidation_log WHERE agent_id = :agent AND id = :id")
-    rows = await connection.execute(statement, {"agent": agent, "id": log_id})
+    statement = f"""
+        SELECT *, {_REVIEW} AS review
+        FROM consolidation_log
+        WHERE agent_id = :agent AND id = :id
+    """
+    rows = await connection.execute(sa.text(statement), {"agent": agent, "id": log_id})
     return rows.mappings().one_or_none()
 
 
