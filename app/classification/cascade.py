@@ -87,6 +87,9 @@ class Cascade:
         readings: dict[UUID, Reading] = {}
         if tier.reads_signals:
             verdict = _judge_by_signals(fact, memories)
+        if _states_nothing(fact.content):
+            return verdict
+        if tier.reads_signals:
             verdict, readings = await self._read_candidates(fact, candidates, verdict)
         if not self._may_ask_model(tier):
             return verdict
@@ -109,10 +112,13 @@ class Cascade:
         read: list[ReadCandidate] = []
         for candidate in candidates:
             judgment = judgments.get(candidate.memory.id)
-            if judgment is None or _has_other_key(fact, candidate.memory.fact):
+            stored = candidate.memory.fact
+            if judgment is None or _has_other_key(fact, stored):
+                continue
+            if _states_nothing(stored.content):
                 continue
             if judgment.relation.effect.changes_stored or judgment.memory_id in nearest:
-                read.append(ReadCandidate(candidate.memory.fact.content, judgment))
+                read.append(ReadCandidate(stored.content, judgment))
         local = await self._local.judge(fact.content, read)
         judgments |= {judgment.memory_id: judgment for judgment in local.judgments}
         readings = {
@@ -148,6 +154,11 @@ def _find_worth_asking(
         if is_near or _count_shared(words, memory) >= GATE_SHARED_WORDS:
             questioned.append(memory)
     return questioned
+
+
+def _states_nothing(text: str) -> bool:
+    """Return True for a question or quoted speech: it ends nothing, and nothing ends it."""
+    return len(text) <= MAX_READ and signals.find_speech(text) is not None
 
 
 def _has_other_key(fact: BaseFact, stored: BaseFact) -> bool:

@@ -129,12 +129,19 @@ def _render_heading(kind: Kind) -> str:
     return f"## {kind.value.capitalize()}s\n"
 
 
+_SPEECH_NOTES = {"question": "a question", "quotation": "quoted"}
+
+
 def render_memory_text(memory: Memory) -> str:
     """Return the memory's content on one line.
 
-    The entity comes first, unless it is the user or the content names it.
+    The entity comes first, unless it is the user or the content names it. What states nothing of
+    its own says so at the end.
     """
     content = to_safe_line(memory.fact.content)
+    for tag, note in _SPEECH_NOTES.items():
+        if tag in memory.fact.tags:
+            content = f"{content} ({note})"
     entity = to_safe_line(memory.fact.entity)
     if fold(entity) in ("", "user") or fold(entity) in fold(content):
         return content

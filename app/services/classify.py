@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 
 from app.classification.cascade import MAX_READ, Candidate, Cascade, Verdict, should_consider
 from app.classification.merge_text import find_merge_loss, join_texts
-from app.classification.signals import derive_fact_slot, is_correction, prepare_text
+from app.classification.signals import derive_fact_slot, find_speech, is_correction, prepare_text
 from app.domain.agent import AgentId
 from app.domain.fact import Fact, StoredFact, merge_facts
 from app.domain.policy import Policy
@@ -257,7 +257,7 @@ class Classifier:
             if wanted and len(fact.content) <= MAX_READ:
                 prepare_text(fact.content)
                 if tier.reads_signals:
-                    fact = _with_derived_slot(fact)
+                    fact = _mark_speech(_with_derived_slot(fact))
                 # Let other tasks run between two texts.
                 await asyncio.sleep(0)
             facts.append((fact, tier))
@@ -412,6 +412,14 @@ def _split_chunks(sequence: Sequence[Item], size: int) -> Iterator[Sequence[Item
 def _with_derived_slot(fact: Fact) -> Fact:
     derived = derive_fact_slot(fact)
     return replace(fact, derived=derived) if derived else fact
+
+
+def _mark_speech(fact: Fact) -> Fact:
+    """Return a question or a quotation with the tag that says so."""
+    speech = find_speech(fact.content)
+    if speech is None or speech in fact.tags:
+        return fact
+    return replace(fact, tags=(*fact.tags, speech.value))
 
 
 def _build_expected_memory(item: ClassifiedItem) -> Memory:

@@ -171,6 +171,21 @@ def test_a_batch_that_is_judged_piece_by_piece_is_still_one(
     }
 
 
+def test_questions_and_quotations_are_stored_as_such_and_end_nothing(
+    client: httpx.Client,
+) -> None:
+    store(client, "I live in Porto")
+    question = store(client, "Do I no longer live in Porto?")
+    quotation = store(client, 'My neighbour said: "I moved to Lisbon, I no longer live in Porto."')
+    assert (question["operation"], question["memory"]["tags"]) == ("ADD", ["question"])
+    assert (quotation["operation"], quotation["memory"]["tags"]) == ("ADD", ["quotation"])
+    assert client.get("/v1/reviews").json()["items"] == []
+    assert store(client, "I moved to Lisbon")["superseded"] != []
+    context = client.get("/v1/context", params={"budget_tokens": 500}).json()
+    assert "Do I no longer live in Porto? (a question)" in context["text"]
+    assert 'Porto." (quoted)' in context["text"]
+
+
 def test_a_dry_run_explains_and_leaves_no_review(client: httpx.Client) -> None:
     store(client, "I live in Porto")
     dry = store(client, "I moved to Lisbon", dry_run=True)

@@ -8,13 +8,16 @@ from app.classification.signals.judge import judge_candidates
 from app.classification.signals.prepare import prepare_text
 from app.classification.signals.relation import SignalJudgment, StatedSlot, Statement
 from app.classification.signals.slots import derive_fact_slot, derive_slot
+from app.classification.signals.speech import Speech, find_speech
 
 __all__ = [
     "SignalJudgment",
+    "Speech",
     "StatedSlot",
     "Statement",
     "derive_fact_slot",
     "derive_slot",
+    "find_speech",
     "is_correction",
     "judge_candidates",
     "prepare_text",

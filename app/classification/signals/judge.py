@@ -20,6 +20,7 @@ from app.classification.signals.reading import parse_text
 from app.classification.signals.relation import Finding, Relation, SignalJudgment, Statement
 from app.classification.signals.retraction import count_leftover, find_retraction
 from app.classification.signals.single_valued import find_single_valued_change
+from app.classification.signals.speech import find_speech
 from app.classification.signals.tools import find_tool_change
 from app.classification.signals.value_conflict import find_value_conflict
 from app.classification.signals.versions import find_version_change
@@ -59,6 +60,8 @@ def _judge_pair(place: int, pair: Pair) -> SignalJudgment:
         )
     if pair.new.is_question or pair.old.is_question:
         return SignalJudgment(place, Relation.NONE, 1.0, "a question states nothing")
+    if find_speech(pair.new.text) or find_speech(pair.old.text):
+        return SignalJudgment(place, Relation.NONE, 1.0, "quoted speech states nothing")
     findings = _drop_overruled(tuple(f for signal in SIGNALS for f in signal(pair)))
     if not findings:
         return SignalJudgment(place, _without_reason(pair), 0.5, "no reason to change anything")

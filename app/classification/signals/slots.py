@@ -3,6 +3,7 @@
 from app.classification.signals.frames import find_frames
 from app.classification.signals.reading import parse_text
 from app.classification.signals.relation import StatedSlot
+from app.classification.signals.speech import find_speech
 from app.domain.fact import BaseFact, DerivedSlot
 
 _SPEAKER = frozenset(("i", "user"))
@@ -17,12 +18,14 @@ def derive_fact_slot(fact: BaseFact) -> DerivedSlot | None:
 def derive_slot(text: str) -> StatedSlot | None:
     """(entity, key, value) of a text that plainly states one single-valued attribute.
 
-    "Alice lives in Berlin" gives (alice, residence, Berlin). None for questions, denials, plans,
-    several clauses, and attributes that hold many values.
+    "Alice lives in Berlin" gives (alice, residence, Berlin). None for questions, quotations, denials,
+    plans, several clauses, and attributes that hold many values.
     """
     reading = parse_text(text)
     frames = find_frames(reading)
-    if reading.is_question or len(reading.clauses) != 1 or len(frames) != 1:
+    if len(reading.clauses) != 1 or len(frames) != 1:
+        return None
+    if reading.is_question or find_speech(text):
         return None
     frame = frames[0]
     if not frame.single or not frame.is_assertion or not frame.subject or not frame.spoken:
