@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
+from app.classification.signals.lemma import reduce_to_lemma
 from app.domain.text import fold, fold_loosely
 
 # Words that start a sentence without being names. One missing here costs little: a merge that drops
@@ -35,6 +36,7 @@ _COMMON_WORDS = """
     writes wrote yes yesterday yet you your yours
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
+_COMMON_LEMMAS = frozenset(map(reduce_to_lemma, [*_COMMON, "name", "titled", "entitled"]))
 _TWO_TO_NINETEEN = """
     two three four five six seven eight nine ten
     eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
@@ -89,7 +91,8 @@ _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]$")
 def find_merge_loss(merged: str, one: str, other: str) -> str | None:
     """Return the reason why a merged text may not replace the two texts, or None.
 
-    A merged text may not drop a date, a number, a negation or a name.
+    A merged text may not drop a date, a number, a negation, a name or another word that carries
+    meaning: nouns above all. Function words and common verbs may change.
     """
     for what, extract in (
         ("date", _extract_dates),
@@ -102,7 +105,10 @@ def find_merge_loss(merged: str, one: str, other: str) -> str | None:
     missing = [
         name for text in (one, other) for name in _extract_names(text) if f" {name} " not in words
     ]
-    return f"It drops the name {missing[0]!r}." if missing else None
+    if missing:
+        return f"It drops the name {missing[0]!r}."
+    dropped = (_extract_words(one) | _extract_words(other)) - _extract_words(merged)
+    return f"It drops the word {min(dropped)!r}." if dropped else None
 
 
 def join_texts(one: str, other: str) -> str:
@@ -174,6 +180,13 @@ def _extract_names(text: str) -> Iterator[str]:
         for named, run in groupby(words[1:], _looks_named):
             if named and (name := " ".join(_fold_word(word) for word in run)):
                 yield name
+
+
+def _extract_words(text: str) -> set[str]:
+    """The dictionary forms of the words that are neither common words nor parts of dates."""
+    words = re.findall(r"[^\W\d_]+", _without_dates(text))
+    plain = {fold(word) for word in words if not _calendar_name(word)}
+    return {reduce_to_lemma(word) for word in plain if len(word) > 1} - _COMMON_LEMMAS
 
 
 def _looks_named(word: str) -> bool:

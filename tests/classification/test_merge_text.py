@@ -11,6 +11,7 @@ from app.classification.merge_text import find_merge_loss, join_texts
     ("merged", "one", "other"),
     [
         ("Has a dog called Rex.", "Has a dog", "The dog is called Rex."),
+        ("Has a dog named Max", "Has a dog", "The dog's name is Max"),
         ("Likes and drinks tea daily", "Likes tea", "Drinks tea daily."),
         (
             "Ana Lopez moved to New York on 5 January 2024 with 2 cats",
@@ -63,6 +64,9 @@ def test_a_text_that_keeps_what_both_state_exactly_may_stand_for_them(
         ("Likes tea", "Does not like tea", "Likes coffee", "negation"),
         ("Likes tea", "Likes tea", "Doesn’t like coffee", "negation"),
         ("", "Ana", "", "name 'ana'"),
+        ("Has pets called Rex", "Has a dog", "The pet is called Rex", "word 'dog'"),
+        ("Has a dog called Rex", "Has a small dog", "The dog is called Rex", "word 'small'"),
+        ("Allergic to nuts", "Is allergic to nuts", "Nuts cause swelling", "word 'cause'"),
     ],
 )
 def test_a_text_that_drops_something_exact_is_refused_and_told_why(
