@@ -13,6 +13,7 @@ from app.classification.local.judge import LocalJudge, ReadCandidate
 from app.classification.local.reading import Reading
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
+from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
 from app.classification.signals.reading import parse_text
 from app.domain.agent import AgentId
@@ -83,14 +84,16 @@ class Cascade:
         The likeliest candidates come first.
         """
         memories = [candidate.memory for candidate in candidates]
+        texts = _rename_alike(fact, memories)
         verdict = Verdict()
         readings: dict[UUID, Reading] = {}
         if tier.reads_signals:
-            verdict = _judge_by_signals(fact, memories)
+            verdict = _judge_by_signals(fact, memories, texts)
         if _states_nothing(fact.content):
             return verdict
         if tier.reads_signals:
-            verdict, readings = await self._read_candidates(fact, candidates, verdict)
+            verdict, readings = await self._read_candidates(fact, candidates, verdict, texts)
+        verdict = _keep_descriptions(verdict, texts)
         if not self._may_ask_model(tier):
             return verdict
         questioned = _find_worth_asking(fact, memories, verdict.judgments, readings)
@@ -102,7 +105,11 @@ class Cascade:
         return _add_model_verdict(verdict, await self._model.judge(agent, question))
 
     async def _read_candidates(
-        self, fact: Fact, candidates: Sequence[Candidate], verdict: Verdict
+        self,
+        fact: Fact,
+        candidates: Sequence[Candidate],
+        verdict: Verdict,
+        texts: Mapping[UUID, RenamedText],
     ) -> tuple[Verdict, dict[UUID, Reading]]:
         """Let the local judge read the likeliest candidates, and those that signals change."""
         if self._local is None:
@@ -112,13 +119,12 @@ class Cascade:
         read: list[ReadCandidate] = []
         for candidate in candidates:
             judgment = judgments.get(candidate.memory.id)
-            stored = candidate.memory.fact
-            if judgment is None or _has_other_key(fact, stored):
+            if judgment is None or _has_other_key(fact, candidate.memory.fact):
                 continue
-            if _states_nothing(stored.content):
+            if _states_nothing(candidate.memory.fact.content):
                 continue
             if judgment.relation.effect.changes_stored or judgment.memory_id in nearest:
-                read.append(ReadCandidate(stored.content, judgment))
+                read.append(ReadCandidate(texts[judgment.memory_id].text, judgment))
         local = await self._local.judge(fact.content, read)
         judgments |= {judgment.memory_id: judgment for judgment in local.judgments}
         readings = {
@@ -195,25 +201,52 @@ def should_consider(
     return is_important and is_near
 
 
-def _judge_by_signals(fact: Fact, candidates: Sequence[Memory]) -> Verdict:
-    """Judge the candidates that are short enough to be one fact, if the fact itself is."""
+def _rename_alike(fact: Fact, memories: Sequence[Memory]) -> dict[UUID, RenamedText]:
+    """Return the texts that are short enough to be one fact, with the names that the fact uses.
+
+    None, if the fact is no such text itself.
+    """
+    if len(fact.content) > MAX_READ:
+        return {}
+    short = [memory for memory in memories if len(memory.fact.content) <= MAX_READ]
+    texts = rename_alike(fact.content, [memory.fact.content for memory in short])
+    return {memory.id: text for memory, text in zip(short, texts, strict=True)}
+
+
+def _judge_by_signals(
+    fact: Fact, memories: Sequence[Memory], texts: Mapping[UUID, RenamedText]
+) -> Verdict:
+    """Judge the candidates that have a text to read, if the fact itself is short enough."""
     if len(fact.content) > MAX_READ:
         return Verdict()
-    short = [memory for memory in candidates if len(memory.fact.content) <= MAX_READ]
-    statements = [_build_statement(memory.fact) for memory in short]
+    read = [memory for memory in memories if memory.id in texts]
+    statements = [_build_statement(memory.fact, texts[memory.id].text) for memory in read]
     judgments = []
-    for judgment in signals.judge_candidates(_build_statement(fact), statements):
-        judgments.append(_judgment_from_signal(judgment, short[judgment.candidate]))
+    for judgment in signals.judge_candidates(_build_statement(fact, fact.content), statements):
+        judgments.append(_judgment_from_signal(judgment, read[judgment.candidate]))
     retracts = find_ending(fact.content) is not None
     return Verdict(judgments=tuple(judgments), retracts=retracts)
 
 
-def _build_statement(fact: BaseFact) -> signals.Statement:
+def _keep_descriptions(verdict: Verdict, texts: Mapping[UUID, RenamedText]) -> Verdict:
+    """A fact that says who is meant ("my sister Nora") repeats no text that does not."""
+    judgments = [_spare_description(j, texts[j.memory_id]) for j in verdict.judgments]
+    return replace(verdict, judgments=tuple(judgments))
+
+
+def _spare_description(judgment: Judgment, text: RenamedText) -> Judgment:
+    if not text.adds_description or judgment.relation is not Relation.DUPLICATE:
+        return judgment
+    reasoning = f"it says who or what is meant; else {judgment.reasoning}"
+    return replace(judgment, relation=Relation.OVERLAP, reasoning=reasoning, flag=False)
+
+
+def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
     # "user" is the default, so that it does not tell whether the caller named an entity.
     entity = None if fact.entity == "user" else fact.entity
     kind = fact.kind or Kind.FACT
     return signals.Statement(
-        text=fact.content,
+        text=text,
         at=fact.valid_from,
         entity=entity,
         key=fact.key,

@@ -63,6 +63,14 @@ def test_a_retraction_that_hits_nothing_is_stored_with_a_hint(client: httpx.Clie
     assert [hint["name"] for hint in answer["hints"]] == ["ends_nothing_stored"]
 
 
+def test_one_person_may_go_by_two_names(client: httpx.Client) -> None:
+    ghent = store(client, "My sister Nora lives in Ghent.")["memory"]["id"]
+    moved = store(client, "Nora lives in Bruges now.")
+    assert moved["superseded"] == [ghent]
+    again = store(client, "My sister Nora lives in Bruges now.")
+    assert again["operation"] == "ADD", "it says who Nora is"
+
+
 def test_another_person_with_another_value_ends_nothing(client: httpx.Client) -> None:
     store(client, "I live in Porto")
     answer = store(client, "My sister moved to Lisbon")

@@ -18,8 +18,8 @@ def derive_fact_slot(fact: BaseFact) -> DerivedSlot | None:
 def derive_slot(text: str) -> StatedSlot | None:
     """(entity, key, value) of a text that plainly states one single-valued attribute.
 
-    "Alice lives in Berlin" gives (alice, residence, Berlin). None for questions, quotations, denials,
-    plans, several clauses, and attributes that hold many values.
+    "Alice lives in Berlin" gives (alice, residence, Berlin). None for questions, quotations,
+    denials, plans, several clauses, and attributes that hold many values.
     """
     reading = parse_text(text)
     frames = find_frames(reading)
