@@ -10,6 +10,7 @@ from uuid import UUID
 from app.classification import signals
 from app.classification.local.judge import FINDING as LOCAL_FINDING
 from app.classification.local.judge import LocalJudge, ReadCandidate
+from app.classification.local.language import is_english
 from app.classification.local.reading import Reading
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
@@ -112,7 +113,7 @@ class Cascade:
         texts: Mapping[UUID, RenamedText],
     ) -> tuple[Verdict, dict[UUID, Reading]]:
         """Let the local judge read the likeliest candidates, and those that signals change."""
-        if self._local is None:
+        if self._local is None or not is_english(fact.content):
             return verdict, {}
         judgments = {judgment.memory_id: judgment for judgment in verdict.judgments}
         nearest = {candidate.memory.id for candidate in _find_nearest(candidates)}

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 
-VERSION = "relate.v3"
+VERSION = "relate.v4"
 MAX_DATA = 60_000
 
 

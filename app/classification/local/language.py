@@ -1,0 +1,33 @@
+"""Whether the local judge can read a text: it was trained on English alone."""
+
+import re
+
+_WORD = re.compile(r"[^\W\d_]+")
+_ENGLISH = frozenset(
+    """a an and are at by do for from had has have he her his i in is it its my no not now of on our
+    she that the their they this to was we were will with you your""".split()
+)
+# Frequent words of German, French, Spanish, Italian, Portuguese and Dutch that are not English.
+_FOREIGN = frozenset(
+    """aber auf bei bin das der du ein eine einen er für habe ich ihr ist kein keine mein meine mit
+    nach nicht sie sind und uns von wir wohne zu
+    ai au avec dans de des elle est et il je la le les ma mes ne nous pas pour sa ses suis sur tu
+    un une vous
+    con del el en es eres estoy ha las los mi mis muy nuestra nuestro para por que soy su tengo una
+    vivo y ya yo
+    abito che di gli ho il io lo mio nel non più sono
+    com em eu meu minha moro não nos os seu sou sua tenho um uma
+    ben een en het hij ik jij maar mijn naar niet op te voor werk woon zij""".split()
+)
+
+
+def is_english(text: str) -> bool:
+    """Return False if its words look foreign rather than English. Names do not count."""
+    words = _WORD.findall(text)
+    plain = [word for word in words[1:] if word.islower()]
+    foreign = sum(word in _FOREIGN or not word.isascii() for word in plain)
+    english = sum(word in _ENGLISH for word in plain)
+    for word in words[:1]:
+        foreign += word.casefold() in _FOREIGN or not (word.isascii() or word.istitle())
+        english += word.casefold() in _ENGLISH
+    return foreign == 0 or foreign < english
