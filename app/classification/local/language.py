@@ -13,11 +13,11 @@ _FOREIGN = frozenset(
     nach nicht sie sind und uns von wir wohne zu
     ai au avec dans de des elle est et il je la le les ma mes ne nous pas pour sa ses suis sur tu
     un une vous
-    con del el en es eres estoy ha las los mi mis muy nuestra nuestro para por que soy su tengo una
+    con del el en es eres estoy ha las los mi mis muy nuestra nuestro para por que soy su tengo
     vivo y ya yo
     abito che di gli ho il io lo mio nel non più sono
-    com em eu meu minha moro não nos os seu sou sua tenho um uma
-    ben een en het hij ik jij maar mijn naar niet op te voor werk woon zij""".split()
+    com em meu minha moro não nos os seu sou sua tenho um
+    een en het hij ik jij maar mijn naar niet op te voor werk woon zij""".split()
 )
 
 

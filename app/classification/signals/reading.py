@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from app.classification.signals import lexicon
 from app.classification.signals.labels import find_labels
-from app.classification.signals.token import Token
+from app.classification.signals.token import Token, find_place
 from app.classification.signals.tokens import tokenize
 from app.domain.text import fold_loosely
 
@@ -274,10 +274,19 @@ def _find_identifiers(tokens: tuple[Token, ...]) -> frozenset[tuple[str, str]]:
     return frozenset(identifiers)
 
 
+def _read_neither(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Read "neither tea nor coffee" as one denial: "not tea or coffee"."""
+    place = find_place(tokens, ("neither",))
+    if place is None:
+        return tokens
+    after = [replace(t, norm="or") if t.norm == "nor" else t for t in tokens[place:]]
+    return (*tokens[:place], *after)
+
+
 @lru_cache(maxsize=4096)
 def parse_text(text: str) -> Reading:
     """The reading of a text; the same text gives the same object."""
-    tokens = tokenize(text)
+    tokens = _read_neither(tokenize(text))
     items = select_content(tokens)
     norms = frozenset(t.norm for t in tokens if t.kind == "word")
     return Reading(
