@@ -11,7 +11,7 @@ from app.domain.chains import Chains
 from app.domain.fact import Fact, StoredFact
 from app.domain.relation import Decision, Judgment, ModelCost, Operation, Relation
 from app.domain.relationship import Relationship
-from app.domain.version import Memory, Version
+from app.domain.version import Memory, Usage, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,9 @@ class Plan:
     operation ended; `reinforced` is the memory that it confirms. `metadata` corrects the target.
     `look_again` says why a sweep should compare the inserted fact once more. A revert names the
     operation that it undoes in `reverts`, the links that it removes in `unlinked`, and the memory
-    whose confirmation it takes back in `unconfirmed`. `ends_unknown`: the fact says that something
-    ended, and nothing stored matches.
+    whose confirmation it takes back in `unconfirmed`. `confirmations` of a merge are those that the
+    merged memory has from the start: all of its sources', and one for the merge. `ends_unknown`:
+    the fact says that something ended, and nothing stored matches.
     """
 
     operation: Operation
@@ -154,6 +155,7 @@ class Plan:
     settled: ReviewDecision | None = None
     reverts: UUID | None = None
     unconfirmed: UUID | None = None
+    confirmations: int | None = None
     ends_unknown: bool = False
 
     @property
@@ -223,6 +225,10 @@ class Plan:
         """Return the plan that also confirms a stored memory."""
         return replace(self, reinforced=memory_id)
 
+    def with_confirmations(self, confirmations: int) -> "Plan":
+        """Return the plan of a merge with the confirmations of the merged memory."""
+        return replace(self, confirmations=confirmations)
+
     def with_metadata(self, metadata: dict[str, Any]) -> "Plan":
         """Return the plan that also corrects metadata of its target; nothing, if empty."""
         return replace(self, metadata=metadata or None)
@@ -277,7 +283,10 @@ def list_inserted_memories(plans: Iterable[Plan], chains: Chains) -> dict[UUID, 
         for insertion in plan.inserted:
             version = chains.get_version(insertion.version.id)
             supersedes_id = superseded.get(version.id)
-            inserted[version.id] = _build_memory(insertion.fact, version, supersedes_id)
+            memory = _build_memory(insertion.fact, version, supersedes_id)
+            if plan.confirmations and version.id == plan.target:
+                memory = replace(memory, usage=Usage(plan.confirmations, plan.now))
+            inserted[version.id] = memory
     return inserted
 
 

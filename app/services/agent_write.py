@@ -209,7 +209,8 @@ class AgentWrite(Generic[Result_contra]):
         in the log. Plans that are not `counted` are dropped at once, so that a long import
         stays small in memory.
         """
-        plans, self._planned = self._planned, []
+        plans = await apply.count_confirmations(self.connection, self.agent, self._planned)
+        self._planned = []
         logged = await apply.apply_plans(
             self.connection,
             self.agent,

@@ -3,6 +3,7 @@
 The caller owns the transaction and holds the agent's lock. Nothing here commits.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,10 +17,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
 from app.domain.agent import AgentId
+from app.domain.relation import Operation
 from app.domain.version import Version
 from app.planning.plan import Insertion, Plan, ReviewStatus
 from app.store.columns import BELIEF_COLUMNS
-from app.store.engine import driver_connection
+from app.store.engine import driver_connection, fetch_rows
 from app.store.inserts import NOTHING, Part, build_insert, copy_rows
 from app.store.revert_effects import undo_side_effects
 from app.store.rows import (
@@ -189,13 +191,13 @@ _UPDATE_BELIEF = f"""
     WHERE agent_id = %s AND id = %s
 """
 
-# A duplicate confirms a stored memory. Counters have a table of their own, so that they change
-# neither revisions nor beliefs.
+# A duplicate confirms a stored memory, and a merge its merged one. Counters have a table of their
+# own, so that they change neither revisions nor beliefs.
 _REINFORCE = """
     INSERT INTO memory_usage (agent_id, memory_id, access_count, last_reinforced_at)
-    VALUES (%s, %s, 1, %s)
+    VALUES (%s, %s, %s, %s)
     ON CONFLICT (agent_id, memory_id) DO UPDATE SET
-        access_count = memory_usage.access_count + 1,
+        access_count = memory_usage.access_count + excluded.access_count,
         last_reinforced_at = excluded.last_reinforced_at
 """
 
@@ -211,8 +213,8 @@ async def _write_one(
 ) -> None:
     """Write the rows of one plan in one round trip, which would otherwise be up to nine."""
     reinforcement: Part = NOTHING
-    if plan.reinforced:
-        reinforcement = (_REINFORCE, [agent, plan.reinforced, plan.now])
+    if parameters := _list_reinforcement(agent, plan):
+        reinforcement = (_REINFORCE, parameters)
     parts: list[Part] = [
         build_insert("memories", MEMORY_TYPES, rows.memories),
         *((_UPDATE_BELIEF, _list_belief_parameters(agent, version)) for version in rows.updated),
@@ -269,15 +271,50 @@ async def _update_beliefs(
         await cursor.executemany(_UPDATE_BELIEF.encode(), parameters)
 
 
+def _list_reinforcement(agent: AgentId, plan: Plan) -> list[object]:
+    """Return the parameters of `_REINFORCE`; none if the plan confirms nothing."""
+    if plan.confirmations:
+        return [agent, plan.target, plan.confirmations, plan.now]
+    return [agent, plan.reinforced, 1, plan.now] if plan.reinforced else []
+
+
 async def _reinforce_memories(
     connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]
 ) -> None:
-    parameters = [(agent, plan.reinforced, plan.now) for plan in plans if plan.reinforced]
+    parameters = list(filter(None, (_list_reinforcement(agent, plan) for plan in plans)))
     if not parameters:
         return
     driver = await driver_connection(connection)
     async with driver.cursor() as cursor:
         await cursor.executemany(_REINFORCE.encode(), parameters)
+
+
+_READ_CONFIRMATIONS = """
+    SELECT memory_id, access_count FROM memory_usage
+    WHERE agent_id = :agent AND memory_id = ANY(:ids)
+"""
+
+
+async def count_confirmations(
+    connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]
+) -> Sequence[Plan]:
+    """Return the plans, merges with the confirmations that go over to the merged memory."""
+    merges = [plan for plan in plans if plan.operation is Operation.MERGE]
+    if not merges:
+        return plans
+    ids = [memory_id for plan in merges for memory_id in plan.superseded]
+    rows = await fetch_rows(connection, _READ_CONFIRMATIONS, {"agent": agent, "ids": ids})
+    counts: Counter[UUID | None] = Counter({r["memory_id"]: r["access_count"] for r in rows})
+    counted: list[Plan] = []
+    for plan in plans:
+        if plan.reinforced:
+            counts[plan.reinforced] += 1
+        if plan.operation is Operation.MERGE:
+            counts[plan.target] = 1 + sum(counts[memory_id] for memory_id in plan.superseded)
+            counted.append(plan.with_confirmations(counts[plan.target]))
+        else:
+            counted.append(plan)
+    return counted
 
 
 # --- metadata ------------------------------------------------------------------------------------

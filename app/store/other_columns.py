@@ -125,6 +125,7 @@ def _list_corrections(prefix: str) -> tuple[JsonField, ...]:
 
 _STATES = (
     *_list_state_fields(),
+    *_list_fields("[].", "access_count"),
     *_list_fields("[].links[].", "source", "target", "type"),
     *_list_fields("[].review.", "source", "relation", "sentence", "successor", "said"),
     JsonField("[].review.relied_on[][]"),

@@ -325,6 +325,25 @@ def test_a_merge_keeps_both_sources_and_drops_nothing(
         assert found[0]["scores"]["vector"] > 0.3
 
 
+def test_a_merge_goes_on_counting(database_url: str) -> None:
+    model = judges(judgment(1, "COMPLEMENT", 0.95), merged_text="Has a dog named Max")
+    with with_model(database_url, model) as (client, _):
+        for _ in range(3):
+            store(client, "Has a dog")
+        merged = store(client, "The dog is named Max")
+        assert (merged["operation"], merged["memory"]["content"]) == (
+            "MERGE",
+            "Has a dog named Max",
+        )
+        assert merged["memory"]["access_count"] == 3, "two repetitions and the merge"
+        assert client.get("/v1/doctor").json()["problems"] == []
+        undone = client.post(f"/v1/log/{merged['log_id']}/revert", json={})
+        undone.raise_for_status()
+        [dog] = client.get("/v1/memories").json()["items"]
+        assert dog["access_count"] == 2
+        assert client.get("/v1/doctor").json()["problems"] == []
+
+
 FAULTS: list[tuple[str, Step]] = [
     ("500", fails(500)),
     ("silence", SILENCE),

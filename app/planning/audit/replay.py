@@ -34,13 +34,15 @@ class MemoryState:
     """One memory before or after an operation, in the plain values of the log.
 
     Times and ids are texts. `columns` are values of its row; an insertion has those of the whole
-    fact. `metadata` are the values of a correction.
+    fact. `metadata` are the values of a correction. `confirmations` are those that a merged memory
+    begins with.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
     belief: Mapping[str, Any] | None = None
     metadata: Mapping[str, Any] | None = None
     is_insertion: bool = False
+    confirmations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,11 @@ class ReplayedMemory:
         if step.confirmed > 0:
             self.last_reinforced_at = to_log_value(step.at)
 
+    def _begin_confirmations(self, step: ReplayStep) -> None:
+        if step.state.confirmations:
+            self.access_count += step.state.confirmations
+            self.last_reinforced_at = to_log_value(step.at)
+
     def _compare_with_state_before(self, step: ReplayStep) -> None:
         expected = step.state.metadata or {}
         if step.state.belief is not None:
@@ -124,6 +131,7 @@ class ReplayedMemory:
             raise UnreadableOperation(step.log_id)
         if step.state.is_insertion:
             self.inserted_by.append(step.log_id)
+            self._begin_confirmations(step)
         self.row |= step.state.columns
         self.row |= _select_belief(step.state.belief)
 

@@ -4,7 +4,8 @@ A log row keeps `incoming` (the fact of the call), `signals`, `vetoed`, `usage`,
 states, `before_state` and `after_state`. A state is one of these objects:
 
 - a version: `id`, `chain_id`, `revision`, `created_at`, `belief`. If the operation inserted it, the
-  keys of its fact follow; `content` is left out if `incoming` has the same text;
+  keys of its fact follow; `content` is left out if `incoming` has the same text; a merged memory
+  has its first `access_count` too;
 - a correction: `id` and `metadata`, the corrected columns of a memory;
 - `links`, `review` or `settled` alone: relationships, the new review, the decided review;
 - an erasure: `id`, `erased_at`, `hmac` (written by store/erasures.py).
@@ -390,6 +391,8 @@ def _encode_insertion(inserted: Insertion, plan: Plan) -> Json:
     fact = encode_fact(inserted.fact)
     if plan.look_again:
         fact["look_again"] = plan.look_again
+    if plan.confirmations and inserted.version.id == plan.target:
+        fact["access_count"] = plan.confirmations
     if plan.incoming is not None and plan.incoming.content == inserted.fact.content:
         del fact["content"]
     return _encode_version(inserted.version) | fact
@@ -453,7 +456,14 @@ def decode_memory_state(state: Json, incoming_content: str | None) -> MemoryStat
     columns = dict(state)
     columns.pop("id", None)
     belief, metadata = columns.pop("belief", None), columns.pop("metadata", None)
+    confirmations = columns.pop("access_count", 0)
     is_insertion = "kind" in columns
     if is_insertion:
         columns.setdefault("content", incoming_content)
-    return MemoryState(columns=columns, belief=belief, metadata=metadata, is_insertion=is_insertion)
+    return MemoryState(
+        columns=columns,
+        belief=belief,
+        metadata=metadata,
+        is_insertion=is_insertion,
+        confirmations=confirmations,
+    )
