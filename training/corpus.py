@@ -17,7 +17,6 @@ LOOKED_AT_ONCE = ("everyday",)  # is measured at the end, once
 HELD_OUT = frozenset((*CALIBRATION, *MEASURED, *LOOKED_AT_ONCE))
 RELATIONS = ("NONE", "DUPLICATE", "UPDATE", "CONTRADICTION", "RETRACTION", "COMPLEMENT", "PART")
 ENDINGS = frozenset(("UPDATE", "CONTRADICTION", "RETRACTION"))
-NEAREST = 4  # the neighbours of a text in a scope are drawn from so many
 OTHER = "cases"  # pairs from other sources, under their own licences
 
 
@@ -138,9 +137,17 @@ def _build_step(
 
 
 def pair_scopes(
-    scopes: Sequence[dict], encoder: SentenceEncoder, rng: random.Random, *, neighbours: int
+    scopes: Sequence[dict],
+    encoder: SentenceEncoder,
+    rng: random.Random,
+    *,
+    neighbours: int,
+    nearest: int,
 ) -> list[Pair]:
-    """Return each text of the scopes with all that it concerns and with some neighbours that it does not concern."""
+    """Return each text of the scopes with all that it concerns, and with some neighbours that it does not concern.
+
+    The neighbours are drawn from the `nearest` of these.
+    """
     pairs = []
     for scope in scopes:
         for step in walk_scope(scope, encoder):
@@ -149,8 +156,7 @@ def pair_scopes(
                 pairs.append(Pair(step.candidates[place], step.incoming, relation))
             known = {*marked, *step.disputed}
             others = [place for place in range(len(step.candidates)) if place not in known]
-            nearest = others[:NEAREST]
-            chosen = rng.sample(nearest, min(len(nearest), neighbours))
-            for place in chosen:
+            near = others[:nearest]
+            for place in rng.sample(near, min(len(near), neighbours)):
                 pairs.append(Pair(step.candidates[place], step.incoming, "NONE"))
     return pairs

@@ -21,8 +21,10 @@ from encoder import SentenceEncoder
 from app.classification import signals
 from app.classification.cascade import READ_AT_MOST, READ_SIMILARITY
 from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
+from app.classification.local.language import is_english
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
+from app.classification.names import rename_alike
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, decide_operation
 from corpus import ENDINGS, MEASURED, Step, read_families, read_scopes, walk_scope
@@ -33,17 +35,18 @@ LEVELS = (0.5, 0.8, 0.9, 0.95, 0.96, 0.965, 0.97)
 
 @dataclass(frozen=True, slots=True)
 class ReadStep:
-    """A step with what the signals say of each candidate, and what the judge reads of some, by place."""
+    """A step with its candidates' texts as they are read, what the signals say of each, and what the judge reads of some, by place."""
 
     step: Step
+    texts: tuple[str, ...]
     judgments: tuple[Judgment, ...]
     readings: dict[int, Reading]
 
 
-def judge_by_signals(step: Step) -> tuple[Judgment, ...]:
-    statements = [signals.Statement(text) for text in step.candidates[:CANDIDATES]]
+def judge_by_signals(incoming: str, texts: Sequence[str]) -> tuple[Judgment, ...]:
+    statements = [signals.Statement(text) for text in texts]
     judgments = []
-    for found in signals.judge_candidates(signals.Statement(step.incoming), statements):
+    for found in signals.judge_candidates(signals.Statement(incoming), statements):
         judgments.append(
             Judgment(
                 memory_id=UUID(int=found.candidate),
@@ -62,15 +65,20 @@ def judge_by_signals(step: Step) -> tuple[Judgment, ...]:
 async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadStep]:
     read = []
     for step in steps:
-        judgments = judge_by_signals(step)
+        renamed = rename_alike(step.incoming, step.candidates[:CANDIDATES])
+        texts = tuple(one.text for one in renamed)
+        judgments = judge_by_signals(step.incoming, texts)
         places = [place for place in range(len(judgments)) if _is_read(place, step, judgments)]
-        texts = [step.candidates[place] for place in places]
-        readings = await network.read(texts, step.incoming)
-        read.append(ReadStep(step, judgments, dict(zip(places, readings, strict=True))))
+        readings = await network.read([texts[place] for place in places], step.incoming)
+        read.append(ReadStep(step, texts, judgments, dict(zip(places, readings, strict=True))))
     return read
 
 
 def _is_read(place: int, step: Step, judgments: Sequence[Judgment]) -> bool:
+    if not is_english(step.incoming):
+        return False
+    if signals.find_speech(step.incoming) or signals.find_speech(step.candidates[place]):
+        return False
     if judgments[place].relation.effect.changes_stored:
         return True
     return place < READ_AT_MOST and step.similarities[place] >= READ_SIMILARITY
@@ -82,7 +90,7 @@ def weigh(read: ReadStep, thresholds: Thresholds | None) -> list[Judgment]:
     if thresholds is None or not read.readings:
         return judgments
     places = sorted(read.readings)
-    candidates = [ReadCandidate(read.step.candidates[place], judgments[place]) for place in places]
+    candidates = [ReadCandidate(read.texts[place], judgments[place]) for place in places]
     readings = [read.readings[place] for place in places]
     weighed = weigh_readings(read.step.incoming, candidates, readings, thresholds)
     for place, judgment in zip(places, weighed, strict=True):

