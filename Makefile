@@ -49,7 +49,7 @@ eval-sweep: .venv/.dev
 eval-search: .venv/.dev
 	$(BIN)/python scripts/evaluate.py search ../shared/eval/search_letta.jsonl.gz
 
-# The local judge, trained anew on corpus/ and exported (under an hour on two cores), then measured on writers that were held out.
+# The local judge, trained anew on corpus/ and exported (about an hour on two quiet cores), then measured on writers that were held out.
 judge: .venv-training/.ready
 	.venv-training/bin/python training/train.py build
 	.venv-training/bin/python training/export_judge.py build/judge.pt

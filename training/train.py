@@ -160,29 +160,35 @@ def train_phase(
             if count % TOLD_EVERY == 0:
                 speed = count * BATCH / (time.perf_counter() - started)
                 loss = total / TOLD_EVERY
-                print(f"epoch {epoch + 1} step {count} loss {loss:.3f} {speed:.0f} pairs/s", flush=True)
+                print(
+                    f"epoch {epoch + 1} step {count} loss {loss:.3f} {speed:.0f} pairs/s",
+                    flush=True,
+                )
                 total = 0.0
         torch.save(trainer.collect_weights(), file)
+
+
+def average_weights(files: Sequence[Path]) -> dict[str, torch.Tensor]:
+    """Return the mean of these weights, which reads better than the last ones alone."""
+    states = [torch.load(file) for file in files]
+    return {name: sum(state[name] for state in states) / len(states) for name in states[0]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train the local judge.")
     parser.add_argument("folder", type=Path, nargs="?", default=Path("build"))
-    parser.add_argument(
-        "--from-phase", type=int, default=0, help="go on from the weights in the folder"
-    )
-    arguments = parser.parse_args()
+    folder: Path = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
     writers = [writer for writer in list_writers() if writer not in HELD_OUT]
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    file = arguments.folder / "judge.pt"
     torch.manual_seed(SEED)
     network = JudgeNetwork().train()
+    files = []
     for number, phase in enumerate(PHASES):
-        if number < arguments.from_phase:
-            network.load_state_dict(torch.load(file))
-            continue
+        file = folder / f"phase{number + 1}.pt"
         train_phase(network, writers, phase, SEED + 100 * number, file)
         network.load_state_dict(torch.load(file))
+        files.append(file)
+    torch.save(average_weights(files), folder / "judge.pt")
 
 
 if __name__ == "__main__":

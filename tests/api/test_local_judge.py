@@ -9,6 +9,7 @@ import pytest
 from app.settings import load_settings
 from support.builders import contents, store
 from support.service import running
+from support.sweeps import Place
 
 OLD = "I drive an old blue Fiesta."
 NEW = "I traded the Fiesta in for a Yaris."
@@ -57,3 +58,14 @@ def test_a_batch_is_read_over_what_it_has_itself_written(database_url: str) -> N
         results = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
         assert [result["operation"] for result in results] == ["ADD", "ADD", "UPDATE"]
         assert results[2]["superseded"] == [results[0]["memory"]["id"]]
+
+
+def test_a_sweep_reads_what_was_stored_without_judges(database_url: str) -> None:
+    with service(database_url, local_judge=True) as client:
+        place = Place(database_url, client)
+        old, new = place.store(OLD), place.store(NEW)
+        started = client.post("/v1/sweeps", json={}).json()
+        place.work(local_judge=True)
+        swept = client.get(f"/v1/sweeps/{started['id']}").json()
+        assert place.standing(old, new) == ["superseded", "current"]
+        assert swept["findings"][0]["signals"] == ["local_judge"]

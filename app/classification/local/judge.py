@@ -26,12 +26,12 @@ class Thresholds:
     `duplicate` the two are the same.
     """
 
-    object_below: float = 0.05
-    act: float = 0.97
-    act_with_reason: float = 0.93
-    margin: float = 0.3
-    ask: float = 0.6
-    duplicate: float = 0.957
+    object_below: float = 0.5
+    act: float = 0.986
+    act_with_reason: float = 0.95
+    margin: float = 0.8
+    ask: float = 0.4
+    duplicate: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)

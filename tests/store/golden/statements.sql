@@ -674,13 +674,43 @@ FROM known
 LEFT JOIN LATERAL (
     SELECT tie.*
     FROM (
-        SELECT r.*, r.target_id AS other_id
+        SELECT r.source_id, r.target_id, r.type, r.log_id, r.created_at, r.target_id AS other_id
         FROM memory_relationships r
         WHERE r.agent_id = :agent AND r.source_id = :id
         UNION ALL
-        SELECT r.*, r.source_id
+        SELECT r.source_id, r.target_id, r.type, r.log_id, r.created_at, r.source_id
         FROM memory_relationships r
         WHERE r.agent_id = :agent AND r.target_id = :id
+        UNION ALL
+        SELECT r.source_id, r.target_id, r.type, r.log_id, r.created_at, r.target_id
+        FROM (
+            SELECT
+                m.superseded_by AS source_id,
+                m.id AS target_id,
+                'supersedes' AS type,
+                l.id AS log_id,
+                m.superseded_at AS created_at
+            FROM memories m
+            LEFT JOIN consolidation_log l
+                ON l.agent_id = m.agent_id AND l.created_at = m.superseded_at
+                AND m.id = ANY(l.source_memory_ids)
+            WHERE m.agent_id = :agent AND NOT m.merged
+                AND m.superseded_by = :id) AS r
+        UNION ALL
+        SELECT r.source_id, r.target_id, r.type, r.log_id, r.created_at, r.source_id
+        FROM (
+            SELECT
+                m.superseded_by AS source_id,
+                m.id AS target_id,
+                'supersedes' AS type,
+                l.id AS log_id,
+                m.superseded_at AS created_at
+            FROM memories m
+            LEFT JOIN consolidation_log l
+                ON l.agent_id = m.agent_id AND l.created_at = m.superseded_at
+                AND m.id = ANY(l.source_memory_ids)
+            WHERE m.agent_id = :agent AND NOT m.merged
+                AND m.id = :id AND m.superseded_by IS NOT NULL) AS r
     ) AS tie
     WHERE tie.created_at <= known.known_at AND (
         CAST(:after_created_at AS timestamptz) IS NULL
@@ -1039,121 +1069,143 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
-    SELECT
-        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked,
-        best.vector AS vector_score,
-        best.text AS text_score,
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-        m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
-        (
-            SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS access_count, (
-            SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS last_reinforced_at, (
-            SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+    SELECT *, coalesce(
+        vector_score >= first_value(vector_score) OVER (
+            PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+        ) - 0.03,
+        true
+    ) AS is_alike
+    FROM (
+        SELECT *, floor(
+            (max(score) OVER () - score)
+            / greatest(0.02 * max(score) OVER (), 1e-9)
+        ) AS band
+        FROM (
+            SELECT
+                least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                    is_outranked,
+                best.vector AS vector_score,
+                best.text AS text_score,
+                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
+                    b.superseded_at, b.known_from,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS use_count, (
-            SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
                 )
-        ) AS last_accessed_at,
-        (
-            SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-            ORDER BY o.valid_from DESC, o.id DESC
-            LIMIT 1
-        )
-        AS supersedes_id,
-        (
-            CASE WHEN
-            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-            AND m.erased_at IS NULL AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            THEN (
-                SELECT
-                    jsonb_agg(
-                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
-                            (SELECT as_of FROM moment))
-                    )
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
+                                o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
                             AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
                                 )
                             )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                    AND tie.memory_id = m.id
-            ) END
-        )
-        AS stale_because
-    FROM best
-    JOIN
-        memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
-        ON m.agent_id = :agent AND m.id = best.id
-    LEFT JOIN outranked ON outranked.id = best.id
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM best
+            JOIN
+                memories m
+            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                m.superseded_by, m.superseded_at, m.known_from) AS b
+                ON m.agent_id = :agent AND m.id = best.id
+            LEFT JOIN outranked ON outranked.id = best.id
+        ) AS scored
+    ) AS banded
 ) AS hit ON true
-ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC;
+ORDER BY
+    hit.band,
+    hit.is_outranked,
+    hit.is_alike DESC,
+    CASE WHEN hit.is_alike THEN hit.created_at END DESC,
+    hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== POST /v1/search (vector) =====
@@ -1208,121 +1260,143 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
-    SELECT
-        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked,
-        best.vector AS vector_score,
-        best.text AS text_score,
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-        m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
-        (
-            SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS access_count, (
-            SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS last_reinforced_at, (
-            SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+    SELECT *, coalesce(
+        vector_score >= first_value(vector_score) OVER (
+            PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+        ) - 0.03,
+        true
+    ) AS is_alike
+    FROM (
+        SELECT *, floor(
+            (max(score) OVER () - score)
+            / greatest(0.02 * max(score) OVER (), 1e-9)
+        ) AS band
+        FROM (
+            SELECT
+                least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                    is_outranked,
+                best.vector AS vector_score,
+                best.text AS text_score,
+                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
+                    b.superseded_at, b.known_from,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS use_count, (
-            SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
                 )
-        ) AS last_accessed_at,
-        (
-            SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-            ORDER BY o.valid_from DESC, o.id DESC
-            LIMIT 1
-        )
-        AS supersedes_id,
-        (
-            CASE WHEN
-            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-            AND m.erased_at IS NULL AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            THEN (
-                SELECT
-                    jsonb_agg(
-                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
-                            (SELECT as_of FROM moment))
-                    )
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
+                                o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
                             AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
                                 )
                             )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                    AND tie.memory_id = m.id
-            ) END
-        )
-        AS stale_because
-    FROM best
-    JOIN
-        memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
-        ON m.agent_id = :agent AND m.id = best.id
-    LEFT JOIN outranked ON outranked.id = best.id
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM best
+            JOIN
+                memories m
+            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                m.superseded_by, m.superseded_at, m.known_from) AS b
+                ON m.agent_id = :agent AND m.id = best.id
+            LEFT JOIN outranked ON outranked.id = best.id
+        ) AS scored
+    ) AS banded
 ) AS hit ON true
-ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC;
+ORDER BY
+    hit.band,
+    hit.is_outranked,
+    hit.is_alike DESC,
+    CASE WHEN hit.is_alike THEN hit.created_at END DESC,
+    hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== POST /v1/search (text) =====
@@ -1382,121 +1456,143 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
-    SELECT
-        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked,
-        best.vector AS vector_score,
-        best.text AS text_score,
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-        m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
-        (
-            SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS access_count, (
-            SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS last_reinforced_at, (
-            SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+    SELECT *, coalesce(
+        vector_score >= first_value(vector_score) OVER (
+            PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+        ) - 0.03,
+        true
+    ) AS is_alike
+    FROM (
+        SELECT *, floor(
+            (max(score) OVER () - score)
+            / greatest(0.02 * max(score) OVER (), 1e-9)
+        ) AS band
+        FROM (
+            SELECT
+                least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                    is_outranked,
+                best.vector AS vector_score,
+                best.text AS text_score,
+                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
+                    b.superseded_at, b.known_from,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS use_count, (
-            SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
                 )
-        ) AS last_accessed_at,
-        (
-            SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-            ORDER BY o.valid_from DESC, o.id DESC
-            LIMIT 1
-        )
-        AS supersedes_id,
-        (
-            CASE WHEN
-            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-            AND m.erased_at IS NULL AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            THEN (
-                SELECT
-                    jsonb_agg(
-                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
-                            (SELECT as_of FROM moment))
-                    )
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
+                                o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
                             AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
                                 )
                             )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                    AND tie.memory_id = m.id
-            ) END
-        )
-        AS stale_because
-    FROM best
-    JOIN
-        memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
-        ON m.agent_id = :agent AND m.id = best.id
-    LEFT JOIN outranked ON outranked.id = best.id
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM best
+            JOIN
+                memories m
+            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                m.superseded_by, m.superseded_at, m.known_from) AS b
+                ON m.agent_id = :agent AND m.id = best.id
+            LEFT JOIN outranked ON outranked.id = best.id
+        ) AS scored
+    ) AS banded
 ) AS hit ON true
-ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC;
+ORDER BY
+    hit.band,
+    hit.is_outranked,
+    hit.is_alike DESC,
+    CASE WHEN hit.is_alike THEN hit.created_at END DESC,
+    hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== POST /v1/search (hybrid, in the past) =====
@@ -1592,157 +1688,178 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
-    SELECT
-        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked,
-        best.vector AS vector_score,
-        best.text AS text_score,
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-        m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
-        (
-            SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS access_count, (
-            SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS last_reinforced_at, (
-            SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+    SELECT *, coalesce(
+        vector_score >= first_value(vector_score) OVER (
+            PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+        ) - 0.03,
+        true
+    ) AS is_alike
+    FROM (
+        SELECT *, floor(
+            (max(score) OVER () - score)
+            / greatest(0.02 * max(score) OVER (), 1e-9)
+        ) AS band
+        FROM (
+            SELECT
+                least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                    is_outranked,
+                best.vector AS vector_score,
+                best.text AS text_score,
+                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
+                    b.superseded_at, b.known_from,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS use_count, (
-            SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS last_accessed_at,
-        (
-            SELECT o.id FROM (
-                SELECT y.id, y.valid_from FROM memories y
-                WHERE y.agent_id = m.agent_id
-                    AND y.superseded_by = m.id
-                    AND y.known_from <= (SELECT known_at FROM moment)
-                UNION ALL
-                SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-                WHERE y.agent_id = m.agent_id
-                    AND y.superseded_by = m.id
-                    AND y.known_from <= (SELECT known_at FROM moment)
-                    AND y.known_until > (SELECT known_at FROM moment)
-            ) AS o
-            ORDER BY o.valid_from DESC, o.id DESC
-            LIMIT 1
-        )
-        AS supersedes_id,
-        (
-            CASE WHEN
-            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-            AND m.erased_at IS NULL AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            THEN (
-                SELECT
-                    jsonb_agg(
-                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
-                            (SELECT as_of FROM moment))
-                    )
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    JOIN LATERAL (
-                        SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void,
-                            o.ended_by, o.contradicted_by, o.merged, o.tier, o.valid_until,
-                            o.superseded_by, o.superseded_at, o.known_from
-                        WHERE o.known_from <= (SELECT known_at FROM moment)
+                    SELECT o.id FROM (
+                        SELECT y.id, y.valid_from FROM memories y
+                        WHERE y.agent_id = m.agent_id
+                            AND y.superseded_by = m.id
+                            AND y.known_from <= (SELECT known_at FROM moment)
                         UNION ALL
-                        SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-                            x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
-                            x.superseded_by, x.superseded_at, x.known_from
-                        FROM memory_beliefs x
-                        WHERE o.known_from > (SELECT known_at FROM moment)
-                            AND x.agent_id = o.agent_id
-                            AND x.memory_id = o.id
-                            AND x.known_from <= (SELECT known_at FROM moment)
-                            AND x.known_until > (SELECT known_at FROM moment)
-                    ) AS b ON true
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
+                        SELECT y.memory_id, y.valid_from FROM memory_beliefs y
+                        WHERE y.agent_id = m.agent_id
+                            AND y.superseded_by = m.id
+                            AND y.known_from <= (SELECT known_at FROM moment)
+                            AND y.known_until > (SELECT known_at FROM moment)
+                    ) AS o
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            JOIN LATERAL (
+                                SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at,
+                                    o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
+                                    o.valid_until, o.superseded_by, o.superseded_at, o.known_from
+                                WHERE o.known_from <= (SELECT known_at FROM moment)
+                                UNION ALL
+                                SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
+                                    x.void, x.ended_by, x.contradicted_by, x.merged, x.tier,
+                                    x.valid_until, x.superseded_by, x.superseded_at, x.known_from
+                                FROM memory_beliefs x
+                                WHERE o.known_from > (SELECT known_at FROM moment)
+                                    AND x.agent_id = o.agent_id
+                                    AND x.memory_id = o.id
+                                    AND x.known_from <= (SELECT known_at FROM moment)
+                                    AND x.known_until > (SELECT known_at FROM moment)
+                            ) AS b ON true
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
                             AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
                                 )
                             )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                    AND tie.memory_id = m.id
-            ) END
-        )
-        AS stale_because
-    FROM best
-    JOIN
-        memories m
-    JOIN LATERAL (
-        SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
-            m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-            m.known_from
-        WHERE m.known_from <= (SELECT known_at FROM moment)
-        UNION ALL
-        SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void, x.ended_by,
-            x.contradicted_by, x.merged, x.tier, x.valid_until, x.superseded_by, x.superseded_at,
-            x.known_from
-        FROM memory_beliefs x
-        WHERE m.known_from > (SELECT known_at FROM moment)
-            AND x.agent_id = m.agent_id
-            AND x.memory_id = m.id
-            AND x.known_from <= (SELECT known_at FROM moment)
-            AND x.known_until > (SELECT known_at FROM moment)
-    ) AS b ON true
-        ON m.agent_id = :agent AND m.id = best.id
-    LEFT JOIN outranked ON outranked.id = best.id
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM best
+            JOIN
+                memories m
+            JOIN LATERAL (
+                SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+                    m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                    m.superseded_by, m.superseded_at, m.known_from
+                WHERE m.known_from <= (SELECT known_at FROM moment)
+                UNION ALL
+                SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
+                    x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
+                    x.superseded_by, x.superseded_at, x.known_from
+                FROM memory_beliefs x
+                WHERE m.known_from > (SELECT known_at FROM moment)
+                    AND x.agent_id = m.agent_id
+                    AND x.memory_id = m.id
+                    AND x.known_from <= (SELECT known_at FROM moment)
+                    AND x.known_until > (SELECT known_at FROM moment)
+            ) AS b ON true
+                ON m.agent_id = :agent AND m.id = best.id
+            LEFT JOIN outranked ON outranked.id = best.id
+        ) AS scored
+    ) AS banded
 ) AS hit ON true
-ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC;
+ORDER BY
+    hit.band,
+    hit.is_outranked,
+    hit.is_alike DESC,
+    CASE WHEN hit.is_alike THEN hit.created_at END DESC,
+    hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== GET /v1/search =====
@@ -2889,121 +3006,143 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
-    SELECT
-        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS is_outranked,
-        best.vector AS vector_score,
-        best.text AS text_score,
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-        m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
-        (
-            SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS access_count, (
-            SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS last_reinforced_at, (
-            SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+    SELECT *, coalesce(
+        vector_score >= first_value(vector_score) OVER (
+            PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+        ) - 0.03,
+        true
+    ) AS is_alike
+    FROM (
+        SELECT *, floor(
+            (max(score) OVER () - score)
+            / greatest(0.02 * max(score) OVER (), 1e-9)
+        ) AS band
+        FROM (
+            SELECT
+                least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                    is_outranked,
+                best.vector AS vector_score,
+                best.text AS text_score,
+                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
+                    b.superseded_at, b.known_from,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS use_count, (
-            SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
                 )
-        ) AS last_accessed_at,
-        (
-            SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-            ORDER BY o.valid_from DESC, o.id DESC
-            LIMIT 1
-        )
-        AS supersedes_id,
-        (
-            CASE WHEN
-            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-            AND m.erased_at IS NULL AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            THEN (
-                SELECT
-                    jsonb_agg(
-                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
-                            (SELECT as_of FROM moment))
-                    )
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
+                                o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
                             AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
                                 )
                             )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                    AND tie.memory_id = m.id
-            ) END
-        )
-        AS stale_because
-    FROM best
-    JOIN
-        memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
-        ON m.agent_id = :agent AND m.id = best.id
-    LEFT JOIN outranked ON outranked.id = best.id
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM best
+            JOIN
+                memories m
+            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                m.superseded_by, m.superseded_at, m.known_from) AS b
+                ON m.agent_id = :agent AND m.id = best.id
+            LEFT JOIN outranked ON outranked.id = best.id
+        ) AS scored
+    ) AS banded
 ) AS hit ON true
-ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.id DESC;
+ORDER BY
+    hit.band,
+    hit.is_outranked,
+    hit.is_alike DESC,
+    CASE WHEN hit.is_alike THEN hit.created_at END DESC,
+    hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
 
 
@@ -3011,7 +3150,7 @@ ORDER BY hit.score DESC NULLS LAST, hit.is_outranked, hit.valid_from DESC, hit.i
 
 -- GET /v1/log
 -- app/store/log/entries.py list_log
-SELECT *
+SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review
 FROM consolidation_log
 WHERE agent_id = :agent
 ORDER BY created_at DESC, id DESC
@@ -3022,7 +3161,7 @@ LIMIT :limit;
 
 -- GET /v1/log (narrowed)
 -- app/store/log/entries.py list_log
-SELECT *
+SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review
 FROM consolidation_log
 WHERE agent_id = :agent AND operation = :operation AND session_id = :session_id
 ORDER BY created_at DESC, id DESC
@@ -3033,7 +3172,9 @@ LIMIT :limit;
 
 -- GET /v1/log/{log_id}
 -- app/store/log/entries.py find_log_entry
-SELECT * FROM consolidation_log WHERE agent_id = :agent AND id = :id;
+SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review
+FROM consolidation_log
+WHERE agent_id = :agent AND id = :id;
 
 
 -- ===== POST /v1/log/{log_id}/revert =====
