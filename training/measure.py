@@ -3,6 +3,7 @@
     python training/measure.py                     the writers of `MEASURED`
     python training/measure.py --writers projects
     python training/measure.py --curve             every threshold, to choose from
+    python training/measure.py --calibration       how often what is read is right
 
 A scope is walked in order. Each text meets up to ten facts that hold, the nearest vectors first, as in the service (which ranks by words
 too). *Found*: of the texts that end something, those that ended it. *Asked*: those that left a review which names it. *Wrong*: of all
@@ -11,6 +12,7 @@ texts, those that ended something that still holds. *Lost*: of all texts, those 
 
 import argparse
 import asyncio
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +32,7 @@ from app.domain.relation import Judge, Judgment, Operation, decide_operation
 from corpus import ENDINGS, MEASURED, Step, read_families, read_scopes, walk_scope
 
 CANDIDATES = 10
+BANDS = (0.0, 0.02, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.97, 0.98, 0.984, 0.986, 0.988, 1.0)
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.96, 0.965, 0.97)
 
 
@@ -143,6 +146,21 @@ def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
         yield f"duplicate from {duplicate}", replace(chosen, duplicate=duplicate)
 
 
+def list_calibration(read: Sequence[ReadStep]) -> Iterator[str]:
+    """Yield, for bands of the highest probability read of a text, how often that ending was right."""
+    surest = []
+    for one in read:
+        if one.readings:
+            place = max(one.readings, key=lambda place: one.readings[place].ends)
+            is_right = one.step.relations.get(place) in ENDINGS
+            if place not in one.step.disputed:
+                surest.append((one.readings[place].ends, is_right))
+    for low, high in itertools.pairwise(BANDS):
+        band = [is_right for probability, is_right in surest if low <= probability < high]
+        if band:
+            yield f"read {low} to {high}: right {sum(band) / len(band):.3f} of {len(band)}"
+
+
 async def measure_families(writers: Sequence[str], network: LocalNetwork) -> None:
     """Print what each family's sentences would do, met one at a time: the hardest case there is."""
     told = []
@@ -168,8 +186,12 @@ def _share(told: Sequence[tuple[dict, Reading]], level: float) -> float:
     return sum(reading.ends >= level for _, reading in told) / max(1, len(told))
 
 
-async def measure_scopes(steps: Sequence[Step], network: LocalNetwork, *, with_curve: bool) -> None:
+async def measure_scopes(
+    steps: Sequence[Step], network: LocalNetwork, *, with_curve: bool, with_calibration: bool
+) -> None:
     read = await read_steps(steps, network)
+    if with_calibration:
+        print("\n".join(list_calibration(read)))
     counts = count_outcomes(read, None)
     print(
         f"{counts['texts']} texts, {counts['changes']} changes, {counts['duplicates']} repetitions, "
@@ -187,13 +209,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the local judge.")
     parser.add_argument("--writers", nargs="+", default=list(MEASURED))
     parser.add_argument("--curve", action="store_true")
+    parser.add_argument("--calibration", action="store_true")
     arguments = parser.parse_args()
     encoder = SentenceEncoder()
     steps = []
     for scope in read_scopes(arguments.writers):
         steps += walk_scope(scope, encoder)
     network = LocalNetwork(threads=2)
-    asyncio.run(measure_scopes(steps, network, with_curve=arguments.curve))
+    asyncio.run(
+        measure_scopes(
+            steps, network, with_curve=arguments.curve, with_calibration=arguments.calibration
+        )
+    )
     asyncio.run(measure_families(arguments.writers, network))
 
 

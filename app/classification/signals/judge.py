@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from app.classification.signals import temporal
 from app.classification.signals.antonyms import find_antonyms
-from app.classification.signals.complement import find_complement
 from app.classification.signals.correction import find_correction
 from app.classification.signals.duplicate import find_duplicate
 from app.classification.signals.exclusive_claim import find_exclusive_claim
@@ -40,7 +39,6 @@ SIGNALS: tuple[Signal, ...] = (
     find_tool_change,
     find_negation,
     find_exclusive_claim,
-    find_complement,
 )
 FLAG_AT = 0.3
 
