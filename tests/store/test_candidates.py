@@ -123,7 +123,9 @@ def test_many_facts_are_compared_with_what_each_alone_is(url: str) -> None:
 
 def test_the_nearest_are_those_that_a_search_finds(url: str) -> None:
     for fact, hits in zip(FACTS, compared(url, FACTS), strict=True):
-        assert told(hits[: COMPARING.limit]) == told(searched(url, fact).hits)
+        # A search puts of those that rank alike the one known later first.
+        nearest, searched_for = told(hits[: COMPARING.limit]), told(searched(url, fact).hits)
+        assert sorted(map(repr, nearest)) == sorted(map(repr, searched_for))
 
 
 def test_a_few_of_the_same_category_and_derived_slot_come_behind_them(url: str) -> None:

@@ -19,7 +19,7 @@ _SAYING = "say|said|write|wrote|written|ask|sing|sang|sung|read|go|shout|reply|r
 _QUOTED = re.compile(
     r"(?P<lead>[^\"“”«»]{0,80}?)[\s:,]*[\"“«](?P<words>[^\"“”«»]+)[\"”»][.!?]?", re.DOTALL
 )
-_SAID = re.compile(rf"\b(?:{_SAYING})(?:s|es|ed|ing)?\b[^.]*$", re.IGNORECASE)
+_SAYS = re.compile(rf"\b(?:{_SAYING})(?:s|es|ed|ing)?\b[^.]*$", re.IGNORECASE)
 _SPEAKER = re.compile(r"\b(?:I|we|user)\b", re.IGNORECASE)
 _FEWEST_WORDS = 3  # fewer are a name or a word that is spoken about
 
@@ -44,4 +44,4 @@ def _is_quotation(text: str) -> bool:
     lead = match["lead"].strip()
     if not lead:
         return True
-    return _SAID.search(lead) is not None and _SPEAKER.search(lead) is None
+    return _SAYS.search(lead) is not None and _SPEAKER.search(lead) is None
