@@ -19,7 +19,7 @@ FINDING = "local_judge"
 
 # The network is surer than it is right. Of the endings that it reads with the first probability,
 # the second share was right in scopes of the writers that the thresholds were chosen on
-# (`training/measure.py --calibration`).
+# (training/measure.py lists the shares).
 CALIBRATION = (
     (0.0, 0.0),
     (0.02, 0.13),
