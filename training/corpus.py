@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parents[1] / "corpus"
 # Whole writers, and with them whole fields, are held out of training.
 CALIBRATION = ("relationships", "projects")  # the thresholds are chosen on them
 MEASURED = ("business", "plain", "contrasts")  # are reported
-LOOKED_AT_ONCE = ("everyday",)  # is measured at the end, once
+LOOKED_AT_ONCE = ("everyday",)  # was measured at the end; the next one needs a new writer
 HELD_OUT = frozenset((*CALIBRATION, *MEASURED, *LOOKED_AT_ONCE))
 RELATIONS = ("NONE", "DUPLICATE", "UPDATE", "CONTRADICTION", "RETRACTION", "COMPLEMENT", "PART")
 ENDINGS = frozenset(("UPDATE", "CONTRADICTION", "RETRACTION"))
@@ -144,9 +144,9 @@ def pair_scopes(
     neighbours: int,
     nearest: int,
 ) -> list[Pair]:
-    """Return each text of the scopes with all that it concerns, and with some neighbours that it does not concern.
+    """Return each text of the scopes with all that it concerns, and with some that it does not.
 
-    The neighbours are drawn from the `nearest` of these.
+    The latter are drawn from the `nearest` neighbours that it does not concern.
     """
     pairs = []
     for scope in scopes:

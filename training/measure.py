@@ -33,12 +33,16 @@ from corpus import ENDINGS, MEASURED, Step, read_families, read_scopes, walk_sco
 
 CANDIDATES = 10
 BANDS = (0.0, 0.02, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.97, 0.98, 0.984, 0.986, 0.988, 1.0)
-LEVELS = (0.5, 0.8, 0.9, 0.95, 0.96, 0.965, 0.97)
+LEVELS = (0.9, 0.95, 0.97, 0.98, 0.983, 0.985, 0.986, 0.987, 0.988)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadStep:
-    """A step with its candidates' texts as they are read, what the signals say of each, and what the judge reads of some, by place."""
+    """A step as the service judges it.
+
+    `texts` are its candidates with the names of the incoming text, `judgments` what the signals say
+    of each, and `readings` what the judge reads of some, by place.
+    """
 
     step: Step
     texts: tuple[str, ...]
@@ -139,9 +143,8 @@ def describe(name: str, counts: Counter[str]) -> str:
 
 def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
     for act in LEVELS:
-        for margin in (0.3, 0.5):
-            changed = replace(chosen, act=act, act_with_reason=act - 0.04, margin=margin)
-            yield f"act from {act}, margin {margin}", changed
+        with_reason = min(act, chosen.act_with_reason)
+        yield f"act from {act}", replace(chosen, act=act, act_with_reason=with_reason)
     for duplicate in LEVELS:
         yield f"duplicate from {duplicate}", replace(chosen, duplicate=duplicate)
 

@@ -206,7 +206,7 @@ def should_consider(
 def _rename_alike(fact: Fact, memories: Sequence[Memory]) -> dict[UUID, RenamedText]:
     """Return the texts that are short enough to be one fact, with the names that the fact uses.
 
-    None, if the fact is no such text itself.
+    Empty if the fact itself is longer.
     """
     if len(fact.content) > MAX_READ:
         return {}
@@ -231,7 +231,10 @@ def _judge_by_signals(
 
 
 def _keep_descriptions(verdict: Verdict, texts: Mapping[UUID, RenamedText]) -> Verdict:
-    """A fact that says who is meant ("my sister Nora") repeats no text that does not."""
+    """Return the verdict without repetitions of texts that say less of who or what is meant.
+
+    "My sister Nora lives in Bonn" says more than "Nora lives in Bonn".
+    """
     judgments = [_spare_description(j, texts[j.memory_id]) for j in verdict.judgments]
     return replace(verdict, judgments=tuple(judgments))
 

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.classification.signals import lexicon
 from app.classification.signals.reading import parse_text
@@ -65,7 +66,8 @@ def rename_alike(incoming: str, stored: Sequence[str]) -> list[RenamedText]:
     return [_rename(incoming, text, unique) for text in stored]
 
 
-def _find_mentions(text: str) -> list[_Mention]:
+@lru_cache(maxsize=4096)
+def _find_mentions(text: str) -> tuple[_Mention, ...]:
     """Return the described names of the text. Of two that overlap, the first form counts."""
     mentions: list[_Mention] = []
     for pattern in _FORMS:
@@ -74,7 +76,7 @@ def _find_mentions(text: str) -> list[_Mention]:
             if not is_taken and _is_name(text, match["name"]):
                 name = match["name"].casefold()
                 mentions.append(_Mention(name, match.start(), match.end(), match.group()))
-    return mentions
+    return tuple(mentions)
 
 
 def _is_name(text: str, word: str) -> bool:
