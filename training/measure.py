@@ -21,9 +21,8 @@ from uuid import UUID
 from encoder import SentenceEncoder
 
 from app.classification import signals
-from app.classification.cascade import READ_AT_MOST, READ_SIMILARITY
+from app.classification.cascade import find_worth_reading
 from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
-from app.classification.local.language import is_english
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
 from app.classification.names import rename_alike
@@ -75,20 +74,12 @@ async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadS
         renamed = rename_alike(step.incoming, step.candidates[:CANDIDATES])
         texts = tuple(one.text for one in renamed)
         judgments = judge_by_signals(step.incoming, texts)
-        places = [place for place in range(len(judgments)) if _is_read(place, step, judgments)]
+        places = find_worth_reading(
+            step.incoming, texts, step.similarities[: len(texts)], judgments
+        )
         readings = await network.read([texts[place] for place in places], step.incoming)
         read.append(ReadStep(step, texts, judgments, dict(zip(places, readings, strict=True))))
     return read
-
-
-def _is_read(place: int, step: Step, judgments: Sequence[Judgment]) -> bool:
-    if not is_english(step.incoming):
-        return False
-    if signals.find_speech(step.incoming) or signals.find_speech(step.candidates[place]):
-        return False
-    if judgments[place].relation.effect.changes_stored:
-        return True
-    return place < READ_AT_MOST and step.similarities[place] >= READ_SIMILARITY
 
 
 def weigh(read: ReadStep, thresholds: Thresholds | None) -> list[Judgment]:

@@ -114,19 +114,24 @@ class Cascade:
         texts: Mapping[UUID, RenamedText],
     ) -> tuple[Verdict, dict[UUID, Reading]]:
         """Let the local judge read the likeliest candidates, and those that signals change."""
-        if self._local is None or not is_english(fact.content):
+        if self._local is None:
             return verdict, {}
         judgments = {judgment.memory_id: judgment for judgment in verdict.judgments}
-        nearest = {candidate.memory.id for candidate in _find_nearest(candidates)}
-        read: list[ReadCandidate] = []
+        judged = []
         for candidate in candidates:
-            judgment = judgments.get(candidate.memory.id)
-            if judgment is None or _has_other_key(fact, candidate.memory.fact):
-                continue
-            if _states_nothing(candidate.memory.fact.content):
-                continue
-            if judgment.relation.effect.changes_stored or judgment.memory_id in nearest:
-                read.append(ReadCandidate(texts[judgment.memory_id].text, judgment))
+            has_judgment = candidate.memory.id in judgments
+            if has_judgment and not _has_other_key(fact, candidate.memory.fact):
+                judged.append(candidate)
+        places = find_worth_reading(
+            fact.content,
+            [texts[candidate.memory.id].text for candidate in judged],
+            [candidate.similarity for candidate in judged],
+            [judgments[candidate.memory.id] for candidate in judged],
+        )
+        read: list[ReadCandidate] = []
+        for place in places:
+            memory_id = judged[place].memory.id
+            read.append(ReadCandidate(texts[memory_id].text, judgments[memory_id]))
         local = await self._local.judge(fact.content, read)
         judgments |= {judgment.memory_id: judgment for judgment in local.judgments}
         readings = {
@@ -176,15 +181,28 @@ def _has_other_key(fact: BaseFact, stored: BaseFact) -> bool:
     return fact.slot.key != stored.slot.key
 
 
-def _find_nearest(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the few candidates that the local judge reads in any case, the nearest first."""
-    near = [candidate for candidate in candidates if _get_nearness(candidate) >= READ_SIMILARITY]
-    return sorted(near, key=_get_nearness, reverse=True)[:READ_AT_MOST]
+def find_worth_reading(
+    incoming: str,
+    stored: Sequence[str],
+    similarities: Sequence[float | None],
+    judgments: Sequence[Judgment],
+) -> list[int]:
+    """Return the places of the stored texts that the local judge reads beside the incoming one.
 
-
-def _get_nearness(candidate: Candidate) -> float:
-    """Return the similarity. A candidate that shares a slot without being ranked is just near."""
-    return READ_SIMILARITY if candidate.similarity is None else candidate.similarity
+    They are the few nearest and those that signals would change. A text without a similarity shares
+    a slot without being ranked by its vector, and is just near.
+    """
+    if not is_english(incoming) or _states_nothing(incoming):
+        return []
+    nearness = [READ_SIMILARITY if value is None else value for value in similarities]
+    near = [place for place in range(len(stored)) if nearness[place] >= READ_SIMILARITY]
+    nearest = set(sorted(near, key=lambda place: -nearness[place])[:READ_AT_MOST])
+    places = []
+    for place, judgment in enumerate(judgments):
+        is_likely = place in nearest or judgment.relation.effect.changes_stored
+        if is_likely and not _states_nothing(stored[place]):
+            places.append(place)
+    return places
 
 
 def _count_shared(words: frozenset[str], memory: Memory) -> int:

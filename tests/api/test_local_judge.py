@@ -69,3 +69,19 @@ def test_a_sweep_reads_what_was_stored_without_judges(database_url: str) -> None
         swept = client.get(f"/v1/sweeps/{started['id']}").json()
         assert place.standing(old, new) == ["superseded", "current"]
         assert swept["findings"][0]["signals"] == ["local_judge"]
+
+
+@pytest.mark.parametrize("local_judge", [True, False])
+def test_a_hint_says_that_nothing_ended_only_if_the_judge_read_nothing(
+    database_url: str, *, local_judge: bool
+) -> None:
+    with service(database_url, local_judge=local_judge) as client:
+        store(client, OLD)
+        answer = store(client, "I no longer have that Ford, it went to the scrapyard.")
+        hints = [hint["name"] for hint in answer["hints"]]
+        if local_judge:
+            assert answer["superseded"] or answer["review_id"]
+            assert hints == []
+        else:
+            assert answer["operation"] == "ADD"
+            assert hints == ["ends_nothing_stored"]

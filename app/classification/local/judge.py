@@ -41,13 +41,11 @@ class Thresholds:
     """What the network must read for the local judge to object, act or ask. Chosen on held-out
     writers; probabilities as they are read, not calibrated.
 
-    Below `object_below` it stops a signal that would change the stored fact. From `act` it ends the
-    fact alone; from `act_with_reason` if a signal flags the same. The candidate must stand out from
-    the next one by `margin`. From `ask`, and where two are alike, it leaves a review. From
-    `duplicate` the two are the same.
+    From `act` it ends the fact alone, if the fact stands out from the next one by `margin`; from
+    `act_with_reason` if a signal gives a reason. From `ask`, and where two are alike, it leaves a
+    review. From `duplicate` the two are the same; a signal that says so needs that much too.
     """
 
-    object_below: float = 0.5
     act: float = 0.986
     act_with_reason: float = 0.95
     margin: float = 0.8
@@ -111,15 +109,17 @@ def _acts(judgment: Judgment) -> bool:
 
 
 def _check_signal(judgment: Judgment, reading: Reading, thresholds: Thresholds) -> Judgment:
-    """Return the signals' judgment, or none in its place if the judge objects to it."""
+    """Return the signals' judgment, or none in its place if the judge does not read the same."""
     if judgment.relation.effect.ends_stored:
-        agreement = reading.ends
+        agreement, needed = reading.ends, thresholds.act_with_reason
     elif judgment.relation is Relation.DUPLICATE:
-        agreement = reading.duplicate
+        agreement, needed = reading.duplicate, thresholds.duplicate
     else:
         return judgment
-    if agreement >= thresholds.object_below:
+    if agreement >= needed:
         return judgment
+    if judgment.relation.effect.ends_stored and agreement >= thresholds.ask:
+        return replace(judgment, flag=True)
     reasoning = f"the local judge objects ({agreement:.2f}) to {judgment.reasoning}"
     return replace(judgment, relation=Relation.OVERLAP, reasoning=reasoning, flag=False)
 

@@ -61,6 +61,11 @@ def _is_loose(ending: StatedEnding, pair: Pair) -> bool:
     return bool(ending.ends) and is_another and _is_indefinite(ending, pair.new)
 
 
+def _lists_several(reading: Reading) -> bool:
+    """Return True for "the gym and the pool": the end of one is not the end of both."""
+    return any(token.norm in ("and", "&", ",") for token in reading.tokens[1:])
+
+
 def _is_indefinite(ending: StatedEnding, reading: Reading) -> bool:
     """Return True for "Lost a tooth", which does not say which one."""
     verb = ending.trigger.split()[-1]
@@ -74,6 +79,8 @@ def _is_said_by(ending: StatedEnding, pair: Pair) -> bool:
     """Return True if the stored text holds what ended and the verb can end such a thing."""
     stored = pair.old.items | frozenset(pair.old.owner)
     if not _without_dates(ending.remainder, pair) <= stored:
+        return False
+    if _lists_several(pair.old) and stored - ending.remainder - ending.ends - lexicon.LIGHT_WORDS:
         return False
     return not ending.ends or bool(ending.ends & pair.old.words)
 

@@ -13,7 +13,9 @@ from app.classification.signals.relation import Finding, Relation
 def find_single_valued_change(pair: Pair) -> Iterator[Finding]:
     """Yield a finding if an attribute of the same subject has a value that excludes the old one."""
     for new, old in pair.frame_pairs:
-        if not new.is_assertion or not old.is_assertion or _of_other_things(pair, new, old):
+        if not new.is_assertion or not old.is_assertion:
+            continue
+        if _is_of_another_kind(new, old) or _of_other_things(pair, new, old):
             continue
         if compare_values(pair, new, old) is not ValueComparison.DIFFERS:
             continue
@@ -31,6 +33,11 @@ def _find_name(new: Frame, old: Frame) -> str:
     if new.cued or old.cued:
         return "cued_attribute"
     return "named_attribute" if new.is_built else "single_valued"
+
+
+def _is_of_another_kind(new: Frame, old: Frame) -> bool:
+    """Return True if plain words follow a name: "in the suburbs" after "in Boston"."""
+    return old.kind == "name" and new.kind == "text"
 
 
 def _names_one_of_several(frame: Frame) -> bool:

@@ -50,12 +50,19 @@ def _is_one_of_many(pair: Pair) -> bool:
 
 def _is_one_of_several_dates(pair: Pair) -> bool:
     """Return True for "has a meeting on Tuesday": on another day there may be another one."""
-    if not {_find_value_family(pair.new, i) for i in pair.only_new} <= _WHEN:
+    if not all(_says_when(pair.new, item) for item in pair.only_new):
         return False
     tokens = [t for t in pair.new.tokens if t.norm not in lexicon.SUPPORT]
     return any(
         a.norm in ("have", "be") and b.norm in ("a", "an", "another") for a, b in pairwise(tokens)
     )
+
+
+def _says_when(reading: Reading, item: str) -> bool:
+    """Return True for a day or a time, "at 10" too."""
+    if _find_value_family(reading, item) in _WHEN:
+        return True
+    return any(a.norm == "at" and b.norm == item for a, b in pairwise(reading.tokens))
 
 
 def _is_past_event(reading: Reading) -> bool:

@@ -13,9 +13,7 @@ from app.classification.local.judge import (
 from app.classification.local.reading import Reading
 from app.domain.relation import Finding, Judge, Judgment, Relation
 
-THRESHOLDS = Thresholds(
-    object_below=0.3, act=0.9, act_with_reason=0.7, margin=0.3, ask=0.5, duplicate=0.8
-)
+THRESHOLDS = Thresholds(act=0.9, act_with_reason=0.7, margin=0.3, ask=0.5, duplicate=0.8)
 NEW = "My place is a flat in Bruges"
 
 
@@ -38,26 +36,38 @@ def weigh(*read: tuple[Judgment, Reading]) -> list[Judgment]:
 
 
 @pytest.mark.parametrize(
-    ("relation", "read", "stands"),
+    ("relation", "read"),
     [
-        (Relation.UPDATE, reading(update=0.4), True),
-        (Relation.UPDATE, reading(update=0.1, retraction=0.1, contradiction=0.1), True),
-        (Relation.UPDATE, reading(update=0.2), False),
-        (Relation.RETRACTION, reading(part=0.9), False),
-        (Relation.DUPLICATE, reading(duplicate=0.3), True),
-        (Relation.DUPLICATE, reading(complement=0.9), False),
-        (Relation.COMPLEMENT, reading(), True),
+        (Relation.UPDATE, reading(update=0.7)),
+        (Relation.UPDATE, reading(update=0.3, retraction=0.2, contradiction=0.2)),
+        (Relation.DUPLICATE, reading(duplicate=0.8)),
+        (Relation.COMPLEMENT, reading()),
     ],
 )
-def test_a_signal_acts_only_if_the_judge_does_not_object(
-    relation: Relation, read: Reading, stands: bool
+def test_a_signal_acts_if_the_judge_reads_the_same(relation: Relation, read: Reading) -> None:
+    assert weigh((by_signals(relation), read)) == [by_signals(relation)]
+
+
+@pytest.mark.parametrize(
+    ("relation", "read"),
+    [
+        (Relation.UPDATE, reading(update=0.49)),
+        (Relation.RETRACTION, reading(part=0.9)),
+        (Relation.DUPLICATE, reading(duplicate=0.79)),
+        (Relation.DUPLICATE, reading(complement=0.9)),
+    ],
+)
+def test_to_a_signal_that_the_judge_does_not_read_it_objects(
+    relation: Relation, read: Reading
 ) -> None:
     [judgment] = weigh((by_signals(relation), read))
-    if stands:
-        assert judgment == by_signals(relation)
-    else:
-        assert judgment.relation is Relation.OVERLAP
-        assert judgment.reasoning.startswith("the local judge objects")
+    assert judgment.relation is Relation.OVERLAP
+    assert judgment.reasoning.startswith("the local judge objects")
+
+
+def test_a_signal_that_the_judge_half_reads_is_asked_about() -> None:
+    [judgment] = weigh((by_signals(Relation.UPDATE), reading(update=0.6)))
+    assert (judgment.relation, judgment.flag) == (Relation.UPDATE, True)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +125,7 @@ def test_of_two_candidates_that_are_close_the_likelier_is_asked_about() -> None:
 
 def test_beside_a_signal_that_acts_the_judge_adds_nothing() -> None:
     acting, other = by_signals(Relation.UPDATE, number=1), by_signals(number=2)
-    assert weigh((acting, reading(update=0.5)), (other, reading(update=0.99))) == [acting, other]
+    assert weigh((acting, reading(update=0.7)), (other, reading(update=0.99))) == [acting, other]
 
 
 def test_what_says_the_same_is_found() -> None:
