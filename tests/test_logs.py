@@ -105,7 +105,8 @@ def live_through_everything(client: httpx.Client, model: ScriptedModel, database
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
         admin.execute("ALTER TABLE memories RENAME TO gone")
-        assert store(FACTS[11]) == 500
+        # Unavailable if the service meets a killed connection first.
+        assert store(FACTS[11]) in (500, 503)
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
