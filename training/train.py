@@ -11,12 +11,11 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from encoder import SentenceEncoder
-from network import Encoded, JudgeNetwork, encode_pair, load_tokenizer, pad_pairs
+from network import MASK, Encoded, JudgeNetwork, encode_pair, load_tokenizer, pad_pairs
 
 from corpus import (
     HELD_OUT,
@@ -31,39 +30,27 @@ from corpus import (
 )
 
 SEED = 1
+EPOCHS = 5
 BATCH = 64
+RATE = 2e-4
 HEAD_RATE = 5  # times the rate of the encoder
 WARM_UP = 0.06  # of all steps
 LAST_RATE = 0.02  # of the highest rate
 SMOOTHING = 0.02
+MASKED = 0.1  # of the words, so that a pair is never quite the same twice
 WEIGHT_DECAY = 0.01
 LARGEST_GRADIENT = 1.0
 SORTED_TOGETHER = 50  # batches whose pairs are sorted by length, so that little is padded
+# Pairs without a relation for each text of a scope, drawn from so many of its nearest facts.
+NEIGHBOURS, NEAREST = 2, 3
 OTHER_PAIRS = 5_000
 TOLD_EVERY = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """Some epochs at one highest rate. Dropout within the encoder costs a quarter of the speed."""
-
-    epochs: int
-    rate: float
-    encoder_dropout: float
-    neighbours: int  # pairs without a relation for each text of a scope
-    nearest: int  # of which so many nearest facts they are drawn
-
-
-PHASES = (
-    Phase(epochs=5, rate=2e-4, encoder_dropout=0.0, neighbours=2, nearest=4),
-    Phase(epochs=2, rate=1.2e-4, encoder_dropout=0.1, neighbours=3, nearest=3),
-)
 
 
 class Trainer:
     """Steps of AdamW in float32 on a network that computes in bfloat16, which is twice as fast."""
 
-    def __init__(self, network: JudgeNetwork, steps: int, rate: float) -> None:
+    def __init__(self, network: JudgeNetwork, steps: int) -> None:
         self._network = network.to(torch.bfloat16)
         self._steps = steps
         self._parameters = [p for p in network.parameters() if p.requires_grad]
@@ -73,7 +60,7 @@ class Trainer:
         for name, master in zip(names, self._masters, strict=True):
             (encoder if name.startswith("bert") else head).append(master)
         self._optimizer = torch.optim.AdamW(
-            [{"params": encoder, "lr": rate}, {"params": head, "lr": rate * HEAD_RATE}],
+            [{"params": encoder, "lr": RATE}, {"params": head, "lr": RATE * HEAD_RATE}],
             weight_decay=WEIGHT_DECAY,
             fused=True,
         )
@@ -87,7 +74,8 @@ class Trainer:
 
     def step(self, encoded: Sequence[Encoded], relations: Sequence[int]) -> float:
         """Learn from one batch and return its loss."""
-        logits = self._network(*pad_pairs(encoded))
+        ids, types, mask = pad_pairs(encoded)
+        logits = self._network(mask_words(ids), types, mask)
         loss = self._loss(logits.float(), torch.tensor(relations))
         loss.backward()
         for master, parameter in zip(self._masters, self._parameters, strict=True):
@@ -109,15 +97,17 @@ class Trainer:
         return weights
 
 
-def collect_pairs(
-    writers: Sequence[str], encoder: SentenceEncoder, phase: Phase, seed: int
-) -> list[Pair]:
+def mask_words(ids: torch.Tensor) -> torch.Tensor:
+    """Hide some of the words. What is left must do."""
+    is_hidden = (torch.rand(ids.shape) < MASKED) & (ids > MASK)
+    return ids.masked_fill(is_hidden, MASK)
+
+
+def collect_pairs(writers: Sequence[str], encoder: SentenceEncoder, seed: int) -> list[Pair]:
     """Return the pairs of one epoch. Each epoch meets other neighbours."""
     rng = random.Random(seed)
     pairs = pair_families(read_families(writers))
-    pairs += pair_scopes(
-        read_scopes(writers), encoder, rng, neighbours=phase.neighbours, nearest=phase.nearest
-    )
+    pairs += pair_scopes(read_scopes(writers), encoder, rng, neighbours=NEIGHBOURS, nearest=NEAREST)
     others = read_other_pairs()
     pairs += rng.sample(others, min(OTHER_PAIRS, len(others)))
     return pairs
@@ -139,20 +129,17 @@ def make_batches(
             yield [encoded[place] for place in batch], relations
 
 
-def train_phase(
-    network: JudgeNetwork, writers: Sequence[str], phase: Phase, seed: int, file: Path
-) -> None:
+def train(network: JudgeNetwork, writers: Sequence[str], file: Path) -> None:
     """Train, and write the weights by name after every epoch."""
-    rng = random.Random(seed)
+    rng = random.Random(SEED)
     encoder, tokenizer = SentenceEncoder(), load_tokenizer()
-    network.set_encoder_dropout(phase.encoder_dropout)
-    pairs = collect_pairs(writers, encoder, phase, seed)
-    print(phase, len(pairs), "pairs an epoch", dict(Counter(pair.relation for pair in pairs)))
-    trainer = Trainer(network, steps=phase.epochs * len(pairs) // BATCH, rate=phase.rate)
+    pairs = collect_pairs(writers, encoder, SEED)
+    print(len(pairs), "pairs an epoch", dict(Counter(pair.relation for pair in pairs)))
+    trainer = Trainer(network, steps=EPOCHS * len(pairs) // BATCH)
     started, total, count = time.perf_counter(), 0.0, 0
-    for epoch in range(phase.epochs):
+    for epoch in range(EPOCHS):
         if epoch:
-            pairs = collect_pairs(writers, encoder, phase, seed + epoch)
+            pairs = collect_pairs(writers, encoder, SEED + epoch)
         encoded = [encode_pair(tokenizer, pair) for pair in pairs]
         for batch, relations in make_batches(pairs, encoded, rng):
             total += trainer.step(batch, relations)
@@ -168,12 +155,6 @@ def train_phase(
         torch.save(trainer.collect_weights(), file)
 
 
-def average_weights(files: Sequence[Path]) -> dict[str, torch.Tensor]:
-    """Return the mean of these weights, which reads better than the last ones alone."""
-    states = [torch.load(file) for file in files]
-    return {name: sum(state[name] for state in states) / len(states) for name in states[0]}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train the local judge.")
     parser.add_argument("folder", type=Path, nargs="?", default=Path("build"))
@@ -181,14 +162,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     writers = [writer for writer in list_writers() if writer not in HELD_OUT]
     torch.manual_seed(SEED)
-    network = JudgeNetwork().train()
-    files = []
-    for number, phase in enumerate(PHASES):
-        file = folder / f"phase{number + 1}.pt"
-        train_phase(network, writers, phase, SEED + 100 * number, file)
-        network.load_state_dict(torch.load(file))
-        files.append(file)
-    torch.save(average_weights(files), folder / "judge.pt")
+    train(JudgeNetwork().train(), writers, folder / "judge.pt")
 
 
 if __name__ == "__main__":
