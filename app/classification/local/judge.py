@@ -22,17 +22,16 @@ FINDING = "local_judge"
 # (training/measure.py lists the shares).
 CALIBRATION = (
     (0.0, 0.0),
-    (0.02, 0.13),
-    (0.05, 0.30),
-    (0.2, 0.42),
-    (0.6, 0.50),
-    (0.95, 0.63),
-    (0.97, 0.69),
-    (0.98, 0.72),
-    (0.984, 0.83),
-    (0.986, 0.88),
-    (0.988, 0.95),
-    (1.0, 0.96),
+    (0.035, 0.07),
+    (0.1, 0.20),
+    (0.3, 0.40),
+    (0.6, 0.48),
+    (0.75, 0.55),
+    (0.9, 0.79),
+    (0.96, 0.86),
+    (0.975, 0.93),
+    (0.985, 0.97),
+    (1.0, 0.98),
 )
 
 
@@ -46,11 +45,11 @@ class Thresholds:
     review. From `duplicate` the two are the same; a signal that says so needs that much too.
     """
 
-    act: float = 0.986
-    act_with_reason: float = 0.95
-    margin: float = 0.8
-    ask: float = 0.4
-    duplicate: float = 0.95
+    act: float = 0.92
+    act_with_reason: float = 0.8
+    margin: float = 0.6
+    ask: float = 0.3
+    duplicate: float = 0.93
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,8 @@ def weigh_readings(
     if any(_acts(judgment) for judgment in judgments):
         return judgments
     own = _find_ending(judgments, readings, thresholds)
-    own = own or _find_duplicate(incoming, candidates, readings, thresholds)
+    if own is None and not any(judgment.flag for judgment in judgments):
+        own = _find_duplicate(incoming, candidates, readings, thresholds)
     if own is not None:
         candidate = candidates[own.place]
         judgments[own.place] = _build_judgment(judgments[own.place], own, candidate.text, incoming)
@@ -118,10 +118,15 @@ def _check_signal(judgment: Judgment, reading: Reading, thresholds: Thresholds) 
         return judgment
     if agreement >= needed:
         return judgment
-    if judgment.relation.effect.ends_stored and agreement >= thresholds.ask:
+    if judgment.relation.effect.ends_stored and _sees_the_same_matter(reading, thresholds):
         return replace(judgment, flag=True)
     reasoning = f"the local judge objects ({agreement:.2f}) to {judgment.reasoning}"
     return replace(judgment, relation=Relation.OVERLAP, reasoning=reasoning, flag=False)
+
+
+def _sees_the_same_matter(reading: Reading, thresholds: Thresholds) -> bool:
+    """Return True if the judge reads an ending or a repetition, and be it half."""
+    return max(reading.ends, reading.duplicate) >= thresholds.ask
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ from app.classification.signals.lexicon import CONFIDENCE
 from app.classification.signals.relation import Finding, Relation
 
 ACT_AT = 0.7
-# A person's to decide, however often it is right: what never changes, what happened once, a tool
-# that may be used beside another.
-ONLY_FLAGS = frozenset(("fixed_attribute", "event_value", "tool_of_class"))
+# A person's to decide, however often it is right: what never changes, and what happened once.
+ONLY_FLAGS = frozenset(("fixed_attribute", "event_value"))
 
 
 def make_finding(name: str, relation: Relation, explanation: str) -> Finding:

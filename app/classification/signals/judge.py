@@ -8,7 +8,6 @@ from app.classification.signals import temporal
 from app.classification.signals.antonyms import find_antonyms
 from app.classification.signals.correction import find_correction
 from app.classification.signals.duplicate import find_duplicate
-from app.classification.signals.exclusive_claim import find_exclusive_claim
 from app.classification.signals.explicit_change import find_explicit_change
 from app.classification.signals.finding import ACT_AT
 from app.classification.signals.identity import find_vetoes
@@ -20,7 +19,6 @@ from app.classification.signals.relation import Finding, Relation, SignalJudgmen
 from app.classification.signals.retraction import count_leftover, find_retraction
 from app.classification.signals.single_valued import find_single_valued_change
 from app.classification.signals.speech import find_speech
-from app.classification.signals.tools import find_tool_change
 from app.classification.signals.value_conflict import find_value_conflict
 from app.classification.signals.versions import find_version_change
 
@@ -36,9 +34,7 @@ SIGNALS: tuple[Signal, ...] = (
     find_value_conflict,
     find_antonyms,
     find_liking,
-    find_tool_change,
     find_negation,
-    find_exclusive_claim,
 )
 FLAG_AT = 0.3
 

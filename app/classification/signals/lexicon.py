@@ -83,14 +83,6 @@ LIGHT_WORDS = _load_words("light_words")
 ANTONYMS = _load_opposites("antonyms.txt")
 EXCLUSIVE_GROUPS = _load_groups("exclusive.txt")
 ASPECTS = _load_groups("aspects.txt")
-_CLASSES = read_table("tools.toml")
-ROLES: dict[str, frozenset[str]] = {
-    name: _expand_forms(entry["roles"].split()) for name, entry in _CLASSES.items()
-}
-TOOLS: dict[str, tuple[str, ...]] = {}
-for _name, _entry in _CLASSES.items():
-    for _tool in _entry["members"].split():
-        TOOLS[_tool] = (*TOOLS.get(_tool, ()), _name)
 
 ATTRIBUTES = read_table("attributes.toml")
 ENDINGS = read_table("endings.toml")

@@ -38,8 +38,6 @@ FIRES = [
     ("exclusive_value", "I'm vegan now.", "I'm vegetarian."),
     ("negation", "The API does not support pagination.", "The API supports pagination."),
     ("negation", "The API supports pagination.", "The API does not support pagination."),
-    ("exclusive_claim", "Pia only speaks Danish.", "Pia speaks fluent Dutch."),
-    ("tool_role", "I switched to Emacs.", "My editor is Vim."),
     ("liking_flip", "I can't stand jazz.", "I'm a fan of jazz."),
     ("liking_flip", "I prefer tea over coffee.", "I prefer coffee over tea."),
     ("explicit_change", "I switched from vim to emacs.", "I use vim for everything."),
@@ -148,7 +146,6 @@ def test_what_only_looks_like_a_change_ends_nothing(why: str, new: str, old: str
 
 
 FLAGS = [
-    ("tool_of_class", "I switched to Emacs.", "I use Vim."),
     ("span_conflict", "I work onsite.", "I work remotely."),
     ("name_of_object", "My cat is named Jerry.", "My cat is named Tom."),
     ("loose_attribute", "My goal is to learn Italian.", "My goal is to run a marathon."),
