@@ -31,8 +31,8 @@ from app.domain.relation import Judge, Judgment, Operation, decide_operation
 from corpus import ENDINGS, MEASURED, Step, read_families, read_scopes, walk_scope
 
 CANDIDATES = 10
-BANDS = (0.0, 0.02, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.97, 0.98, 0.984, 0.986, 0.988, 1.0)
-LEVELS = (0.9, 0.95, 0.97, 0.98, 0.983, 0.985, 0.986, 0.987, 0.988)
+BANDS = (0.0, 0.02, 0.05, 0.2, 0.4, 0.6, 0.8, 0.92, 0.96, 0.98, 1.0)
+LEVELS = (0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.97, 0.98)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,8 @@ def describe(name: str, counts: Counter[str]) -> str:
 
 def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
     for act in LEVELS:
-        with_reason = min(act, chosen.act_with_reason)
-        yield f"act from {act}", replace(chosen, act=act, act_with_reason=with_reason)
+        with_reason = min(act, chosen.with_reason)
+        yield f"act from {act}", replace(chosen, act=act, with_reason=with_reason)
     for duplicate in LEVELS:
         yield f"duplicate from {duplicate}", replace(chosen, duplicate=duplicate)
 

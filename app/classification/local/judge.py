@@ -40,13 +40,15 @@ class Thresholds:
     """What the network must read for the local judge to object, act or ask. Chosen on held-out
     writers; probabilities as they are read, not calibrated.
 
-    From `act` it ends the fact alone, if the fact stands out from the next one by `margin`; from
-    `act_with_reason` if a signal gives a reason. From `ask`, and where two are alike, it leaves a
-    review. From `duplicate` the two are the same; a signal that says so needs that much too.
+    From `act` it ends a fact that stands out from the next one by `margin`; from `act_alone` one
+    that has none beside it to stand out from. From `duplicate` the two are the same. From
+    `with_reason` either is so if a signal says it too. From `ask`, and where two are alike, it
+    leaves a review.
     """
 
-    act: float = 0.92
-    act_with_reason: float = 0.8
+    act: float = 0.9
+    act_alone: float = 0.96
+    with_reason: float = 0.7
     margin: float = 0.6
     ask: float = 0.3
     duplicate: float = 0.93
@@ -111,12 +113,12 @@ def _acts(judgment: Judgment) -> bool:
 def _check_signal(judgment: Judgment, reading: Reading, thresholds: Thresholds) -> Judgment:
     """Return the signals' judgment, or none in its place if the judge does not read the same."""
     if judgment.relation.effect.ends_stored:
-        agreement, needed = reading.ends, thresholds.act_with_reason
+        agreement = reading.ends
     elif judgment.relation is Relation.DUPLICATE:
-        agreement, needed = reading.duplicate, thresholds.duplicate
+        agreement = reading.duplicate
     else:
         return judgment
-    if agreement >= needed:
+    if agreement >= thresholds.with_reason:
         return judgment
     if judgment.relation.effect.ends_stored and _sees_the_same_matter(reading, thresholds):
         return replace(judgment, flag=True)
@@ -148,10 +150,13 @@ def _find_ending(
     probability = readings[best].ends
     if probability < thresholds.ask:
         return None
-    next_best = readings[order[1]].ends if len(order) > 1 else 0.0
+    is_alone = len(order) == 1
+    next_best = 0.0 if is_alone else readings[order[1]].ends
     stands_out = probability - next_best >= thresholds.margin
     has_reason = judgments[best].relation.effect.ends_stored
-    least = thresholds.act_with_reason if has_reason else thresholds.act
+    least = thresholds.act_alone if is_alone else thresholds.act
+    if has_reason:
+        least = thresholds.with_reason
     relation = readings[best].ending_relation
     if relation is Relation.RETRACTION and not has_reason:
         # A retraction would not store the incoming text, which may say more than what ended.
