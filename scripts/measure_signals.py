@@ -49,7 +49,7 @@ from support.signal_cases import (  # noqa: E402
 )
 
 CANDIDATES = ROOT / ".build" / "candidates"
-CONFIDENCE_FILE = ROOT / "app" / "domain" / "signals" / "data" / "confidence.json"
+CONFIDENCE_FILE = ROOT / "app" / "classification" / "signals" / "data" / "confidence.json"
 EVALUATION = ROOT.parent / "shared" / "eval"
 EFFECT = {
     "UPDATE": "UPDATE",

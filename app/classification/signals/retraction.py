@@ -61,9 +61,18 @@ def _is_loose(ending: StatedEnding, pair: Pair) -> bool:
     return bool(ending.ends) and is_another and _is_indefinite(ending, pair.new)
 
 
-def _lists_several(reading: Reading) -> bool:
-    """Return True for "the gym and the pool": the end of one is not the end of both."""
-    return any(token.norm in ("and", "&", ",") for token in reading.tokens[1:])
+def _ends_one_of_several(ending: StatedEnding, old: Reading) -> bool:
+    """Return True if one of two things in a list has ended: the gym of "the gym and the pool"."""
+    for place, token in enumerate(old.tokens):
+        if token.norm not in ("and", "&", ","):
+            continue
+        before = [t.norm for t in old.tokens[:place] if t.norm in old.items]
+        after = [t.norm for t in old.tokens[place:] if t.norm in old.items]
+        if before and after:
+            ends_last, ends_next = before[-1] in ending.remainder, after[0] in ending.remainder
+            if ends_last != ends_next:
+                return True
+    return False
 
 
 def _is_indefinite(ending: StatedEnding, reading: Reading) -> bool:
@@ -80,7 +89,7 @@ def _is_said_by(ending: StatedEnding, pair: Pair) -> bool:
     stored = pair.old.items | frozenset(pair.old.owner)
     if not _without_dates(ending.remainder, pair) <= stored:
         return False
-    if _lists_several(pair.old) and stored - ending.remainder - ending.ends - lexicon.LIGHT_WORDS:
+    if _ends_one_of_several(ending, pair.old):
         return False
     return not ending.ends or bool(ending.ends & pair.old.words)
 
