@@ -31,12 +31,14 @@ from app.domain.version import Memory
 GATE_SHARED_WORDS = 3
 GATE_RANK = 5
 # The local judge reads so many candidates at most, unless signals would change more. With five, it
-# found no more changes on held-out writers, and took twice as long.
+# found no more changes on held-out writers, and took twice as long. Farther ones are read only
+# where a model may be asked about what is found.
 READ_AT_MOST = 3
 READ_SIMILARITY = 0.3
+ANY_SIMILARITY = -1.0
 # The model is asked if the local judge gives any relation at least this probability: on held-out
-# writers that is for three texts in ten, and for five changes in six.
-ASK_FROM = 0.03
+# writers that is for four texts in ten, and for 19 changes in 20.
+ASK_FROM = 0.04
 # Characters. A longer text is a document rather than a fact, and reading it would block others.
 MAX_READ = 2_000
 
@@ -94,7 +96,14 @@ class Cascade:
         if _states_nothing(fact.content):
             return verdict
         if tier.reads_signals:
-            verdict, readings = await self._read_candidates(fact, candidates, verdict, texts)
+            may_ask = tier.asks_model and self._model is not None
+            verdict, readings = await self._read_candidates(
+                fact,
+                candidates,
+                verdict,
+                texts,
+                least_similarity=ANY_SIMILARITY if may_ask else READ_SIMILARITY,
+            )
         verdict = _keep_descriptions(verdict, texts)
         if not self._may_ask_model(tier):
             return verdict
@@ -112,6 +121,8 @@ class Cascade:
         candidates: Sequence[Candidate],
         verdict: Verdict,
         texts: Mapping[UUID, RenamedText],
+        *,
+        least_similarity: float,
     ) -> tuple[Verdict, dict[UUID, Reading]]:
         """Let the local judge read the likeliest candidates, and those that signals change."""
         if self._local is None:
@@ -127,6 +138,7 @@ class Cascade:
             [texts[candidate.memory.id].text for candidate in judged],
             [candidate.similarity for candidate in judged],
             [judgments[candidate.memory.id] for candidate in judged],
+            least_similarity=least_similarity,
         )
         read: list[ReadCandidate] = []
         for place in places:
@@ -186,16 +198,18 @@ def find_worth_reading(
     stored: Sequence[str],
     similarities: Sequence[float | None],
     judgments: Sequence[Judgment],
+    *,
+    least_similarity: float = READ_SIMILARITY,
 ) -> list[int]:
     """Return the places of the stored texts that the local judge reads beside the incoming one.
 
-    They are the few nearest and those that signals would change. A text without a similarity shares
-    a slot without being ranked by its vector, and is just near.
+    They are the few nearest that have the least similarity, and those that signals would change. A
+    text without a similarity shares a slot without being ranked by its vector, and is just near.
     """
     if not is_english(incoming) or _states_nothing(incoming):
         return []
     nearness = [READ_SIMILARITY if value is None else value for value in similarities]
-    near = [place for place in range(len(stored)) if nearness[place] >= READ_SIMILARITY]
+    near = [place for place in range(len(stored)) if nearness[place] >= least_similarity]
     nearest = set(sorted(near, key=lambda place: -nearness[place])[:READ_AT_MOST])
     places = []
     for place, judgment in enumerate(judgments):

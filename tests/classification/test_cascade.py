@@ -143,6 +143,15 @@ def test_the_model_is_asked_only_if_something_may_change() -> None:
     assert len(model.questions) == 1
 
 
+@pytest.mark.parametrize("tier", [Classify.CASCADE, Classify.SIGNALS])
+def test_far_candidates_are_read_where_a_model_may_be_asked_about_them(tier: Classify) -> None:
+    far = replace(HOME, similarity=0.1)
+    network, model = ScriptedNetwork(UPDATE), ScriptedModel(Relation.UPDATE)
+    judge("Bruges wakes me up", far, network=network, model=model, tier=tier)
+    asks = tier is Classify.CASCADE
+    assert (len(network.read_texts), len(model.questions)) == (asks, asks)
+
+
 def test_the_model_has_the_last_word_and_hears_the_evidence() -> None:
     model = ScriptedModel(Relation.OVERLAP)
     near = candidate("I live in Ghent")
