@@ -36,8 +36,11 @@ def _find_name(new: Frame, old: Frame) -> str:
 
 
 def _is_of_another_kind(new: Frame, old: Frame) -> bool:
-    """Return True if plain words follow a name: "in the suburbs" after "in Boston"."""
-    return old.kind == "name" and new.kind == "text"
+    """Return True if plain words follow a name: "in the suburbs" after "in Boston".
+
+    About what never changes, such as a birthplace, a person is asked in any case.
+    """
+    return old.kind == "name" and new.kind == "text" and not new.fixed
 
 
 def _names_one_of_several(frame: Frame) -> bool:
