@@ -141,7 +141,7 @@ def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
 
 
 def list_calibration(read: Sequence[ReadStep]) -> Iterator[str]:
-    """Yield, for bands of the highest probability read of a text, how often that ending was right."""
+    """Yield how often the likeliest ending of a text was right, by bands of its probability."""
     surest = []
     for one in read:
         if one.readings:

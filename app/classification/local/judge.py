@@ -37,8 +37,9 @@ CALIBRATION = (
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What the network must read for the local judge to object, act or ask. Chosen on held-out
-    writers; probabilities as they are read, not calibrated.
+    """How surely the network must read something for the local judge to act or ask.
+
+    They are chosen on held-out writers, and are probabilities as they are read, not calibrated.
 
     From `act` it ends a fact that stands out from the next one by `margin`; from `act_alone` one
     that has none beside it to stand out from. From `duplicate` the two are the same. From
@@ -98,8 +99,7 @@ def weigh_readings(
     if any(_acts(judgment) for judgment in judgments):
         return judgments
     own = _find_ending(judgments, readings, thresholds)
-    if own is None and not any(judgment.flag for judgment in judgments):
-        own = _find_duplicate(incoming, candidates, readings, thresholds)
+    own = own or _find_duplicate(incoming, candidates, readings, thresholds)
     if own is not None:
         candidate = candidates[own.place]
         judgments[own.place] = _build_judgment(judgments[own.place], own, candidate.text, incoming)
@@ -127,7 +127,7 @@ def _check_signal(judgment: Judgment, reading: Reading, thresholds: Thresholds) 
 
 
 def _sees_the_same_matter(reading: Reading, thresholds: Thresholds) -> bool:
-    """Return True if the judge reads an ending or a repetition, and be it half."""
+    """Return True if the judge gives an ending or a repetition enough to ask about it."""
     return max(reading.ends, reading.duplicate) >= thresholds.ask
 
 
@@ -179,9 +179,10 @@ def _find_duplicate(
     readings: Sequence[Reading],
     thresholds: Thresholds,
 ) -> _OwnFinding | None:
+    """Return the likeliest repetition, if there is one. What a signal would end is none."""
     best = max(range(len(readings)), key=lambda place: readings[place].duplicate)
     probability = readings[best].duplicate
-    if probability < thresholds.duplicate:
+    if probability < thresholds.duplicate or candidates[best].judgment.relation.effect.ends_stored:
         return None
     if differs_in_few_words(candidates[best].text, incoming):
         return None

@@ -144,6 +144,12 @@ def test_what_says_the_same_is_found() -> None:
     assert (first, second.relation, second.flag) == (one, Relation.DUPLICATE, False)
 
 
+def test_a_flag_on_another_fact_hides_no_repetition() -> None:
+    flagged, same = by_signals(Relation.UPDATE, number=1, flag=True), by_signals(number=2)
+    [first, second] = weigh((flagged, reading(duplicate=0.5)), (same, reading(duplicate=0.9)))
+    assert (first.flag, second.relation) == (True, Relation.DUPLICATE)
+
+
 def test_what_hangs_on_one_word_is_no_repetition() -> None:
     stored = ReadCandidate("My place is a flat in Ghent", by_signals())
     [judgment] = weigh_readings(NEW, [stored], [reading(duplicate=0.99)], THRESHOLDS)
