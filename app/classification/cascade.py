@@ -16,7 +16,6 @@ from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
-from app.classification.signals.reading import parse_text
 from app.domain.agent import AgentId
 from app.domain.fact import BaseFact, Fact, Kind, Tier
 from app.domain.relation import (
@@ -28,19 +27,25 @@ from app.domain.relation import (
 )
 from app.domain.version import Memory
 
-GATE_SHARED_WORDS = 3
-GATE_RANK = 5
-# The local judge reads so many candidates at most, unless signals would change more. With five, it
-# found no more changes on held-out writers, and took twice as long. Farther ones are read only
-# where a model may be asked about what is found.
-READ_AT_MOST = 3
-READ_SIMILARITY = 0.3
-ANY_SIMILARITY = -1.0
 # The model is asked if the local judge gives any relation at least this probability: on held-out
 # writers that is for four texts in ten, and for 19 changes in 20.
 ASK_FROM = 0.04
 # Characters. A longer text is a document rather than a fact, and reading it would block others.
 MAX_READ = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How many of the nearest candidates the local judge reads, and how near they must be."""
+
+    most: int
+    least_similarity: float
+
+
+# With five, the judge alone found no more changes on held-out writers, and took twice as long.
+NEAR = Reach(most=3, least_similarity=0.3)
+# Where the model may be asked, it is worth looking farther for what to ask about.
+FAR = Reach(most=6, least_similarity=-1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +107,16 @@ class Cascade:
                 candidates,
                 verdict,
                 texts,
-                least_similarity=ANY_SIMILARITY if may_ask else READ_SIMILARITY,
+                reach=FAR if may_ask else NEAR,
             )
         verdict = _keep_descriptions(verdict, texts)
-        if not self._may_ask_model(tier):
+        if not memories or not self._may_ask_model(tier):
             return verdict
-        questioned = _find_worth_asking(fact, memories, verdict.judgments, readings)
-        if not questioned:
+        if not _is_worth_asking(verdict.judgments, readings):
             return verdict
         if self._model is None:
             return replace(verdict, look_again="no model is configured")
-        question = _build_question(fact, questioned, verdict.judgments, readings)
+        question = _build_question(fact, memories, verdict.judgments, readings)
         return _add_model_verdict(verdict, await self._model.judge(agent, question))
 
     async def _read_candidates(
@@ -122,7 +126,7 @@ class Cascade:
         verdict: Verdict,
         texts: Mapping[UUID, RenamedText],
         *,
-        least_similarity: float,
+        reach: Reach,
     ) -> tuple[Verdict, dict[UUID, Reading]]:
         """Let the local judge read the likeliest candidates, and those that signals change."""
         if self._local is None:
@@ -138,7 +142,7 @@ class Cascade:
             [texts[candidate.memory.id].text for candidate in judged],
             [candidate.similarity for candidate in judged],
             [judgments[candidate.memory.id] for candidate in judged],
-            least_similarity=least_similarity,
+            reach=reach,
         )
         read: list[ReadCandidate] = []
         for place in places:
@@ -157,28 +161,14 @@ class Cascade:
         return tier.asks_model and (self._model is not None or tier is Classify.MODEL)
 
 
-def _find_worth_asking(
-    fact: Fact,
-    memories: Sequence[Memory],
-    judgments: Sequence[Judgment],
-    readings: Mapping[UUID, Reading],
-) -> list[Memory]:
-    """Return the candidates of the question to the model; none if it is not worth asking.
+def _is_worth_asking(judgments: Sequence[Judgment], readings: Mapping[UUID, Reading]) -> bool:
+    """Return True if something would change, or if something may as the local judge reads it.
 
-    It is worth asking if something would change, or if the local judge reads that something may.
+    Without a reading nobody knows.
     """
-    changing = {j.memory_id for j in judgments if j.relation.effect.changes_stored}
-    if readings and not changing:
-        surest = max(1 - reading.none for reading in readings.values())
-        if surest < ASK_FROM:
-            return []
-    words = parse_text(fact.content[:MAX_READ]).items
-    questioned = []
-    for rank, memory in enumerate(memories):
-        is_near = rank < GATE_RANK or memory.id in changing
-        if is_near or _count_shared(words, memory) >= GATE_SHARED_WORDS:
-            questioned.append(memory)
-    return questioned
+    if not readings or any(judgment.relation.effect.changes_stored for judgment in judgments):
+        return True
+    return max(1 - reading.none for reading in readings.values()) >= ASK_FROM
 
 
 def _states_nothing(text: str) -> bool:
@@ -199,28 +189,24 @@ def find_worth_reading(
     similarities: Sequence[float | None],
     judgments: Sequence[Judgment],
     *,
-    least_similarity: float = READ_SIMILARITY,
+    reach: Reach = NEAR,
 ) -> list[int]:
     """Return the places of the stored texts that the local judge reads beside the incoming one.
 
-    They are the few nearest that have the least similarity, and those that signals would change. A
-    text without a similarity shares a slot without being ranked by its vector, and is just near.
+    They are the nearest within reach, and those that signals would change. A text without a
+    similarity shares a slot without being ranked by its vector, and is just near.
     """
     if not is_english(incoming) or _states_nothing(incoming):
         return []
-    nearness = [READ_SIMILARITY if value is None else value for value in similarities]
-    near = [place for place in range(len(stored)) if nearness[place] >= least_similarity]
-    nearest = set(sorted(near, key=lambda place: -nearness[place])[:READ_AT_MOST])
+    nearness = [NEAR.least_similarity if value is None else value for value in similarities]
+    near = [place for place in range(len(stored)) if nearness[place] >= reach.least_similarity]
+    nearest = set(sorted(near, key=lambda place: -nearness[place])[: reach.most])
     places = []
     for place, judgment in enumerate(judgments):
         is_likely = place in nearest or judgment.relation.effect.changes_stored
         if is_likely and not _states_nothing(stored[place]):
             places.append(place)
     return places
-
-
-def _count_shared(words: frozenset[str], memory: Memory) -> int:
-    return len(words & parse_text(memory.fact.content[:MAX_READ]).items)
 
 
 def should_consider(
