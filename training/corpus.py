@@ -12,10 +12,10 @@ from encoder import SentenceEncoder
 FOLDER = Path(__file__).parents[1] / "corpus"
 # Whole writers, and with them whole fields, are held out of training.
 CALIBRATION = ("relationships", "projects")  # the thresholds are chosen on them
-# Are reported. Their errors were read once all was chosen, in the runs with a language model.
-MEASURED = ("persons", "mixture")
-# Are reported too, to compare with earlier judges. Their errors were read in the course of the work.
-LOOKED_AT = ("everyday", "business", "plain", "contrasts")
+# Are reported. Nobody had read what goes wrong there when all was chosen.
+MEASURED = ("worlds", "days", "desks")
+# Are reported too, to compare with earlier judges: errors were read in the course of the work.
+LOOKED_AT = ("persons", "mixture", "business")
 HELD_OUT = frozenset((*CALIBRATION, *MEASURED, *LOOKED_AT))
 RELATIONS = ("NONE", "DUPLICATE", "UPDATE", "CONTRADICTION", "RETRACTION", "COMPLEMENT", "PART")
 ENDINGS = frozenset(("UPDATE", "CONTRADICTION", "RETRACTION"))

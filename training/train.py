@@ -30,7 +30,7 @@ from corpus import (
 )
 
 SEED = 1
-EPOCHS = 5
+EPOCHS = 4
 BATCH = 64
 RATE = 2e-4
 HEAD_RATE = 5  # times the rate of the encoder

@@ -243,7 +243,7 @@ def test_the_model_decides_what_signals_leave_open(database_url: str) -> None:
         assert answer["usage"]["prompt_tokens"] > 0
         assert len(model.requests) == 1
         entry = client.get(f"/v1/log/{answer['log_id']}").json()
-        assert (entry["model"], entry["prompt_version"]) == ("gpt-4o-mini", "relate.v4")
+        assert (entry["model"], entry["prompt_version"]) == ("gpt-4o-mini", "relate.v5")
         assert entry["usage"]["llm_calls"] == 1
         counted = client.get("/metrics").text
         assert (

@@ -22,15 +22,15 @@ FINDING = "local_judge"
 # (training/measure.py lists the shares).
 CALIBRATION = (
     (0.0, 0.0),
-    (0.035, 0.07),
-    (0.1, 0.20),
-    (0.3, 0.40),
+    (0.03, 0.06),
+    (0.14, 0.20),
+    (0.3, 0.33),
     (0.6, 0.48),
     (0.75, 0.55),
-    (0.9, 0.79),
-    (0.96, 0.86),
-    (0.975, 0.93),
-    (0.985, 0.97),
+    (0.88, 0.73),
+    (0.94, 0.85),
+    (0.965, 0.90),
+    (0.977, 0.97),
     (1.0, 0.98),
 )
 
@@ -42,9 +42,9 @@ class Thresholds:
     They are chosen on held-out writers, and are probabilities as they are read, not calibrated.
 
     From `act` it ends a fact that stands out from the next one by `margin`; from `act_alone` one
-    that has none beside it to stand out from. From `duplicate` the two are the same. From
-    `with_reason` either is so if a signal says it too. From `ask`, and where two are alike, it
-    leaves a review.
+    that has none beside it to stand out from. From `duplicate` the two are the same; if they share
+    most words, and one of the others may decide, from `duplicate_alike`. From `with_reason` either
+    is so if a signal says it too. From `ask`, and where two are alike, it leaves a review.
     """
 
     act: float = 0.9
@@ -52,7 +52,8 @@ class Thresholds:
     with_reason: float = 0.7
     margin: float = 0.6
     ask: float = 0.3
-    duplicate: float = 0.93
+    duplicate: float = 0.88
+    duplicate_alike: float = 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +183,9 @@ def _find_duplicate(
     """Return the likeliest repetition, if there is one. What a signal would end is none."""
     best = max(range(len(readings)), key=lambda place: readings[place].duplicate)
     probability = readings[best].duplicate
-    if probability < thresholds.duplicate or candidates[best].judgment.relation.effect.ends_stored:
-        return None
-    if differs_in_few_words(candidates[best].text, incoming):
+    one_word_may_decide = differs_in_few_words(candidates[best].text, incoming)
+    least = thresholds.duplicate_alike if one_word_may_decide else thresholds.duplicate
+    if probability < least or candidates[best].judgment.relation.effect.ends_stored:
         return None
     return _OwnFinding(best, Relation.DUPLICATE, probability)
 

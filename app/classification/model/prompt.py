@@ -10,7 +10,7 @@ from typing import Any
 
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 
-VERSION = "relate.v4"
+VERSION = "relate.v5"
 MAX_DATA = 60_000
 
 

@@ -108,7 +108,7 @@ def test_a_right_answer_becomes_a_judgment_per_candidate(served: ScriptedModel) 
     )
     assert verdict.merged_text == "Lives in Lisbon, likes tea."
     assert (verdict.trouble, verdict.failure) == (None, None)
-    assert (verdict.model, verdict.prompt_version) == ("gpt-4o-mini", "relate.v4")
+    assert (verdict.model, verdict.prompt_version) == ("gpt-4o-mini", "relate.v5")
     assert (
         verdict.usage.llm_calls,
         verdict.usage.prompt_tokens,
