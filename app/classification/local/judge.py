@@ -13,6 +13,8 @@ import numpy as np
 from app.classification.local.difference import describe_difference, differs_in_few_words
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
+from app.classification.signals.correction import is_correction
+from app.classification.signals.lexicon import CONFIDENCE
 from app.domain.relation import Finding, Judge, Judgment, Relation
 
 FINDING = "local_judge"
@@ -41,10 +43,11 @@ class Thresholds:
 
     They are chosen on held-out writers, and are probabilities as they are read, not calibrated.
 
-    From `act` it ends a fact that stands out from the next one by `margin`; from `act_alone` one
-    that has none beside it to stand out from. From `duplicate` the two are the same; if they share
-    most words, and one of the others may decide, from `duplicate_alike`. From `with_reason` either
-    is so if a signal says it too. From `ask`, and where two are alike, it leaves a review.
+    It ends a fact that stands out from the next one by `margin` from `act`, and one that has none
+    beside it to stand out from, from `act_alone`. Two are the same from `duplicate`; if they share
+    most words, so that one of the others may decide, from `duplicate_alike`. From `with_reason`
+    either is so if a signal says it too, or if the text says of itself that it corrects. From
+    `ask`, and where two are alike, it leaves a review.
     """
 
     act: float = 0.9
@@ -99,7 +102,7 @@ def weigh_readings(
         judgments.append(_check_signal(candidate.judgment, reading, thresholds))
     if any(_acts(judgment) for judgment in judgments):
         return judgments
-    own = _find_ending(judgments, readings, thresholds)
+    own = _find_ending(incoming, judgments, readings, thresholds)
     own = own or _find_duplicate(incoming, candidates, readings, thresholds)
     if own is not None:
         candidate = candidates[own.place]
@@ -143,7 +146,10 @@ class _OwnFinding:
 
 
 def _find_ending(
-    judgments: Sequence[Judgment], readings: Sequence[Reading], thresholds: Thresholds
+    incoming: str,
+    judgments: Sequence[Judgment],
+    readings: Sequence[Reading],
+    thresholds: Thresholds,
 ) -> _OwnFinding | None:
     """Return the ending of the likeliest candidate, if there is one."""
     order = sorted(range(len(readings)), key=lambda place: -readings[place].ends)
@@ -154,18 +160,26 @@ def _find_ending(
     is_alone = len(order) == 1
     next_best = 0.0 if is_alone else readings[order[1]].ends
     stands_out = probability - next_best >= thresholds.margin
-    has_reason = judgments[best].relation.effect.ends_stored
+    reason = _weigh_reason(incoming, judgments[best])
     least = thresholds.act_alone if is_alone else thresholds.act
-    if has_reason:
+    if reason:
         least = thresholds.with_reason
     relation = readings[best].ending_relation
-    if relation is Relation.RETRACTION and not has_reason:
+    if relation is Relation.RETRACTION and not judgments[best].relation.effect.ends_stored:
         # A retraction would not store the incoming text, which may say more than what ended.
         relation = Relation.UPDATE
-    confidence = calibrate(probability)
-    if has_reason:
-        confidence = 1 - (1 - confidence) * (1 - judgments[best].confidence)
+    confidence = 1 - (1 - calibrate(probability)) * (1 - reason)
     return _OwnFinding(best, relation, confidence, flag=not stands_out or probability < least)
+
+
+def _weigh_reason(incoming: str, judgment: Judgment) -> float:
+    """Return how sure the reason is that another than the network gives, 0 if there is none.
+
+    A signal may see the same ending, or the text say of itself that it corrects ("Actually, …").
+    """
+    if judgment.relation.effect.ends_stored:
+        return judgment.confidence
+    return CONFIDENCE["correction"] if is_correction(incoming) else 0.0
 
 
 def calibrate(probability: float) -> float:

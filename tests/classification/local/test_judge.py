@@ -119,6 +119,18 @@ def test_a_reason_that_a_signal_found_makes_it_surer() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("opening", "acts"), [("Actually, ", True), ("I meant: ", True), ("I think ", False)]
+)
+def test_what_says_that_it_corrects_needs_less(opening: str, acts: bool) -> None:
+    text = f"{opening}my place is a flat in Bruges"
+    stored = ReadCandidate("My place is a flat in Ghent", by_signals())
+    [judgment] = weigh_readings(text, [stored], [reading(update=0.75)], THRESHOLDS)
+    assert judgment.relation is Relation.UPDATE
+    assert judgment.flag is not acts
+    assert (judgment.confidence > 0.9) is acts
+
+
 def test_the_relation_is_the_likeliest_that_ends() -> None:
     [judgment] = weigh((by_signals(), reading(update=0.3, contradiction=0.45, retraction=0.2)))
     assert judgment.relation is Relation.CONTRADICTION
