@@ -32,7 +32,7 @@ from corpus import ENDINGS, MEASURED, Step, read_families, read_scopes, walk_sco
 
 CANDIDATES = 10
 BANDS = (0.0, 0.02, 0.05, 0.2, 0.4, 0.6, 0.8, 0.92, 0.96, 0.98, 1.0)
-LEVELS = (0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.97, 0.98)
+LEVELS = (0.86, 0.88, 0.9, 0.92, 0.94, 0.96, 0.97, 0.98)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,10 @@ def weigh(read: ReadStep, thresholds: Thresholds | None) -> list[Judgment]:
     if thresholds is None or not read.readings:
         return judgments
     places = sorted(read.readings)
-    candidates = [ReadCandidate(read.texts[place], judgments[place]) for place in places]
+    candidates = [
+        ReadCandidate(read.texts[place], judgments[place], read.step.similarities[place])
+        for place in places
+    ]
     readings = [read.readings[place] for place in places]
     weighed = weigh_readings(read.step.incoming, candidates, readings, thresholds)
     for place, judgment in zip(places, weighed, strict=True):
@@ -134,8 +137,8 @@ def describe(name: str, counts: Counter[str]) -> str:
 
 def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
     for act in LEVELS:
-        with_reason = min(act, chosen.with_reason)
-        yield f"act from {act}", replace(chosen, act=act, with_reason=with_reason)
+        alone = max(act, chosen.act_alone)
+        yield f"act from {act}", replace(chosen, act=act, act_alone=alone)
     for duplicate in LEVELS:
         yield f"duplicate from {duplicate}", replace(chosen, duplicate=duplicate)
 

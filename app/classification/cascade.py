@@ -147,7 +147,8 @@ class Cascade:
         read: list[ReadCandidate] = []
         for place in places:
             memory_id = judged[place].memory.id
-            read.append(ReadCandidate(texts[memory_id].text, judgments[memory_id]))
+            text, similarity = texts[memory_id].text, judged[place].similarity
+            read.append(ReadCandidate(text, judgments[memory_id], similarity))
         local = await self._local.judge(fact.content, read)
         judgments |= {judgment.memory_id: judgment for judgment in local.judgments}
         readings = {

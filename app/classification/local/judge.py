@@ -43,15 +43,16 @@ class Thresholds:
 
     They are chosen on held-out writers, and are probabilities as they are read, not calibrated.
 
-    It ends a fact that stands out from the next one by `margin` from `act`, and one that has none
-    beside it to stand out from, from `act_alone`. Two are the same from `duplicate`; if they share
-    most words, so that one of the others may decide, from `duplicate_alike`. From `with_reason`
-    either is so if a signal says it too, or if the text says of itself that it corrects. From
-    `ask`, and where two are alike, it leaves a review.
+    It ends a fact that stands out from the next one by `margin` from `act`. If no other fact is
+    near (from the cosine `near`), there is none to stand out from, and `act_alone` is needed. Two
+    are the same from `duplicate`; if they share most words, so that one of the others may decide,
+    from `duplicate_alike`. From `with_reason` either is so if a signal says it too, or if the text
+    says of itself that it corrects. From `ask`, and where two are alike, it leaves a review.
     """
 
     act: float = 0.9
-    act_alone: float = 0.96
+    act_alone: float = 0.97
+    near: float = 0.35
     with_reason: float = 0.7
     margin: float = 0.6
     ask: float = 0.3
@@ -61,10 +62,14 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class ReadCandidate:
-    """The text of a stored fact, and what the signals say of the incoming one beside it."""
+    """The text of a stored fact, and what the signals say of the incoming one beside it.
+
+    `similarity` is the cosine of their vectors; None if the fact was not ranked by its vector.
+    """
 
     text: str
     judgment: Judgment
+    similarity: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,7 @@ def weigh_readings(
         judgments.append(_check_signal(candidate.judgment, reading, thresholds))
     if any(_acts(judgment) for judgment in judgments):
         return judgments
-    own = _find_ending(incoming, judgments, readings, thresholds)
+    own = _find_ending(incoming, candidates, judgments, readings, thresholds)
     own = own or _find_duplicate(incoming, candidates, readings, thresholds)
     if own is not None:
         candidate = candidates[own.place]
@@ -147,6 +152,7 @@ class _OwnFinding:
 
 def _find_ending(
     incoming: str,
+    candidates: Sequence[ReadCandidate],
     judgments: Sequence[Judgment],
     readings: Sequence[Reading],
     thresholds: Thresholds,
@@ -157,10 +163,10 @@ def _find_ending(
     probability = readings[best].ends
     if probability < thresholds.ask:
         return None
-    is_alone = len(order) == 1
-    next_best = 0.0 if is_alone else readings[order[1]].ends
+    next_best = readings[order[1]].ends if len(order) > 1 else 0.0
     stands_out = probability - next_best >= thresholds.margin
     reason = _weigh_reason(incoming, judgments[best])
+    is_alone = not any(_is_near(candidates[place], thresholds) for place in order[1:])
     least = thresholds.act_alone if is_alone else thresholds.act
     if reason:
         least = thresholds.with_reason
@@ -170,6 +176,10 @@ def _find_ending(
         relation = Relation.UPDATE
     confidence = 1 - (1 - calibrate(probability)) * (1 - reason)
     return _OwnFinding(best, relation, confidence, flag=not stands_out or probability < least)
+
+
+def _is_near(candidate: ReadCandidate, thresholds: Thresholds) -> bool:
+    return candidate.similarity is None or candidate.similarity >= thresholds.near
 
 
 def _weigh_reason(incoming: str, judgment: Judgment) -> float:

@@ -30,8 +30,8 @@ def by_signals(relation: Relation = Relation.NONE, *, number: int = 1, **more: b
     return Judgment(UUID(int=number), relation, 0.95, "a reason", Judge.SIGNALS, findings, **more)
 
 
-def weigh(*read: tuple[Judgment, Reading]) -> list[Judgment]:
-    candidates = [ReadCandidate("I live in Ghent", judgment) for judgment, _ in read]
+def weigh(*read: tuple[Judgment, Reading], near: float | None = 0.6) -> list[Judgment]:
+    candidates = [ReadCandidate("I live in Ghent", judgment, near) for judgment, _ in read]
     return weigh_readings(NEW, candidates, [reading for _, reading in read], THRESHOLDS)
 
 
@@ -73,11 +73,14 @@ def test_an_ending_that_the_judge_half_reads_or_takes_for_a_repetition_is_asked_
     assert (judgment.relation, judgment.flag) == (Relation.UPDATE, True)
 
 
-def test_a_fact_that_stands_out_from_others_needs_less_than_one_that_stands_alone() -> None:
+@pytest.mark.parametrize(("near", "acts"), [(0.36, True), (None, True), (0.34, False)])
+def test_a_fact_that_stands_out_from_near_ones_needs_less_than_one_that_stands_alone(
+    near: float | None, acts: bool
+) -> None:
     one, other = by_signals(number=1), by_signals(number=2)
-    [alone] = weigh((one, reading(update=0.85)))
-    [likelier, _] = weigh((one, reading(update=0.85)), (other, reading(update=0.1)))
-    assert (alone.flag, likelier.flag) == (True, False)
+    [alone] = weigh((one, reading(update=0.85)), near=near)
+    [likelier, _] = weigh((one, reading(update=0.85)), (other, reading(update=0.1)), near=near)
+    assert (alone.flag, likelier.flag is not acts) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +127,7 @@ def test_a_reason_that_a_signal_found_makes_it_surer() -> None:
 )
 def test_what_says_that_it_corrects_needs_less(opening: str, acts: bool) -> None:
     text = f"{opening}my place is a flat in Bruges"
-    stored = ReadCandidate("My place is a flat in Ghent", by_signals())
+    stored = ReadCandidate("My place is a flat in Ghent", by_signals(), 0.6)
     [judgment] = weigh_readings(text, [stored], [reading(update=0.75)], THRESHOLDS)
     assert judgment.relation is Relation.UPDATE
     assert judgment.flag is not acts
@@ -166,7 +169,7 @@ def test_a_flag_on_another_fact_hides_no_repetition() -> None:
 def test_what_hangs_on_one_word_must_be_read_very_surely(
     probability: float, is_repetition: bool
 ) -> None:
-    stored = ReadCandidate("My place is a flat in Ghent", by_signals())
+    stored = ReadCandidate("My place is a flat in Ghent", by_signals(), 0.6)
     [judgment] = weigh_readings(NEW, [stored], [reading(duplicate=probability)], THRESHOLDS)
     assert (judgment.relation is Relation.DUPLICATE) is is_repetition
 
