@@ -42,7 +42,7 @@ class Reach:
     least_similarity: float
 
 
-# With five, the judge alone found no more changes on held-out writers, and took twice as long.
+# With five candidates, the judge found no more changes on held-out writers, and took twice as long.
 NEAR = Reach(most=3, least_similarity=0.3)
 # Where the model may be asked, it is worth looking farther for what to ask about.
 FAR = Reach(most=6, least_similarity=-1.0)
@@ -163,9 +163,9 @@ class Cascade:
 
 
 def _is_worth_asking(judgments: Sequence[Judgment], readings: Mapping[UUID, Reading]) -> bool:
-    """Return True if something would change, or if something may as the local judge reads it.
+    """Return True if signals would change something, or if the local judge sees a chance of it.
 
-    Without a reading nobody knows.
+    Without a reading, it is always worth asking.
     """
     if not readings or any(judgment.relation.effect.changes_stored for judgment in judgments):
         return True

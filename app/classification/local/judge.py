@@ -43,11 +43,12 @@ class Thresholds:
 
     They are chosen on held-out writers, and are probabilities as they are read, not calibrated.
 
-    It ends a fact that stands out from the next one by `margin` from `act`. If no other fact is
-    near (from the cosine `near`), there is none to stand out from, and `act_alone` is needed. Two
-    are the same from `duplicate`; if they share most words, so that one of the others may decide,
-    from `duplicate_alike`. From `with_reason` either is so if a signal says it too, or if the text
-    says of itself that it corrects. From `ask`, and where two are alike, it leaves a review.
+    From `act`, the judge ends a fact that stands out from the next likeliest one by `margin`. If no
+    other fact has at least the similarity `near`, nothing shows that this one stands out, and the
+    judge needs `act_alone`. From `duplicate`, it takes two texts for the same. If they share most
+    words, one of the other words may decide, and it needs `duplicate_alike`. From `with_reason`, it
+    accepts what a signal says, and ends a fact if the text says of itself that it corrects. From
+    `ask`, and where two facts are about equally likely, it leaves a review.
     """
 
     act: float = 0.9
@@ -183,9 +184,9 @@ def _is_near(candidate: ReadCandidate, thresholds: Thresholds) -> bool:
 
 
 def _weigh_reason(incoming: str, judgment: Judgment) -> float:
-    """Return how sure the reason is that another than the network gives, 0 if there is none.
+    """Return the confidence of a second reason for an ending, beside the network; 0 without one.
 
-    A signal may see the same ending, or the text say of itself that it corrects ("Actually, …").
+    A signal sees the same ending, or the text says of itself that it corrects ("Actually, …").
     """
     if judgment.relation.effect.ends_stored:
         return judgment.confidence

@@ -13,7 +13,16 @@ from app.classification.local.judge import (
 from app.classification.local.reading import Reading
 from app.domain.relation import Finding, Judge, Judgment, Relation
 
-THRESHOLDS = Thresholds(act=0.8, act_alone=0.9, with_reason=0.7, margin=0.3, ask=0.5, duplicate=0.8)
+THRESHOLDS = Thresholds(
+    act=0.8,
+    act_alone=0.9,
+    near=0.35,
+    with_reason=0.7,
+    margin=0.3,
+    ask=0.5,
+    duplicate=0.8,
+    duplicate_alike=0.97,
+)
 NEW = "My place is a flat in Bruges"
 
 
