@@ -141,6 +141,8 @@ def _run_uvicorn(settings: Settings, log_config: dict[str, Any]) -> None:
         host=settings.host,
         port=settings.port,
         workers=settings.workers,
+        http="app.connections:BoundedConnection",
+        ws="none",
         log_config=log_config,
         access_log=False,
         timeout_graceful_shutdown=settings.shutdown_timeout,

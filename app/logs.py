@@ -36,7 +36,7 @@ def build_log_config(settings: Settings) -> dict[str, Any]:
     as_json = settings.log_format == "json" or (
         settings.log_format == "auto" and not sys.stderr.isatty()
     )
-    secrets = (settings.api_key, settings.llm_api_key)
+    secrets = (settings.api_key, settings.llm_api_key, settings.embedding_api_key)
     keys = [key for key in secrets if key and len(key) >= _SHORTEST_KEY]
     return {
         "version": 1,

@@ -32,10 +32,14 @@ from app.api import (
     sweeps,
     why,
 )
-from app.api.admission import Admission
-from app.api.deps import require_key
-from app.api.middleware import BoundedBody, RequestId
+from app.api.admission import Admission, EarlyRefusal, build_gates
+from app.api.deps import document_key
+from app.api.key_check import KeyCheck
+from app.api.request_body import TimelyBody
+from app.api.request_id import RequestId
 from app.api.request_monitor import RequestMonitor
+from app.api.security_headers import SecurityHeaders
+from app.api.web_pages import NoWebPages, OneHost
 from app.embedding import Embedder
 from app.settings import Settings, load_settings
 from app.wiring import Process, open_services
@@ -80,8 +84,8 @@ def create_app(
     app.state.embedder = embedder
     app.state.draining = False
     guarded = APIRouter(
-        dependencies=[Depends(require_key)],
-        responses=openapi.document_problems(401, 422, 500, 503),
+        dependencies=[Depends(document_key)],
+        responses=openapi.document_problems(401, 403, 422, 500, 503),
     )
     for router in (
         memories.router,
@@ -110,11 +114,17 @@ def create_app(
     openapi.describe_words(app)
     problems.install_error_handlers(app)
     idempotency.install_replay_handler(app)
-    app.add_middleware(BoundedBody, limit=settings.max_body_bytes)
-    app.add_middleware(
-        Admission, places=settings.places, queue=settings.max_queue, patience=settings.queue_timeout
-    )
+    app.state.gates = build_gates(settings.places, settings.max_queue, settings.queue_timeout)
+    app.add_middleware(Admission, gates=app.state.gates)
+    app.add_middleware(TimelyBody, batch_limit=settings.max_body_bytes)
+    app.add_middleware(EarlyRefusal, gates=app.state.gates)
+    if settings.api_key:
+        app.add_middleware(KeyCheck, key=settings.api_key)
+    else:
+        app.add_middleware(NoWebPages, hosts=settings.allowed_host_names)
+    app.add_middleware(OneHost)
     app.add_middleware(RequestMonitor)
+    app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestId)
     return app
 

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, nullcontext
 
 from fastapi import FastAPI
 
+from app.connections import raise_descriptor_limit
 from app.main import create_app
 from app.services.metrics import update_pool_gauges
 from app.settings import load_settings, should_trace
@@ -23,6 +24,7 @@ def served_app() -> FastAPI:
     """Return the application over the settings of the environment, for one worker process."""
     settings = load_settings()
     traced = should_trace()
+    raise_descriptor_limit(settings)
     app = create_app(settings, traced=traced)
     open_app = app.router.lifespan_context
 

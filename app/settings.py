@@ -115,6 +115,13 @@ class Settings(BaseSettings):
             "Key that every request must carry, as `Authorization: Bearer KEY` or `X-API-Key`."
         ),
     )
+    allowed_hosts: str = Field(
+        "localhost,127.0.0.1,[::1]",
+        description=(
+            "Hosts under which a service without a key answers, with commas between them; `*`: "
+            "any. They keep web pages of other hosts out."
+        ),
+    )
     allow_unauthenticated: bool = Field(
         False,
         description=(
@@ -409,7 +416,27 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(
         16 * 2**20,
         ge=1024,
-        description="Largest request body in bytes; imports stream and are bounded per line.",
+        description=(
+            "Largest body of a batch in bytes. Any other body may have at most 256 KiB; "
+            "imports stream and are bounded per line."
+        ),
+    )
+    max_connections: int = Field(
+        1000,
+        ge=10,
+        le=100_000,
+        description=(
+            "Open connections per process. Beyond, the one that has been idle longest is closed."
+        ),
+    )
+    max_connections_per_address: int = Field(
+        1000,
+        ge=1,
+        le=100_000,
+        description=(
+            "Open connections of one address, per process. Behind a proxy all callers have its "
+            "address."
+        ),
     )
     max_reads: int | None = Field(
         None,
@@ -475,6 +502,16 @@ class Settings(BaseSettings):
             raise ValueError("must start with postgresql://")
         return url
 
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _check_hosts(cls, hosts: str) -> str:
+        for host in hosts.split(","):
+            if "/" in host or (":" in host and not host.strip().endswith("]")):
+                raise ValueError(
+                    "must be names or addresses without a port, as localhost,127.0.0.1,[::1]"
+                )
+        return hosts
+
     @field_validator("supersession_cron")
     @classmethod
     def _check_schedule(cls, cron: str) -> str:
@@ -498,6 +535,11 @@ class Settings(BaseSettings):
         if key is not None and not (key.isascii() and key.isprintable()):
             raise ValueError("must consist of printable ASCII characters")
         return key
+
+    @property
+    def allowed_host_names(self) -> frozenset[str]:
+        names = (name.strip().lower() for name in self.allowed_hosts.split(","))
+        return frozenset(name for name in names if name)
 
     @property
     def archive_folder(self) -> Path:

@@ -32,6 +32,7 @@ from app.services.idempotency import KeyLocks
 from app.services.import_agent import AgentImporter
 from app.services.import_history import HistoryImporter
 from app.services.lifespans import LifespanEnder
+from app.services.readiness import Readiness
 from app.services.reembed import Reembedder
 from app.services.relationships import RelationshipWriter
 from app.services.remember import Remember
@@ -73,6 +74,7 @@ class Services:
     engine: AsyncEngine
     queue: Queue
     encoder: str
+    readiness: Readiness
     half_lives: HalfLives
     key_locks: KeyLocks
     remember: Remember
@@ -224,6 +226,7 @@ def _build_services(
         engine=engine,
         queue=queue,
         encoder=embedder.name,
+        readiness=Readiness(engine, embedder.name),
         half_lives=half_lives,
         key_locks=KeyLocks(),
         remember=remember,

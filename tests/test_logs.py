@@ -16,6 +16,7 @@ from app import logs
 from app.settings import load_settings
 from support.scripted_model import ScriptedModel, Step, fails, says
 from support.service_process import Served, served
+from support.transfers import NDJSON
 
 API_KEY = "api-key-planted-0001"
 LLM_KEY = "llm-key-planted-0002"
@@ -77,7 +78,9 @@ def live_through_everything(client: httpx.Client, model: ScriptedModel, database
     assert client.get(f"/{FACTS[4]}").status_code == 404
     assert (
         client.post(
-            "/v1/import", content=json.dumps({"content": FACTS[5], "kind": FACTS[5]})
+            "/v1/import",
+            headers=NDJSON,
+            content=json.dumps({"content": FACTS[5], "kind": FACTS[5]}),
         ).status_code
         == 422
     )

@@ -14,6 +14,7 @@ from app.services.metrics import REGISTRY
 logger = logging.getLogger(__name__)
 
 LOG_EVERY = 10.0  # seconds
+STARVED_AFTER = 10.0  # seconds
 _TRANSFERS = frozenset({"/v1/import", "/v1/export"})
 _READ_BY_POST = frozenset({"/v1/search"})
 _UNDER_WAY = Gauge(
@@ -38,38 +39,24 @@ _SHED = Counter(
 )
 
 
-class Admission:
-    """Let `places[kind]` requests of each kind in at once.
+def build_gates(places: Mapping[str, int], queue: int, patience: float) -> dict[str, "Gate"]:
+    """Return a gate for each kind of request, with so many places."""
+    return {kind: Gate(kind, count, queue, patience) for kind, count in places.items()}
 
-    `queue` more of each kind may wait, for `patience` seconds at most. All others are refused
-    before their body is read, which costs next to nothing.
 
-    Reads, writes and transfers have places of their own, so that stores that wait for a slow model
-    or an import of an hour cannot keep searches out. Only /v1 is guarded: health and metrics are
-    always answered.
-    """
+class _GateKeeper:
+    """What the two middlewares at the gates share: the gates, and how they refuse."""
 
-    def __init__(
-        self, app: ASGIApp, places: Mapping[str, int], queue: int, patience: float
-    ) -> None:
+    def __init__(self, app: ASGIApp, gates: Mapping[str, "Gate"]) -> None:
         self._app = app
-        self._gates = {kind: Gate(kind, count, queue, patience) for kind, count in places.items()}
+        self._gates = gates
         self._refusal = respond_overloaded()
         self._logged_at = -LOG_EVERY
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
-            return await self._app(scope, receive, send)
-        kind = classify_request(scope["method"], scope["path"])
-        gate = self._gates[kind]
-        if not await gate.enter():
-            scope["shed"] = True
-            self._log_refusal(kind)
-            return await self._refusal(scope, receive, send)
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            gate.leave()
+    async def _refuse(self, kind: str, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["shed"] = True
+        self._log_refusal(kind)
+        await self._refusal(scope, receive, send)
 
     def _log_refusal(self, kind: str) -> None:
         """Log at most one line every few seconds: a line costs more than the refusal itself."""
@@ -77,6 +64,43 @@ class Admission:
         if now > self._logged_at + LOG_EVERY:
             self._logged_at = now
             logger.warning("overloaded: requests are refused", extra={"kind": kind})
+
+
+class EarlyRefusal(_GateKeeper):
+    """Refuse a request before its body comes, if nobody more can wait.
+
+    That costs next to nothing. Only /v1 is guarded: health and metrics are always answered.
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith("/v1/"):
+            kind = classify_request(scope["method"], scope["path"])
+            if self._gates[kind].refuses():
+                return await self._refuse(kind, scope, receive, send)
+        await self._app(scope, receive, send)
+
+
+class Admission(_GateKeeper):
+    """Let as many requests of each kind in at once as its gate has places.
+
+    Some more of each kind may wait, for a while. All others are refused. Their bodies have arrived
+    by then; `TimelyBody` sees to it.
+
+    Reads, writes and transfers have places of their own, so that stores that wait for a slow model
+    or an import of an hour cannot keep searches out.
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
+            return await self._app(scope, receive, send)
+        kind = classify_request(scope["method"], scope["path"])
+        gate = self._gates[kind]
+        if not await gate.enter():
+            return await self._refuse(kind, scope, receive, send)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            gate.leave()
 
 
 def classify_request(method: str, path: str) -> str:
@@ -95,16 +119,28 @@ class Gate:
         self._waiting = 0
         self._queue = queue
         self._patience = patience
+        self._moved_at = time.monotonic()
         self._under_way = _UNDER_WAY.labels(kind)
         self._queued = _QUEUED.labels(kind)
         self._full = _SHED.labels(kind, "queue_full")
         self._late = _SHED.labels(kind, "waited")
 
+    @property
+    def starves(self) -> bool:
+        """True if requests wait, and no place has come free for `STARVED_AFTER` seconds."""
+        return self._waiting > 0 and time.monotonic() > self._moved_at + STARVED_AFTER
+
+    def refuses(self) -> bool:
+        """Return True, and count it, if all places are taken and nobody more can wait."""
+        is_full = self._free.locked() and self._waiting >= self._queue
+        if is_full:
+            self._full.inc()
+        return is_full
+
     async def enter(self) -> bool:
         """Return True if the request may go on; the caller must then call `leave`."""
         if self._free.locked():
-            if self._waiting >= self._queue:
-                self._full.inc()
+            if self.refuses():
                 return False
             if not await self._wait_for_place():
                 self._late.inc()
@@ -115,6 +151,8 @@ class Gate:
         return True
 
     async def _wait_for_place(self) -> bool:
+        if not self._waiting:
+            self._moved_at = time.monotonic()
         self._waiting += 1
         self._queued.inc()
         try:
@@ -127,5 +165,6 @@ class Gate:
             self._queued.dec()
 
     def leave(self) -> None:
+        self._moved_at = time.monotonic()
         self._under_way.dec()
         self._free.release()

@@ -1,10 +1,9 @@
 """Dependencies of routes: the services built at start, the agent, the key check, the memory."""
 
-import secrets
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Depends, Header, HTTPException, Path
+from fastapi import Depends, Header, Path
 from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
@@ -30,18 +29,11 @@ _key_header = APIKeyHeader(
 )
 
 
-async def require_key(
-    services: ServicesDep,
-    bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-    header_key: Annotated[str | None, Depends(_key_header)],
+async def document_key(
+    _bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+    _header_key: Annotated[str | None, Depends(_key_header)],
 ) -> None:
-    """Refuse a request without the key, if the settings name one."""
-    expected = services.settings.api_key
-    key = bearer.credentials if bearer else header_key
-    if not expected or (key and secrets.compare_digest(key.encode(), expected.encode())):
-        return
-    help_text = "Send the key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
-    raise HTTPException(401, help_text, headers={"WWW-Authenticate": "Bearer"})
+    """Say in the OpenAPI document how a key is sent. `KeyCheck` has checked the key before."""
 
 
 async def get_calling_agent(
@@ -95,7 +87,8 @@ def _parse_revision(if_match: str | None) -> int | None:
     """Return None if any revision will do, and -1, which no memory has, for an ETag of others."""
     if if_match is None or if_match.strip() == "*":
         return None
-    etag = if_match.strip().removeprefix("W/").strip('"')
+    # A weak ETag never matches (RFC 9110, section 13.1.1).
+    etag = if_match.strip().strip('"')
     is_revision = etag.isascii() and etag.isdigit() and len(etag) < 10
     return int(etag) if is_revision else -1
 

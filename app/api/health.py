@@ -10,9 +10,8 @@ from starlette.responses import Response
 from app import __version__
 from app.api.deps import ServicesDep
 from app.api.openapi import document_problems
-from app.api.problems import respond_draining
+from app.api.problems import respond_draining, respond_starving
 from app.services.metrics import render_metrics, update_pool_gauges
-from app.store import memories, search
 
 router = APIRouter(tags=["operations"])
 
@@ -44,15 +43,16 @@ async def livez() -> Health:
     response_model=Health,
     responses=document_problems(500, 503),
     description=(
-        "The database answers too, its vectors are of this service's model, and the process is "
-        "not about to end."
+        "The database answers within two seconds and takes writes, its vectors are of this "
+        "service's model, requests move on, and the process is not about to end."
     ),
 )
 async def readyz(request: Request, services: ServicesDep) -> Health | Response:
     if request.app.state.draining:
         return respond_draining()
-    async with memories.open_read_connection(services.engine) as connection:
-        await search.check_encoder(connection, services.encoder)
+    if any(gate.starves for gate in request.app.state.gates.values()):
+        return respond_starving()
+    await services.readiness.check()
     return Health(status="ready")
 
 

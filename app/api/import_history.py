@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.openapi.constants import REF_TEMPLATE
 from pydantic import ValidationError
 from starlette.responses import Response, StreamingResponse
@@ -33,7 +33,7 @@ _LINE_SCHEMA = ImportLine.model_json_schema(ref_template=REF_TEMPLATE)
 _ANSWER_SCHEMAS = [ImportedLine.model_json_schema(), NativeImported.model_json_schema()]
 _BODY: dict[str, Any] = {
     "requestBody": {
-        "required": False,
+        "required": True,
         "content": {
             NDJSON: {"schema": build_line_schema(_LINE_SCHEMA), "example": examples.IMPORT}
         },
@@ -49,7 +49,7 @@ _ANSWER: Responses = {
 
 @router.post(
     "/import",
-    responses=_ANSWER | document_problems(409, 410),
+    responses=_ANSWER | document_problems(409, 410, 415),
     response_class=StreamingResponse,
     openapi_extra=_BODY,
     description=(
@@ -69,6 +69,7 @@ async def import_history(
     keyed: KeyedStreamDep,
     request: Request,
 ) -> Response:
+    _check_media_type(request)
     lines = NumberedLines(keyed.fingerprint_stream(request.stream()))
     first = await anext(lines, None)
     if first and import_agent.read_type(first.raw) == import_agent.HEADER_TYPE:
@@ -80,6 +81,13 @@ async def import_history(
     call = Call(agent, origin, keyed.plan_replay(_render_replay))
     versions = await services.import_history.import_lines(call, _read_versions(first, lines))
     return StreamingResponse(_render_lines(versions), media_type=NDJSON)
+
+
+def _check_media_type(request: Request) -> None:
+    """Refuse a body that a form or a script of a foreign web page may send without asking."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != NDJSON:
+        raise HTTPException(415, f"Send the lines with `Content-Type: {NDJSON}`.")
 
 
 async def _read_versions(

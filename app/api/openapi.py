@@ -11,11 +11,14 @@ Responses = dict[int | str, dict[str, Any]]
 _MEANINGS = {
     400: "The body cannot be read",
     401: "The key is missing or wrong",
+    403: "Without a key, this host or page may not",
     404: "There is no such thing here",
+    408: "The body did not arrive in time",
     409: "The call contradicts what is stored",
     410: "What it is about was erased, or archived",
     412: "The memory has changed since the ETag in If-Match was read",
     413: "The body is too large",
+    415: "The body is of another media type",
     422: "The request is not valid, or contradicts itself",
     500: "A fault of the service",
     503: "Not now; nothing was written",
@@ -39,11 +42,11 @@ _HEADERS: dict[int, dict[str, Any]] = {
 }
 
 # Statuses of a route that reads a body.
-BODY = (400, 413)
+BODY = (400, 408, 413)
 
 # Statuses of a route that writes: the call may contradict what is stored, and the answer stored
 # under its key may have been erased.
-WRITE = (409, 410, 413)
+WRITE = (408, 409, 410, 413)
 
 # The descriptions of enums in the document. Their docstrings are for readers of the code, and may
 # change without changing the document.

@@ -275,6 +275,21 @@ _PROBLEMS = [
         "The embeddings cannot be made",
         "{fact} Try again later; searches in mode `text` need no embeddings.",
     ),
+    _Row(
+        errors.DatabaseSilent,
+        503,
+        "database-unavailable",
+        "The database cannot be reached",
+        "{fact} Try again.",
+    ),
+    _Row(
+        errors.DatabaseReadOnly,
+        503,
+        "database-read-only",
+        "The database takes no writes",
+        "{fact} Reads are answered. Point PALIMPSEST_DATABASE_URL at the primary, or try again "
+        "later.",
+    ),
     _Row(errors.EmbeddingsChanged, 503, "embeddings-changed", "The embeddings are another model's"),
     _Row(BatchRefused, 422, "batch-refused", "The batch was refused"),
 ]
@@ -404,6 +419,8 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
             return _answer_unknown_path(request, error)
         case 405:
             return _answer_wrong_method(request, error)
+        case 408:
+            return respond_to_slow_body()
         case status:
             problem = build_problem(status, "refused", "The request was refused", str(error.detail))
             return respond_with_problem(problem, error.headers)
@@ -496,6 +513,14 @@ _PASSING_TROUBLES = [
         retry_after=5,
     ),
     _PassingTrouble(
+        psycopg.errors.ReadOnlySqlTransaction,
+        "database-read-only",
+        "The database takes no writes",
+        "It is a standby, or was made read-only; nothing was stored. Try again when the service "
+        "reaches a primary.",
+        retry_after=5,
+    ),
+    _PassingTrouble(
         psycopg.errors.TransactionRollback,
         "collision",
         "Two writes collided",
@@ -544,6 +569,33 @@ def respond_overloaded() -> Response:
     )
     problem = build_problem(503, "overloaded", "Overloaded", detail)
     return respond_with_problem(problem, {"Retry-After": "1"})
+
+
+def respond_to_slow_body() -> Response:
+    """Return the answer to a request whose body does not arrive. It closes the connection."""
+    detail = (
+        "The body stopped coming, or came too slowly. Nothing was stored; send it again, "
+        "a piece at least every ten seconds and all within a minute."
+    )
+    problem = build_problem(408, "slow-body", "The body did not arrive", detail)
+    return respond_with_problem(problem, {"Connection": "close"})
+
+
+def respond_to_large_body(limit: int) -> Response:
+    """Return the answer to a body of more than `limit` bytes. It closes the connection."""
+    detail = (
+        f"The body is larger than {limit} bytes. Send less at a time: many facts with POST "
+        "/v1/memories/batch, or as a stream of lines with POST /v1/import."
+    )
+    problem = build_problem(413, "too-large", "The body is too large", detail)
+    return respond_with_problem(problem, {"Connection": "close"})
+
+
+def respond_starving() -> Response:
+    """Return the answer of /readyz while requests wait and none moves on."""
+    detail = "Requests wait for a place, and none has come free for a while. Use another process."
+    problem = build_problem(503, "starving", "Nothing moves on", detail)
+    return respond_with_problem(problem, {"Retry-After": "5"})
 
 
 def respond_draining() -> Response:

@@ -3,6 +3,7 @@
 Nothing is locked while it runs.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -97,7 +98,8 @@ class Cascade:
         verdict = Verdict()
         readings: dict[UUID, Reading] = {}
         if tier.reads_signals:
-            verdict = _judge_by_signals(fact, memories, texts)
+            # In a thread: two texts of the greatest length take long enough to hold others up.
+            verdict = await asyncio.to_thread(_judge_by_signals, fact, memories, texts)
         if _states_nothing(fact.content):
             return verdict
         if tier.reads_signals:

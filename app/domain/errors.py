@@ -405,6 +405,20 @@ class WrongVectorSize(EmbedderUnavailable):
         self.expected = expected
 
 
+class DatabaseSilent(Unavailable):
+    """The database does not answer."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"The database gave no answer within {seconds:.0f} seconds.", 5)
+
+
+class DatabaseReadOnly(Unavailable):
+    """The database takes no writes: it is a standby, or was made read-only."""
+
+    def __init__(self) -> None:
+        super().__init__("The database takes no writes.", 5)
+
+
 class EmbeddingsChanged(Unavailable):
     """Another model made the vectors in the database than the one of this service."""
 

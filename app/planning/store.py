@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.chains import Chains
-from app.domain.fact import Fact, Kind
+from app.domain.fact import DEFAULT_TRUST, Fact, Kind
 from app.domain.policy import Policy
 from app.domain.relation import (
     Decision,
@@ -88,13 +88,16 @@ def plan_import(
 ) -> Plan:
     """Plan one imported version as it is.
 
-    It is never deduplicated; versions of one single-valued slot form a chain.
+    It is never deduplicated. Versions of one single-valued slot form a chain, but lower trust never
+    ends higher: such a version begins a chain of its own.
     """
     start = choose_start(fact, now)
     check_end(start, fact.valid_until)
     slot_chains = chains.find_value_chains(fact.slot) if fact.one_value else []
-    chain_id = slot_chains[0][0].chain_id if slot_chains else new_id
-    decision = Decision.certain(Relation.NONE, Judge.CALLER, "Imported as given.")
+    chain_id = _find_chain_to_join(fact, slot_chains, start) or new_id
+    is_refused = bool(slot_chains) and chain_id == new_id
+    reasoning = _IMPORTED_APART if is_refused else "Imported as given."
+    decision = Decision.certain(Relation.NONE, Judge.CALLER, reasoning)
     plan = plan_addition(
         fact,
         Placement(
@@ -106,6 +109,23 @@ def plan_import(
         chains,
     )
     return plan.with_incoming(fact).with_decision(decision)
+
+
+_IMPORTED_APART = (
+    "Imported as given, in a chain of its own: the slot holds a value of higher trust."
+)
+
+
+def _find_chain_to_join(
+    fact: Fact, slot_chains: Sequence[Sequence[Version]], start: datetime
+) -> UUID | None:
+    """Return the first chain of the slot in which the version would end none of higher trust."""
+    trust = DEFAULT_TRUST if fact.trust is None else fact.trust
+    for chain in slot_chains:
+        holding = find_holding(chain, start)
+        if holding is None or holding.trust <= trust:
+            return chain[0].chain_id
+    return None
 
 
 # --- facts in a slot that holds one value ------------------------------------------------------

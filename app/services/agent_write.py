@@ -136,7 +136,7 @@ class AgentWrite(Generic[Result_contra]):
 
     async def lift_statement_timeout(self) -> None:
         """Let the statements of this write take as long as they need."""
-        await chains.lift_statement_timeout(self.connection)
+        await engine.lift_statement_timeout(self.connection)
 
     async def read_chains(
         self,

@@ -114,11 +114,6 @@ async def lock_agent(
     )
 
 
-async def lift_statement_timeout(connection: AsyncConnection) -> None:
-    """Let the statements of this transaction take any time. They grow with what is stored."""
-    await fetch_rows(connection, "SET LOCAL statement_timeout = 0", {})
-
-
 def next_known_time(clock: datetime, last: datetime | None) -> datetime:
     """Return the known time of the next operation.
 

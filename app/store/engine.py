@@ -7,13 +7,15 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import psycopg
 import sqlalchemy as sa
 from numpy.typing import NDArray
 from pgvector.psycopg import register_vector_async
+from psycopg.abc import PQGen
+from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from psycopg.types.array import ListBinaryDumper
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -47,6 +49,38 @@ def sqlalchemy_url(url: str) -> sa.URL:
         raise NoAddress from None
 
 
+T = TypeVar("T")
+
+# Seconds after its own timeout that a running server may take to report it.
+GRACE = 5.0
+
+
+class TimelyConnection(psycopg.AsyncConnection[Any]):
+    """A connection that gives up a step that takes longer than `deadline` seconds.
+
+    A step is a statement, a row of a stream, a commit. The server's own timeouts do not help if it
+    is stopped, or if the line swallows what it says. Raises OperationalError then, and is closed:
+    nobody knows what the server made of the statement.
+    """
+
+    deadline: float | None = None
+
+    async def wait(
+        self,
+        gen: PQGen[T],
+        interval: float = 0.1,
+        timeout: float | None = None,  # noqa: ASYNC109 - as psycopg has it
+    ) -> T:
+        try:
+            return await super().wait(gen, interval, self.deadline if timeout is None else timeout)
+        except psycopg.OperationalError as error:
+            # What the server itself says has a code.
+            is_silent = error.sqlstate is None
+            if is_silent and self.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                self.pgconn.finish()
+            raise
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
     """The time that the database may take, in seconds. 0 is for ever, except for `connect`."""
@@ -56,6 +90,11 @@ class Patience:
     statement: float = 30.0
     lock: float = 10.0
     idle_transaction: float = 60.0
+
+    @property
+    def deadline(self) -> float | None:
+        """How long a statement is waited for here. Only a server that runs ends its own."""
+        return self.statement + GRACE if self.statement else None
 
     @property
     def options(self) -> str:
@@ -95,9 +134,18 @@ def create_engine(url: str, *, pool_size: int, patience: Patience) -> AsyncEngin
         connect_args={
             "options": f"-c timezone=UTC {patience.options}",
             "connect_timeout": patience.connect,
+            "async_creator_fn": TimelyConnection.connect,
             **_KEEPALIVES,
         },
     )
+
+    def set_deadline(
+        dbapi_connection: DBAPIConnection, _record: object, _proxy: object = None
+    ) -> None:
+        dbapi_connection.driver_connection.deadline = patience.deadline
+
+    sa.event.listen(engine.sync_engine, "connect", set_deadline)
+    sa.event.listen(engine.sync_engine, "checkout", set_deadline)
     sa.event.listen(engine.sync_engine, "connect", _register_vector)
     sa.event.listen(engine.sync_engine, "checkout", _refuse_stale)
     return engine
@@ -210,11 +258,26 @@ async def stream_server_cursor(
             yield row
 
 
+async def lift_statement_timeout(connection: AsyncConnection) -> None:
+    """Let the statements of this transaction take any time. They grow with what is stored."""
+    driver = await driver_connection(connection)
+    if isinstance(driver, TimelyConnection):
+        driver.deadline = None  # until the connection is back in the pool
+    await fetch_rows(connection, "SET LOCAL statement_timeout = 0", {})
+
+
 async def read_clock(connection: AsyncConnection) -> datetime:
     """Return the database's clock, which dates every write and every use."""
     [row] = await fetch_rows(connection, "SELECT clock_timestamp() AS now", {})
     now: datetime = row["now"]
     return now
+
+
+async def is_read_only(connection: AsyncConnection) -> bool:
+    """Return True for a standby, and for a database that an operator made read-only."""
+    statement = "SELECT current_setting('transaction_read_only')::boolean AS is_read_only"
+    [row] = await fetch_rows(connection, statement, {})
+    return bool(row["is_read_only"])
 
 
 @asynccontextmanager

@@ -18,11 +18,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from app.api import admission
 from app.api.admission import classify_request
 from app.settings import load_settings
 from support.builders import contents, problem
 from support.scripted_model import ScriptedModel, judges
 from support.service import running
+from support.transfers import NDJSON
 
 
 class Held:
@@ -139,7 +141,10 @@ def test_reads_transfers_and_health_do_not_wait_for_writes(database_url: str) ->
         people.until(UNDER_WAY, 1)
         assert problem(people.store("Has a cat").result(30), 503)
         assert people.search(mode="text").result(30).status_code == 200
-        assert httpx.post(f"{people.address}/v1/import", content=b"").status_code == 200
+        assert (
+            httpx.post(f"{people.address}/v1/import", headers=NDJSON, content=b"").status_code
+            == 200
+        )
         for path in (
             "/livez",
             "/readyz",
@@ -161,7 +166,7 @@ def test_a_refusal_does_not_wait_for_the_body(database_url: str) -> None:
         place = urlsplit(people.address)
         with socket.create_connection((place.hostname, place.port), timeout=30) as caller:  # type: ignore[arg-type]
             caller.sendall(
-                b"POST /v1/memories HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
+                b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
             )
             assert caller.recv(1000).startswith(b"HTTP/1.1 503")
         people.encoder.go_on.set()
@@ -171,7 +176,7 @@ def test_a_refusal_does_not_wait_for_the_body(database_url: str) -> None:
 def test_callers_who_hang_up_give_their_places_back(database_url: str) -> None:
     with crowd(database_url, max_writes=2, max_queue=2, queue_timeout=50) as people:
         body = json.dumps({"content": "Has a dog"}).encode()
-        head = f"POST /v1/memories HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         place = urlsplit(people.address)
         callers = [socket.create_connection((place.hostname, place.port)) for _ in range(4)]  # type: ignore[arg-type]
         for caller in callers:
@@ -245,3 +250,21 @@ def test_places_follow_from_the_connections_and_the_model() -> None:
         "write": 2,
         "transfer": 7,
     }
+
+
+def test_a_process_where_nothing_moves_on_is_not_ready(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "STARVED_AFTER", 0.3)
+    with crowd(database_url, max_writes=1, max_queue=5, queue_timeout=50) as people:
+        first = people.store("Has a dog")
+        people.until(UNDER_WAY, 1)
+        time.sleep(0.5)
+        assert httpx.get(f"{people.address}/readyz").status_code == 200, "nobody waits"
+        second = people.store("Has a cat")
+        people.until(QUEUED, 1)
+        eventually(lambda: httpx.get(f"{people.address}/readyz").status_code == 503)
+        assert httpx.get(f"{people.address}/readyz").json()["type"].endswith("starving")
+        people.encoder.go_on.set()
+        assert [answer.result(30).status_code for answer in (first, second)] == [201, 201]
+        assert httpx.get(f"{people.address}/readyz").status_code == 200

@@ -24,6 +24,7 @@ from app.store.search import ComparisonOptions
 from support.builders import contents, editor, send, store
 from support.retention import AT_ONCE, retain
 from support.service import running
+from support.transfers import NDJSON
 
 DAY = 1.0
 
@@ -87,7 +88,7 @@ def test_what_ended_long_ago_gets_cold_and_nothing_else(own: Kept) -> None:
 
 def test_what_was_imported_as_known_for_long_is_cold_by_its_own_dates(own: Kept) -> None:
     line = '{"content": "Uses Vim", "valid_from": "2018-01-01", "valid_until": "2019-01-01", "created_at": "2018-01-01T00:00:00Z"}'
-    assert own.client.post("/v1/import", content=line).status_code == 200
+    assert own.client.post("/v1/import", headers=NDJSON, content=line).status_code == 200
     assert own.cool(36_500) == 0
     assert own.cool(365) == 1
 
@@ -219,7 +220,10 @@ def test_plain_reads_do_not_pass_cold_rows(own: Kept) -> None:
         lines = [
             json.dumps(editor(f"Editor {n}", valid_from=f"{2000 + n}-01-01")) for n in range(1, 21)
         ]
-        assert own.client.post("/v1/import", content="\n".join(lines)).status_code == 200
+        assert (
+            own.client.post("/v1/import", headers=NDJSON, content="\n".join(lines)).status_code
+            == 200
+        )
         assert own.cool() == 20
         connection.execute("ANALYZE memories")
 

@@ -16,6 +16,7 @@ from support.builders import problem, store
 from support.scripted_model import Answer, ScriptedModel, Step, fails
 from support.scripted_vectors import answers, embeds
 from support.service import running
+from support.transfers import NDJSON
 
 TABLES = (
     "agents",
@@ -89,7 +90,10 @@ WRITES: list[tuple[str, dict[str, Any]]] = [
         {"json": {"items": [{"content": "Has a cat"}, {"content": "Has a fish"}]}},
     ),
     ("/v1/memories/{id}/supersede", {"json": {"content": "Has a cat"}}),
-    ("/v1/import", {"content": '{"content": "Has a cat"}\n{"content": "Has a fish"}'}),
+    (
+        "/v1/import",
+        {"headers": NDJSON, "content": '{"content": "Has a cat"}\n{"content": "Has a fish"}'},
+    ),
 ]
 
 

@@ -30,6 +30,7 @@ from support.connections import Waiting
 from support.scripted_model import Answer, Request, ScriptedModel, every
 from support.service import running
 from support.service_process import await_ready, free_port
+from support.transfers import NDJSON
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,9 @@ class Call:
         self, client: httpx.Client, memory_id: str = "", key: str | None = None, **headers: str
     ) -> httpx.Response:
         sent = {
-            "Content-Type": "application/json",
+            "Content-Type": "application/x-ndjson"
+            if self.path == "/v1/import"
+            else "application/json",
             **({"Idempotency-Key": key} if key is not None else {}),
             **headers,
         }
@@ -246,7 +249,7 @@ def test_reads_take_no_key(client: httpx.Client) -> None:
 
 
 def test_an_import_that_arrives_in_pieces_is_recognised(client: httpx.Client) -> None:
-    headers = {"Idempotency-Key": uuid4().hex}
+    headers = NDJSON | {"Idempotency-Key": uuid4().hex}
     first = client.post(
         "/v1/import", content=iter([IMPORT.content[:30], IMPORT.content[30:]]), headers=headers
     )
@@ -477,7 +480,7 @@ def test_a_body_that_stops_arriving_does_not_hold_up_the_retry(
 
     with of_its_own(database_url) as client:
         stalled: list[httpx.Response] = []
-        headers = {"Idempotency-Key": "k"}
+        headers = NDJSON | {"Idempotency-Key": "k"}
         first = threading.Thread(
             target=lambda: stalled.append(
                 httpx.post(f"{client.base_url}/v1/import", content=stalling(), headers=headers)

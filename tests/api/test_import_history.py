@@ -6,13 +6,12 @@ import httpx
 import pytest
 
 from support.builders import contents, problem, store
+from support.transfers import NDJSON
 
 
 def post(client: httpx.Client, lines: list[Any]) -> httpx.Response:
     content = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
-    return client.post(
-        "/v1/import", content=content, headers={"Content-Type": "application/x-ndjson"}
-    )
+    return client.post("/v1/import", content=content, headers=NDJSON)
 
 
 def imported(client: httpx.Client, lines: list[Any]) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from app.domain.insights import Section
 from app.settings import load_settings
 from support.builders import decide, editor, mode, problem, send, store
 from support.service import running
+from support.transfers import NDJSON
 
 Row = dict[str, Any]
 
@@ -52,7 +53,9 @@ def undo(client: httpx.Client, answer: Row) -> None:
 def imported(client: httpx.Client, *lines: Row) -> list[str]:
     """Ids of facts with their own known times."""
     answers = [
-        client.post("/v1/import", content=httpx.Response(200, json=line).content).json()
+        client.post(
+            "/v1/import", headers=NDJSON, content=httpx.Response(200, json=line).content
+        ).json()
         for line in lines
     ]
     return [answer["id"] for answer in answers]

@@ -12,6 +12,7 @@ import pytest
 from app.settings import load_settings
 from support.builders import contents, editor, send, store
 from support.service import running
+from support.transfers import NDJSON
 
 MICROSECOND = timedelta(microseconds=1)
 HOUR = timedelta(hours=1)
@@ -174,7 +175,7 @@ def test_writes_within_one_microsecond_are_told_apart(client: httpx.Client, cloc
         for result in client.post("/v1/memories/batch", json={"items": items}).json()["results"]
     ]
     lines = client.post(
-        "/v1/import", content='{"content": "Has a dog"}\n{"content": "Has a horse"}'
+        "/v1/import", headers=NDJSON, content='{"content": "Has a dog"}\n{"content": "Has a horse"}'
     ).text.splitlines()
     imported = [known(json.loads(line)) for line in lines]
     assert [*singles, *batch, *imported] == [stopped + number * MICROSECOND for number in range(8)]

@@ -27,7 +27,7 @@ from support.builders import (
 from support.races import Crowd, Race
 from support.service import running
 from support.sweeps import Place
-from support.transfers import brought_back, exported, other
+from support.transfers import NDJSON, brought_back, exported, other
 
 MANY = 10_000 if os.environ.get("PALIMPSEST_DEEP") else 2_500  # more than are written at a time
 
@@ -267,6 +267,7 @@ def test_a_project_comes_in_every_way_that_a_fact_does(client: httpx.Client) -> 
     ).json()
     client.post(
         "/v1/import",
+        headers=NDJSON,
         content=json.dumps({"content": "Imported", "project": "almanac", "lifespan": "project"}),
     ).raise_for_status()
     old = batch["results"][0]["memory"]["id"]
@@ -401,7 +402,7 @@ def test_a_session_of_thousands_ends_in_one_call(database_url: str) -> None:
     ]
     with running(settings) as address, httpx.Client(base_url=address, timeout=600) as client:
         client.post(
-            "/v1/import", content="".join(json.dumps(line) + "\n" for line in lines)
+            "/v1/import", headers=NDJSON, content="".join(json.dumps(line) + "\n" for line in lines)
         ).raise_for_status()
         store(client, "Has a dog", session_id="monday")
         answer = end(client)

@@ -3,7 +3,7 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from app.settings import load_settings
 from support.oracle import Answer, Nonsense, Oracle, Refused, Shown
 from support.service import running
+from support.transfers import NDJSON
 
 DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))
 HISTORIES = 5_000 if DEEP else 120
@@ -376,7 +377,9 @@ class Histories(RuleBasedStateMachine):
             _body(fact) | _wire({"created_at": known_at})
             for fact, known_at in zip(facts, stated, strict=True)
         ]
-        response = self._send("POST", "/v1/import", content="\n".join(map(json.dumps, lines)))
+        response = self._send(
+            "POST", "/v1/import", headers=NDJSON, content="\n".join(map(json.dumps, lines))
+        )
         counted["import"] += 1
         if not all(map(self._importable, facts, stated)):
             assert response.status_code == 422, response.text
@@ -444,8 +447,11 @@ class Histories(RuleBasedStateMachine):
         ids: list[Any] = list(self.oracle.claims())
         return [ids[number % len(ids)] for number in numbers] if ids else []
 
-    def _send(self, method: str, path: str, **request: Any) -> httpx.Response:
-        return self.http.request(method, path, headers=self.agent, **request)
+    def _send(
+        self, method: str, path: str, headers: Mapping[str, str] | None = None, **request: Any
+    ) -> httpx.Response:
+        sent = {**self.agent, **(headers or {})}
+        return self.http.request(method, path, headers=sent, **request)
 
     def _read(
         self, path: str, as_of: datetime | None, known_at: datetime | None, **more: Any

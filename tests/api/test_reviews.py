@@ -14,7 +14,7 @@ from app.settings import load_settings
 from support.builders import contents, decide, editor, mode, problem, send, store
 from support.scripted_model import ScriptedModel, every, judges, judgment
 from support.service import running
-from support.transfers import brought_back, exported, other
+from support.transfers import NDJSON, brought_back, exported, other
 
 
 def review(client: httpx.Client, review_id: str) -> dict[str, Any]:
@@ -476,7 +476,7 @@ def test_the_explicit_verbs_of_a_frozen_agent_are_refused(client: httpx.Client) 
             problem(client.request(method, where, json=body), 503)["type"]
             == "urn:palimpsest:problem:frozen"
         )
-    assert problem(client.post("/v1/import", content='{"content": "x"}\n'), 503)
+    assert problem(client.post("/v1/import", headers=NDJSON, content='{"content": "x"}\n'), 503)
     assert contents(client) == {"Uses Vim as editor"}
 
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from support.builders import editor, problem, send, store
+from support.transfers import NDJSON
 
 OLD = "2019-01-01"
 
@@ -22,9 +23,7 @@ def imported(client: httpx.Client, *lines: dict[str, Any]) -> list[str]:
     body = "".join(
         json.dumps(line) + "\n" for line in sorted(lines, key=lambda line: line["created_at"])
     )
-    response = client.post(
-        "/v1/import", content=body, headers={"Content-Type": "application/x-ndjson"}
-    )
+    response = client.post("/v1/import", content=body, headers=NDJSON)
     assert response.is_success, response.text
     return [json.loads(line)["id"] for line in response.text.splitlines()]
 

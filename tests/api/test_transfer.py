@@ -12,7 +12,16 @@ import pytest
 from app.settings import load_settings
 from support.builders import contents, editor, problem, store
 from support.service import running
-from support.transfers import TYPES, brought_back, exported, joined, lines_of, other, telling
+from support.transfers import (
+    NDJSON,
+    TYPES,
+    brought_back,
+    exported,
+    joined,
+    lines_of,
+    other,
+    telling,
+)
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +187,7 @@ def test_hashes_of_a_file_are_not_trusted(client: httpx.Client) -> None:
 def test_an_agent_that_holds_something_is_refused(told: tuple[httpx.Client, str]) -> None:
     with other(told[0]) as two:
         store(two, "Has a dog", classify="rules")
-        refused = problem(two.post("/v1/import", content=exported(told[0])), 409)
+        refused = problem(two.post("/v1/import", headers=NDJSON, content=exported(told[0])), 409)
         assert "name another one" in refused["detail"]
         assert contents(two) == {"Has a dog"}
 

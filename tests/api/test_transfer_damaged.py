@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from support.builders import problem, store
-from support.transfers import exported, holds_nothing, joined, lines_of, other, telling
+from support.transfers import NDJSON, exported, holds_nothing, joined, lines_of, other, telling
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def test_a_damaged_line_is_named_and_nothing_is_kept(
     lines: list[Any] = lines_of(exported(told[0]))
     line = damage(lines)
     with other(told[0]) as two:
-        refused = problem(two.post("/v1/import", content=joined(lines)), 422)
+        refused = problem(two.post("/v1/import", headers=NDJSON, content=joined(lines)), 422)
         if said:
             assert refused["line"] == line, refused["detail"]
         assert said in refused["detail"]
@@ -271,7 +271,7 @@ def test_lines_that_are_no_history_together_are_refused_by_id(
     lines: list[Any] = lines_of(exported(told[0]))
     named = damage(lines)
     with other(told[0]) as two:
-        refused = problem(two.post("/v1/import", content=joined(lines)), 422)
+        refused = problem(two.post("/v1/import", headers=NDJSON, content=joined(lines)), 422)
         assert refused["type"].endswith("damaged-import"), refused
         assert named in refused["detail"]
         assert holds_nothing(two)
@@ -282,5 +282,5 @@ def test_a_last_known_time_far_in_the_future_is_refused(client: httpx.Client) ->
     lines = lines_of(exported(client))
     lines[0]["agent"]["last_known_at"] = "2999-01-01T00:00:00Z"
     with other(client) as two:
-        refused = problem(two.post("/v1/import", content=joined(lines)), 422)
+        refused = problem(two.post("/v1/import", headers=NDJSON, content=joined(lines)), 422)
         assert (refused["line"], "future" in refused["detail"]) == (1, True)

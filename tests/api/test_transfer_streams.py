@@ -14,7 +14,7 @@ from app.settings import load_settings
 from support.builders import problem, store
 from support.connections import busy_connections
 from support.service import running
-from support.transfers import brought_back, exported, holds_nothing, joined, lines_of, other
+from support.transfers import NDJSON, brought_back, exported, holds_nothing, joined, lines_of, other
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def large(database_url: str) -> Iterator[tuple[httpx.Client, str]]:
             {"content": f"{number}", "details": {"text": "Has a dog. " * 1_000}}
             for number in range(1_000)
         ]
-        assert client.post("/v1/import", content=joined(lines)).status_code == 200
+        assert client.post("/v1/import", headers=NDJSON, content=joined(lines)).status_code == 200
         yield client, database_url
 
 
@@ -62,7 +62,9 @@ def test_the_planner_hears_at_once_of_what_came(large: tuple[httpx.Client, str])
         brought_back(second, exported(client))
         assert connection.execute(known).fetchone() == (2_000,)
         assert third.post(
-            "/v1/import", content=joined([{"content": f"{number}"} for number in range(1_000)])
+            "/v1/import",
+            headers=NDJSON,
+            content=joined([{"content": f"{number}"} for number in range(1_000)]),
         ).is_success
         assert connection.execute(known).fetchone() == (3_000,)
 
@@ -139,7 +141,7 @@ def test_a_caller_that_leaves_in_the_middle_of_an_import_leaves_nothing(
     with other(client) as two:
         agent = two.headers["X-Agent-Id"]
         with socket.create_connection((client.base_url.host, client.base_url.port or 80)) as caller:
-            head = f"POST /v1/import HTTP/1.1\r\nHost: x\r\nX-Agent-Id: {agent}\r\nContent-Length: {len(export)}\r\n\r\n"
+            head = f"POST /v1/import HTTP/1.1\r\nHost: localhost\r\nX-Agent-Id: {agent}\r\nContent-Type: application/x-ndjson\r\nContent-Length: {len(export)}\r\n\r\n"
             caller.sendall(head.encode() + export[: len(export) // 2])
             eventually(lambda: busy_connections(url) == 0)  # while lines are still to come
         eventually(lambda: busy_connections(url) == 0)

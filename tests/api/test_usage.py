@@ -19,7 +19,7 @@ from app.settings import load_settings
 from app.store.engine import Patience, create_engine
 from support.builders import editor, problem, send, store
 from support.service import running
-from support.transfers import brought_back, exported, joined, lines_of, other
+from support.transfers import NDJSON, brought_back, exported, joined, lines_of, other
 
 SELDOM = 3600.0
 
@@ -350,4 +350,7 @@ def test_uses_that_cannot_be_are_refused(own: Own, wrong: dict[str, Any], told: 
         line | wrong if line["type"] == "usage" else line for line in lines_of(exported(own.client))
     ]
     with other(own.client) as two:
-        assert told in problem(two.post("/v1/import", content=joined(lines)), 422)["detail"]
+        assert (
+            told
+            in problem(two.post("/v1/import", headers=NDJSON, content=joined(lines)), 422)["detail"]
+        )

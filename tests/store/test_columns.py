@@ -46,6 +46,7 @@ from support.scripted_model import ScriptedModel, every, quoting
 from support.service import running
 from support.stored_text import everything, in_files
 from support.sweeps import Place
+from support.transfers import NDJSON
 
 MARKER = "zebra"
 
@@ -236,7 +237,7 @@ def write_reviews(client: httpx.Client, model: ScriptedModel) -> None:
 def write_imports(client: httpx.Client) -> None:
     """Imported history. Its only text is an erased session's, so that one erasure covers it."""
     line = {"content": "Zebra was imported", **TEXTS, "valid_from": "2020-01-01"}
-    client.post("/v1/import", content=json.dumps(line) + "\n").raise_for_status()
+    client.post("/v1/import", headers=NDJSON, content=json.dumps(line) + "\n").raise_for_status()
 
 
 @pytest.fixture(scope="module")

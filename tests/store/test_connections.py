@@ -11,6 +11,7 @@ from app.store.unfit import UnfitDatabase
 from support.builders import store
 from support.connections import Waiting, comes_to_rest
 from support.service import running
+from support.transfers import NDJSON
 
 CALLS = [
     ("POST", "/v1/memories", {"json": {"content": "Has a cat"}}),
@@ -21,7 +22,11 @@ CALLS = [
     ),
     ("POST", "/v1/memories/{id}/supersede", {"json": {"content": "Has a cat"}}),
     ("POST", "/v1/search", {"json": {"query": "pets"}}),
-    ("POST", "/v1/import", {"content": '{"content": "Has a cat"}\n{"content": "Has a fish"}'}),
+    (
+        "POST",
+        "/v1/import",
+        {"headers": NDJSON, "content": '{"content": "Has a cat"}\n{"content": "Has a fish"}'},
+    ),
 ]
 
 

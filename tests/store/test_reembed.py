@@ -27,6 +27,7 @@ from support.databases import fresh_database
 from support.scripted_model import Answer, Request, ScriptedModel, fails
 from support.scripted_vectors import embeds, vector_of
 from support.service import running
+from support.transfers import NDJSON
 
 TEXTS = [
     f"Note {number} about {'tea coffee rain snow'.split()[number % 4]} in room {number % 7}"
@@ -202,7 +203,7 @@ def test_a_service_of_the_old_model_neither_writes_nor_compares_vectors_afterwar
             ),
             client.post("/v1/memories/batch", json={"items": [{"content": "Has a cat"}]}),
             client.post(f"/v1/memories/{memory_id}/supersede", json={"content": "Has a cat"}),
-            client.post("/v1/import", content='{"content": "Has a cat"}'),
+            client.post("/v1/import", headers=NDJSON, content='{"content": "Has a cat"}'),
             client.post("/v1/search", json={"query": "dog"}),
             client.post("/v1/search", json={"query": "dog", "mode": "vector"}),
             client.get("/v1/search", params={"q": "dog"}, headers={"X-Agent-Id": "nobody-yet"}),

@@ -81,7 +81,9 @@ async def open_recorder(url: str) -> AsyncIterator[Recorder]:
     headers = {"X-Agent-Id": "alice"}
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers) as client,
+        httpx.AsyncClient(
+            transport=transport, base_url="http://localhost", headers=headers
+        ) as client,
     ):
         await client.get("/readyz")  # a pool's first connection asks about the server
         with record_statements():

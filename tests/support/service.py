@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import httpx
 import uvicorn
 
+from app.connections import BoundedConnection
 from app.embedding import Embedder
 from app.main import create_app
 from app.settings import Settings
@@ -17,7 +18,13 @@ from app.settings import Settings
 def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[str]:
     """The service on a port of its own, in a thread; yields its address."""
     server = uvicorn.Server(
-        uvicorn.Config(create_app(settings, embedder), port=0, log_level="warning", lifespan="on")
+        uvicorn.Config(
+            create_app(settings, embedder),
+            port=0,
+            http=BoundedConnection,
+            log_level="warning",
+            lifespan="on",
+        )
     )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

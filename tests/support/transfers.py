@@ -41,6 +41,8 @@ ODD_DETAILS = {"a": [1, 0.1, 1e300, -2.5e-7, 12345678901234567890, None, {"ä": 
 ODD_TEXT = "Größe «10», \\u0000 as text, a line\nbreak, 日本 \U0001f600"
 ODD_DETAILS = {"a": [1, 0.1, 1e300, -2.5e-7, 12345678901234567890, None, {"ä": "\u2028"}], "": ""}
 
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
 
 def rich_history(
     client: httpx.Client, model: ScriptedModel, seed: int, archive: Callable[[], object]
@@ -125,7 +127,7 @@ def joined(lines: list[Any]) -> bytes:
 
 
 def brought_back(client: httpx.Client, export: bytes) -> dict[str, int]:
-    response = client.post("/v1/import", content=export)
+    response = client.post("/v1/import", headers=NDJSON, content=export)
     assert response.status_code == 200, response.text
     [line] = [json.loads(line) for line in response.text.splitlines()]
     assert line["type"] == "imported"

@@ -218,6 +218,10 @@ def _is_somebody_else(subject: Sequence[Token]) -> bool:
     )
 
 
+# "My boss's wife's sister" has four; a longer run of names is none.
+_MOST_OWNER_PARTS = 12
+
+
 def _find_owner(tokens: tuple[Token, ...]) -> tuple[str, ...]:
     """Return the owner of the fact: ("i",), ("i", "sister"), the leading name.
 
@@ -230,6 +234,8 @@ def _find_owner(tokens: tuple[Token, ...]) -> tuple[str, ...]:
         part = _find_owner_part(token, owner, place)
         if part:
             owner.append(part)
+            if len(owner) == _MOST_OWNER_PARTS:
+                break
         elif not owner or token.kind != "possessive":
             break
     return tuple(owner)
@@ -251,7 +257,7 @@ def _may_precede_owner(token: Token, *, begins: bool) -> bool:
 def _find_owner_part(token: Token, owner: Sequence[str], place: int) -> str:
     """Return the part that the token adds to the owner so far, or ""."""
     if token.kind == "name":
-        return "" if {"i", "we"} & set(owner) else token.norm
+        return "" if owner and owner[0] in ("i", "we") else token.norm
     if token.kind != "word":
         return ""
     if not owner and token.norm in lexicon.FIRST_PERSON:

@@ -100,6 +100,14 @@ def _name_numbered_users(tokens: list[Token]) -> None:
             tokens[i] = Token(token.text, token.norm, "name")
 
 
+def _find_following(tokens: list[Token], place: int) -> Token | None:
+    """Return the next token that is no adverb or support word."""
+    for at in range(place + 1, len(tokens)):
+        if tokens[at].norm not in _ADVERBS:
+            return tokens[at]
+    return None
+
+
 def tokenize(text: str) -> tuple[Token, ...]:
     """Tokens of the text in order. Names are capitalised words that do not owe it to the start of a
     sentence.
@@ -108,13 +116,10 @@ def tokenize(text: str) -> tuple[Token, ...]:
     _name_numbered_users(tokens)
     starts = True
     for i, token in enumerate(tokens):
-        if (
-            token.kind == "word"
-            and token.text != token.text.lower()
-            and token.text not in ("I", "The", "An")
-        ):
-            following = next((t for t in tokens[i + 1 :] if t.norm not in _ADVERBS), None)
-            if not starts or _starts_name(token, following):
+        is_capitalised = token.kind == "word" and token.text != token.text.lower()
+        if is_capitalised and token.text not in ("I", "The", "An"):
+            is_name = not starts or _starts_name(token, _find_following(tokens, i))
+            if is_name:
                 tokens[i] = Token(token.text, token.text.lower().rstrip("."), "name")
         starts = token.norm in (".", "!", "?") or (starts and token.norm in ("(", '"'))
     return tuple(tokens)

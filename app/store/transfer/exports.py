@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.errors import TooManyExports
-from app.store.engine import driver_connection
+from app.store.engine import driver_connection, lift_statement_timeout
 from app.store.transfer.format import (
     AGENT_COLUMNS,
     FORMAT,
@@ -70,7 +70,7 @@ class Exports:
             # cheaper, but a sort writes all of them to disk before the first row comes.
             await connection.execute(sa.text("SET LOCAL enable_sort = off"))
             # A COPY goes on as slowly as its reader takes the rows.
-            await connection.execute(sa.text("SET LOCAL statement_timeout = 0"))
+            await lift_statement_timeout(connection)
             yield await driver_connection(connection)
 
 

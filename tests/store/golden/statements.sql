@@ -5274,6 +5274,10 @@ ORDER BY
 -- app/store/search.py check_encoder
 SELECT (SELECT name FROM encoder) AS encoder;
 
+-- GET /readyz
+-- app/store/engine.py
+SELECT current_setting('transaction_read_only')::boolean AS is_read_only;
+
 
 -- ===== GET /metrics =====
 -- no statement
@@ -5503,7 +5507,7 @@ SELECT clock_timestamp() AS clock,
     AS languages;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py lift_statement_timeout: as for GET /v1/export
+-- app/store/engine.py: as for GET /v1/export
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py set_agent
@@ -5752,7 +5756,7 @@ WHERE agent_id = :agent_id AND id = :id;
 
 -- ===== DELETE /v1/memories/{memory_id} (erase) =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py lift_statement_timeout: as for GET /v1/export
+-- app/store/engine.py: as for GET /v1/export
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
 
 -- DELETE /v1/memories/{memory_id} (erase)
@@ -6094,7 +6098,7 @@ VALUES (
 
 -- ===== POST /v1/erasures =====
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py lift_statement_timeout: as for GET /v1/export
+-- app/store/engine.py: as for GET /v1/export
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
 
 -- POST /v1/erasures

@@ -43,7 +43,7 @@ from support.random_history import random_writes
 from support.retention import AT_ONCE, retain, with_retention
 from support.scripted_model import ScriptedModel, every
 from support.service import running
-from support.transfers import exported, other
+from support.transfers import NDJSON, exported, other
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_any_history_replays_from_its_checkpoints(
         assert not set(there) & left
         with other(client) as two:  # what is left travels, and is as whole there
             export = exported(client)
-            assert two.post("/v1/import", content=export).status_code == 200
+            assert two.post("/v1/import", headers=NDJSON, content=export).status_code == 200
             assert exported(two) == export
     assert examined_with_files(database_url, folder, agent) == []
 

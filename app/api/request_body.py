@@ -1,0 +1,129 @@
+"""The body of a request arrives in time, and before the request takes a place."""
+
+import asyncio
+import time
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.problems import (
+    respond_overloaded,
+    respond_to_large_body,
+    respond_to_slow_body,
+)
+
+# Seconds. A slow line sends something meanwhile.
+PIECE_DEADLINE = 10.0
+BODY_DEADLINE = 60.0
+# Bytes a second that a streamed body has to bring once it has been waited for a minute.
+SLOWEST_STREAM = 4096
+# Bytes of all bodies that have arrived and are worked on, or wait for it.
+MOST_BUFFERED = 256 * 2**20
+# The body of an import is a stream; each of its lines is bounded.
+STREAMED = frozenset({"/v1/import"})
+BATCHED = frozenset({"/v1/memories/batch"})
+MAX_SINGLE_BODY = 256 * 1024
+
+
+class _Refused(Exception):
+    """The body is not taken; `response` says why."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status_code)
+        self.response = response
+
+
+class TimelyBody:
+    """Take in the whole body first; a slow caller keeps nobody waiting then.
+
+    A batch may have `batch_limit` bytes, any other body 256 KiB. A stream is passed on piece by
+    piece. Each piece must come in time. Nothing outside /v1 has a body to wait for.
+    """
+
+    def __init__(self, app: ASGIApp, batch_limit: int) -> None:
+        self._app = app
+        self._batch_limit = batch_limit
+        self._buffered = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
+            return await self._app(scope, receive, send)
+        if scope["path"] in STREAMED:
+            return await self._app(scope, _stream_in_time(receive), send)
+        body = bytearray()
+        try:
+            await self._receive_whole(receive, body, self._find_limit(scope["path"]))
+            await self._app(scope, _replay(bytes(body), receive), send)
+        except _Refused as refusal:
+            await refusal.response(scope, receive, send)
+        finally:
+            self._buffered -= len(body)
+
+    def _find_limit(self, path: str) -> int:
+        return self._batch_limit if path in BATCHED else min(self._batch_limit, MAX_SINGLE_BODY)
+
+    async def _receive_whole(self, receive: Receive, body: bytearray, limit: int) -> None:
+        try:
+            async with asyncio.timeout(BODY_DEADLINE):
+                while await self._receive_piece(receive, body):
+                    if len(body) > limit:
+                        raise _Refused(respond_to_large_body(limit))
+                    if self._buffered > MOST_BUFFERED:
+                        raise _Refused(respond_overloaded())
+        except TimeoutError:
+            raise _Refused(respond_to_slow_body()) from None
+        if len(body) > limit:
+            raise _Refused(respond_to_large_body(limit))
+
+    async def _receive_piece(self, receive: Receive, body: bytearray) -> bool:
+        """Add the next piece to the body, and return True if there is more."""
+        async with asyncio.timeout(PIECE_DEADLINE):
+            message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _Refused(respond_to_slow_body())  # nobody reads it; it is counted
+        piece = message.get("body", b"")
+        body += piece
+        self._buffered += len(piece)
+        has_more: bool = message.get("more_body", False)
+        return has_more
+
+
+def _stream_in_time(receive: Receive) -> Receive:
+    """Return what receives the pieces. What follows the last one may come at any time."""
+    has_more = True
+    waited = 0.0
+    arrived = 0
+
+    async def receive_piece() -> Message:
+        nonlocal has_more, waited, arrived
+        if not has_more:
+            return await receive()
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(PIECE_DEADLINE):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408) from None
+        waited += time.monotonic() - started
+        arrived += len(message.get("body", b""))
+        if waited > BODY_DEADLINE and arrived < waited * SLOWEST_STREAM:
+            raise HTTPException(408)
+        has_more = message.get("more_body", False)
+        return message
+
+    return receive_piece
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return the body as one message, and then what the server sends: that the caller left."""
+    is_given = False
+
+    async def receive_replayed() -> Message:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_replayed

@@ -1,0 +1,93 @@
+"""Without a key, nothing but this stands between a web page and the memories.
+
+A page in the user's browser can send requests to the user's own machine. Forms and scripts are
+sent without asking; `Origin` names their page. A foreign name may resolve to this machine, so that
+the page may read the answers; `Host` tells the name.
+"""
+
+from collections.abc import Set as AbstractSet
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.api.answers.problem import Problem
+from app.api.problems import build_problem, respond_with_problem
+
+ANY_HOST = "*"
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+# Probes name the service by whatever address it has, and these two tell nothing.
+_PROBES = frozenset({"/livez", "/readyz"})
+
+
+class OneHost:
+    """Refuse a request that does not name exactly one host (RFC 9112, section 3.2)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or _names_one_host(scope):
+            return await self._app(scope, receive, send)
+        problem = build_problem(
+            400, "bad-host", "Which host is meant?", "Send the header Host once."
+        )
+        await _refuse(problem, scope, receive, send)
+
+
+def _names_one_host(scope: Scope) -> bool:
+    hosts = Headers(scope=scope).getlist("host")
+    return len(hosts) == 1 or (not hosts and scope["http_version"] == "1.0")
+
+
+class NoWebPages:
+    """Refuse what a web page could send: under other hosts than `hosts`, or of another origin.
+
+    `hosts` are names or addresses without a port; with `*` among them any host will do.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: AbstractSet[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in _PROBES:
+            return await self._app(scope, receive, send)
+        problem = self._find_problem(scope["method"], scope["path"], Headers(scope=scope))
+        if problem is None:
+            return await self._app(scope, receive, send)
+        await _refuse(problem, scope, receive, send)
+
+    def _find_problem(self, method: str, path: str, headers: Headers) -> Problem | None:
+        host = headers.get("host", "")
+        if ANY_HOST not in self._hosts and _strip_port(host) not in self._hosts:
+            detail = (
+                "Without a key, the service answers only under the hosts that "
+                "PALIMPSEST_ALLOWED_HOSTS names. Add this one, or set PALIMPSEST_API_KEY."
+            )
+            return build_problem(403, "foreign-host", "Not a host of this service", detail)
+        is_foreign = _comes_from_another_origin(host, headers)
+        if is_foreign and (path.startswith("/v1/") or method not in _SAFE_METHODS):
+            detail = (
+                "Without a key, the service takes no calls from web pages of another origin. "
+                "Set PALIMPSEST_API_KEY, and let a server of the page's own send them."
+            )
+            return build_problem(403, "foreign-origin", "A page of another origin", detail)
+        return None
+
+
+def _strip_port(host: str) -> str:
+    """Return the name or address; one of IPv6 keeps its brackets."""
+    name, bracket, _ = host.partition("]")
+    return f"{name}]".lower() if bracket else name.partition(":")[0].lower()
+
+
+def _comes_from_another_origin(host: str, headers: Headers) -> bool:
+    if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        return True
+    own = (f"http://{host}".lower(), f"https://{host}".lower())
+    return headers.get("origin", own[0]).lower() not in own
+
+
+async def _refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer, and close the connection: a body may still be on its way."""
+    await respond_with_problem(problem, {"Connection": "close"})(scope, receive, send)
