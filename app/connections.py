@@ -16,6 +16,8 @@ from app.settings import Settings
 logger = logging.getLogger(__name__)
 
 HEAD_DEADLINE = 10.0  # seconds that the head of a request may take
+# Seconds without anything read of an answer that waits. A slow line reads something meanwhile.
+ANSWER_DEADLINE = 30.0
 MAX_HEAD = 64 * 1024  # bytes
 # Files, connections to the database and to models.
 OTHER_DESCRIPTORS = 500
@@ -30,6 +32,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     waits_since: float | None = None
     _deadline: asyncio.TimerHandle | None = None
+    _answer_deadline: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _is_in_head = False
 
@@ -79,8 +82,18 @@ class BoundedConnection(HttpToolsProtocol):
         if self.cycle.response_complete:
             self.waits_since = self.loop.time()
 
+    def pause_writing(self) -> None:
+        """Note that the caller reads more slowly than the answer is sent."""
+        super().pause_writing()
+        self._answer_deadline = self.loop.call_later(ANSWER_DEADLINE, self.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._clear_answer_deadline()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._clear_deadline()
+        self._clear_answer_deadline()
         super().connection_lost(exc)
 
     def abort(self) -> None:
@@ -95,6 +108,11 @@ class BoundedConnection(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+    def _clear_answer_deadline(self) -> None:
+        if self._answer_deadline is not None:
+            self._answer_deadline.cancel()
+            self._answer_deadline = None
 
     def _list_open(self) -> list["BoundedConnection"]:
         return [

@@ -206,3 +206,28 @@ def test_only_a_batch_may_be_large(keyed: httpx.Client) -> None:
     assert "262144 bytes" in problem(keyed.post("/v1/memories", json=large), 413)["detail"]
     answer = keyed.post("/v1/memories/batch", json={"items": [large]})
     assert answer.status_code != 413
+
+
+def test_an_answer_that_nobody_reads_is_given_up(
+    keyed: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "ANSWER_DEADLINE", 0.5)
+    items = [
+        {"content": f"Fact {n}", "classify": False, "details": {"note": "x" * 15_900}}
+        for n in range(450)
+    ]
+    stored = keyed.post("/v1/memories/batch", json={"items": items})
+    assert stored.status_code == 200
+    with open_connection(keyed) as caller:
+        caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        agent = keyed.headers["X-Agent-Id"]
+        caller.sendall(
+            f"GET /v1/export HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {KEY}\r\n"
+            f"X-Agent-Id: {agent}\r\n\r\n".encode()
+        )
+        time.sleep(2)  # nothing is read meanwhile
+        answer = b""
+        with suppress(ConnectionResetError):
+            answer = read_all(caller)
+    assert not answer.endswith(b"\r\n0\r\n\r\n")
+    assert_served(keyed)
