@@ -342,6 +342,17 @@ class TrustTooHigh(Forbidden):
         self.ceiling = ceiling
 
 
+class HistoryForbidden(Forbidden):
+    """The call would bring back an agent with any trust, and its key may not give that."""
+
+    def __init__(self, ceiling: int) -> None:
+        super().__init__(
+            "An export brings trust back as it was, and the key of this call gives at most "
+            f"{ceiling}."
+        )
+        self.ceiling = ceiling
+
+
 class RightsExceeded(Forbidden):
     """The call would issue a key that may do more than the key of the call."""
 

@@ -2,15 +2,21 @@
 
 import hmac
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from typing import NewType
 
 from app.domain.agent import AgentId
-from app.domain.errors import AgentForbidden, AgentNotNamed, ScopeMissing, TrustTooHigh
-from app.domain.fact import DEFAULT_TRUST
+from app.domain.errors import (
+    AgentForbidden,
+    AgentNotNamed,
+    HistoryForbidden,
+    ScopeMissing,
+    TrustTooHigh,
+)
+from app.domain.fact import DEFAULT_TRUST, Fact
 
 KeyId = NewType("KeyId", str)
 
@@ -82,6 +88,16 @@ class Rights:
         if stated > self.trust_ceiling:
             raise TrustTooHigh(stated, self.trust_ceiling)
         return stated
+
+    def limit_fact(self, fact: Fact) -> Fact:
+        """Return the fact with the trust that it may have. Raises TrustTooHigh."""
+        trust = self.limit_trust(fact.trust)
+        return fact if trust == fact.trust else replace(fact, trust=trust)
+
+    def require_full_trust(self) -> None:
+        """Raise HistoryForbidden unless any trust may be stated."""
+        if self.trust_ceiling < MAX_TRUST:
+            raise HistoryForbidden(self.trust_ceiling)
 
     def include(self, other: "Rights") -> bool:
         """Return True if these rights allow everything that the other ones allow."""

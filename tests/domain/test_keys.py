@@ -87,7 +87,7 @@ def test_the_trust_of_a_fact(ceiling: int, stated: int | None, trust: int | None
 
 
 def test_a_stated_trust_above_the_ceiling_is_refused() -> None:
-    with pytest.raises(TrustTooHigh, match="trust is 21, .* at most 20"):
+    with pytest.raises(TrustTooHigh, match=r"trust is 21, .* at most 20"):
         rights("*", ceiling=20).limit_trust(21)
 
 
