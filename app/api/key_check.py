@@ -13,7 +13,7 @@ from app.api.problems import (
     respond_with_problem,
 )
 from app.api.wrong_keys import WrongKeys
-from app.domain.keys import ANONYMOUS, ROOT, Actor, PresentedKey
+from app.domain.keys import ANONYMOUS, ROOT, STRANGER, Actor, PresentedKey
 from app.services.key_reader import KeyReader
 
 
@@ -34,7 +34,7 @@ class KeyCheck:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         if self._root_key is None or not self._is_guarded(scope["path"]):
-            scope["actor"] = ANONYMOUS
+            scope["actor"] = STRANGER if self._root_key else ANONYMOUS
             return await self._app(scope, receive, send)
         key = _find_key(Headers(scope=scope))
         try:

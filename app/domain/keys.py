@@ -136,7 +136,10 @@ class Actor:
 
 
 ROOT = Actor("root", EVERYTHING)
+# Whoever calls a service that asks nobody for a key.
 ANONYMOUS = Actor("anonymous", EVERYTHING)
+# Whoever calls, without showing a key, what is open to everybody.
+STRANGER = Actor("stranger", Rights(scopes=frozenset(), agents=()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

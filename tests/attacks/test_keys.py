@@ -160,6 +160,21 @@ def test_unknown_ids_reach_the_database_once_a_second(
     assert len(many) <= 30
 
 
+def test_a_path_that_nobody_guards_has_no_rights(database_url: str) -> None:
+    """As where an application mounts the service below a path of its own."""
+
+    async def call() -> httpx.Response:
+        app = create_app(load_settings(database_url=database_url, api_key=ROOT_KEY))
+        transport = httpx.ASGITransport(app, root_path="/mounted")
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
+        ):
+            return await client.get("/mounted/v1/memories")
+
+    assert asyncio.run(call()).status_code == 403
+
+
 # --- the end of a key ----------------------------------------------------------------------------
 
 
