@@ -1,5 +1,6 @@
 """Issuing, listing, revoking and rotating keys."""
 
+import logging
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -13,6 +14,8 @@ from app.domain.keys import Actor, ApiKey, KeyId, PresentedKey, Rights, hash_sec
 from app.store import keys
 from app.store.engine import read_clock
 from app.store.memories import open_read_connection
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,9 @@ class KeyIssuer:
             now = await read_clock(connection)
             if expires_at is not None and expires_at <= now:
                 raise InvalidFact("expires_at lies in the past.")
-            return await _insert_new(connection, actor, name, rights, now, expires_at)
+            issued = await _insert_new(connection, actor, name, rights, now, expires_at)
+        _log_issue(actor, issued)
+        return issued
 
     async def list_keys(self, actor: Actor, *, limit: int, after: str) -> list[ApiKey]:
         """Return keys in order of their ids, beginning after the id `after`."""
@@ -64,7 +69,10 @@ class KeyIssuer:
     async def revoke_key(self, actor: Actor, key_id: KeyId) -> ApiKey:
         """End a key now. Raises UnknownKey."""
         async with self._lock_key(actor, key_id) as (connection, _key):
-            return await keys.revoke_key(connection, key_id, now=await read_clock(connection))
+            now = await read_clock(connection)
+            revoked = await keys.revoke_key(connection, key_id, now=now)
+        logger.info("a key was revoked", extra={"key_id": key_id, "actor": actor.name})
+        return revoked
 
     async def rotate_key(self, actor: Actor, key_id: KeyId, *, overlap: timedelta) -> IssuedKey:
         """Issue a key with the same name, rights and length of life.
@@ -78,6 +86,7 @@ class KeyIssuer:
             expires_at = key.expires_at and now + (key.expires_at - key.created_at)
             issued = await _insert_new(connection, actor, key.name, key.rights, now, expires_at)
             await keys.end_key(connection, key_id, at=now + overlap)
+        _log_issue(actor, issued)
         return issued
 
     @asynccontextmanager
@@ -89,6 +98,10 @@ class KeyIssuer:
             if key is None or not actor.rights.include(key.rights):
                 raise UnknownKey(key_id)
             yield connection, key
+
+
+def _log_issue(actor: Actor, issued: IssuedKey) -> None:
+    logger.info("a key was issued", extra={"key_id": issued.key.id, "actor": actor.name})
 
 
 async def _insert_new(
