@@ -13,6 +13,8 @@ from app.store.reembed import ReembedUnderWay
 # so a kind stands before its base. An error of no kind here is its message.
 _ADVICE: Mapping[type[Exception], str] = {
     errors.UnknownAgent: "{fact} GET /v1/agents lists those that are known.",
+    errors.UnknownKey: "{fact} `palimpsest keys list` shows all of them.",
+    errors.KeyEnded: "{fact} Issue a new one with `palimpsest keys create`.",
     errors.UnknownArchive: "{fact} `palimpsest doctor` names those that are missing or damaged.",
     errors.LogDamaged: "{fact} `palimpsest doctor` says what is wrong.",
     errors.ArchiveFolderMissing: (

@@ -305,6 +305,70 @@ def retain(
         raise typer.Exit(1)
 
 
+keys_cli = typer.Typer(help="Issue, list, revoke and rotate keys.", no_args_is_help=True)
+cli.add_typer(keys_cli, name="keys")
+
+ScopeNames = Annotated[
+    list[str],
+    typer.Option("--scope", help="read, write, review, erase or admin; may be repeated."),
+]
+AgentNames = Annotated[
+    list[str],
+    typer.Option("--agent", help="An agent's id, `acme/*` or `*`; may be repeated."),
+]
+Trust = Annotated[int, typer.Option(help="The highest trust that it may give, 0 to 100.")]
+Days = Annotated[
+    float | None, typer.Option(help="Days until it ends. Default: never.", show_default=False)
+]
+Overlap = Annotated[int, typer.Option(help="Seconds for which the old key still works.")]
+KeyName = Annotated[str, typer.Argument(help="For people: who uses it, and what for.")]
+KeyIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The key's id: see the list.")]
+
+
+@keys_cli.command("create")
+def create_key(
+    name: KeyName,
+    scopes: ScopeNames,
+    agents: AgentNames,
+    trust: Trust = 100,
+    days: Days = None,
+    as_json: AsJson = False,
+) -> None:
+    """Issue a key and print it, this once."""
+    from app.commands.maintenance import keys as commands
+
+    request = commands.parse_key_request(name, scopes, agents, trust, days)
+    with _explain_errors(), _open_checked_database() as settings:
+        commands.create_key(settings, request, as_json=as_json)
+
+
+@keys_cli.command("list")
+def list_keys(as_json: AsJson = False) -> None:
+    """List the keys, without their secrets."""
+    from app.commands.maintenance import keys as commands
+
+    with _explain_errors(), _open_checked_database() as settings:
+        commands.list_keys(settings, as_json=as_json)
+
+
+@keys_cli.command("revoke")
+def revoke_key(key_id: KeyIdArgument) -> None:
+    """End a key now."""
+    from app.commands.maintenance import keys as commands
+
+    with _explain_errors(), _open_checked_database() as settings:
+        commands.revoke_key(settings, key_id)
+
+
+@keys_cli.command("rotate")
+def rotate_key(key_id: KeyIdArgument, overlap: Overlap = 3600, as_json: AsJson = False) -> None:
+    """Replace a key by a new one with the same rights, and print that, this once."""
+    from app.commands.maintenance import keys as commands
+
+    with _explain_errors(), _open_checked_database() as settings:
+        commands.rotate_key(settings, key_id, overlap=overlap, as_json=as_json)
+
+
 def _load_settings_of_command() -> Settings:
     """Return the settings of a command that listens nowhere, so that it needs no key."""
     return load_settings(host="127.0.0.1")

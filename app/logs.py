@@ -20,6 +20,8 @@ from structlog.typing import Processor
 from app.settings import Settings
 
 _LOGIN = re.compile(r"(://[^\s:/@]*:)[^\s/]+@|(password=)('(?:[^'\\]|\\.)*'|\S+)")
+# The secrets of issued keys. Their ids stay: they tell who it was.
+_ISSUED_KEY = re.compile(r"(pal_[0-9a-f]{16}_)[0-9a-f]{64}")
 _SHORTEST_KEY = 8  # a shorter key is too likely to be part of an innocent word
 _QUIET_LOGGERS = (
     "httpx",
@@ -156,6 +158,7 @@ class _SecretRedactor:
 
     def __call__(self, _logger: Any, _method: str, line: Mapping[str, Any] | str) -> str:
         text = _LOGIN.sub(_redact_login, str(line))
+        text = _ISSUED_KEY.sub(r"\1***", text)
         for key in self._keys:
             text = text.replace(key, "***")
         return text

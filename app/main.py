@@ -19,6 +19,7 @@ from app.api import (
     idempotency,
     import_history,
     insights,
+    keys,
     lifespans,
     log,
     memories,
@@ -33,7 +34,7 @@ from app.api import (
     why,
 )
 from app.api.admission import Admission, EarlyRefusal, build_gates
-from app.api.deps import document_key
+from app.api.deps import check_scope, document_key
 from app.api.key_check import KeyCheck
 from app.api.request_body import TimelyBody
 from app.api.request_id import RequestId
@@ -84,8 +85,8 @@ def create_app(
     app.state.embedder = embedder
     app.state.draining = False
     guarded = APIRouter(
-        dependencies=[Depends(document_key)],
-        responses=openapi.document_problems(401, 403, 422, 500, 503),
+        dependencies=[Depends(document_key), Depends(check_scope)],
+        responses=openapi.document_problems(401, 403, 422, 429, 500, 503),
     )
     for router in (
         memories.router,
@@ -101,6 +102,7 @@ def create_app(
         erasures.router,
         stats.router,  # before agents, whose ids may hold slashes
         agents.router,
+        keys.router,
         sweeps.router,
         doctor.router,
         lifespans.router,
@@ -118,9 +120,10 @@ def create_app(
     app.add_middleware(Admission, gates=app.state.gates)
     app.add_middleware(TimelyBody, batch_limit=settings.max_body_bytes)
     app.add_middleware(EarlyRefusal, gates=app.state.gates)
-    if settings.api_key:
-        app.add_middleware(KeyCheck, key=settings.api_key)
-    else:
+    app.add_middleware(
+        KeyCheck, root_key=settings.api_key, guards_metrics=settings.metrics_need_key
+    )
+    if not settings.api_key:
         app.add_middleware(NoWebPages, hosts=settings.allowed_host_names)
     app.add_middleware(OneHost)
     app.add_middleware(RequestMonitor)

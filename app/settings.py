@@ -112,8 +112,13 @@ class Settings(BaseSettings):
         None,
         min_length=1,
         description=(
-            "Key that every request must carry, as `Authorization: Bearer KEY` or `X-API-Key`."
+            "The root key, sent as `Authorization: Bearer KEY` or `X-API-Key`: it may do "
+            "everything, and issues other keys. If it is set, every request needs a key."
         ),
+    )
+    metrics_need_key: bool = Field(
+        False,
+        description="/metrics needs a key too, one with the scope `admin`.",
     )
     allowed_hosts: str = Field(
         "localhost,127.0.0.1,[::1]",
@@ -586,6 +591,10 @@ def load_settings(**overrides: object) -> Settings:
         raise InvalidSettings(
             f"PALIMPSEST_API_KEY: needed to listen on {settings.host}, beyond loopback. "
             "Set it, or PALIMPSEST_ALLOW_UNAUTHENTICATED=true."
+        )
+    if settings.metrics_need_key and not settings.api_key:
+        raise InvalidSettings(
+            "PALIMPSEST_METRICS_NEED_KEY: needs PALIMPSEST_API_KEY. Set that too."
         )
     if settings.embedding_base_url and settings.embedding_dimensions is None:
         raise InvalidSettings(

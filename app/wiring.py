@@ -31,6 +31,8 @@ from app.services.explicit import ExplicitChanger
 from app.services.idempotency import KeyLocks
 from app.services.import_agent import AgentImporter
 from app.services.import_history import HistoryImporter
+from app.services.key_reader import KeyReader
+from app.services.keys import KeyIssuer
 from app.services.lifespans import LifespanEnder
 from app.services.readiness import Readiness
 from app.services.reembed import Reembedder
@@ -77,6 +79,8 @@ class Services:
     readiness: Readiness
     half_lives: HalfLives
     key_locks: KeyLocks
+    key_reader: KeyReader
+    keys: KeyIssuer
     remember: Remember
     search: Searcher
     context: ContextComposer
@@ -134,6 +138,7 @@ async def open_services(
         )
         opened.push_async_callback(services.sweep_requests.wait_until_idle)
         await opened.enter_async_context(services.usage.flush_in_background())
+        await opened.enter_async_context(services.key_reader.write_uses_in_background())
         yield services
 
 
@@ -229,6 +234,8 @@ def _build_services(
         readiness=Readiness(engine, embedder.name),
         half_lives=half_lives,
         key_locks=KeyLocks(),
+        key_reader=KeyReader(engine),
+        keys=KeyIssuer(engine),
         remember=remember,
         search=search,
         context=ContextComposer(engine, search, usage, half_lives),

@@ -228,6 +228,11 @@ def test_keys_become_stars_wherever_they_stand() -> None:
     assert rendered(f"sent {API_KEY}!")["event"] == "sent ***!"
 
 
+def test_the_secret_of_an_issued_key_becomes_stars_and_its_id_stays() -> None:
+    key = f"pal_0123456789abcdef_{'5' * 64}"
+    assert rendered(f"sent {key}!")["event"] == "sent pal_0123456789abcdef_***!"
+
+
 def test_a_traceback_tells_where_and_what_kind_through_all_causes_but_no_words() -> None:
     inner = raised(ValueError("planted inner"))
     outer = raised(RuntimeError("planted outer"))

@@ -8,12 +8,11 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.agents import AgentOut, AgentsAnswer
-from app.api.deps import AgentPath, ServicesDep
+from app.api.deps import ActorDep, NamedAgentDep, ServicesDep
 from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.agents import AgentPatch, AgentsQuery
-from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent
 from app.services.agents import set_agent_mode
 from app.store import agents
@@ -28,12 +27,19 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
     response_model=None,
     description=(
         "Every agent that was ever written to, with how many memories it has and when it last "
-        "learnt something."
+        "learnt something; of these, those that the key is for."
     ),
 )
-async def list_agents(services: ServicesDep, query: Annotated[AgentsQuery, Query()]) -> Response:
+async def list_agents(
+    services: ServicesDep, actor: ActorDep, query: Annotated[AgentsQuery, Query()]
+) -> Response:
     async with memory_store.open_read_connection(services.engine) as connection:
-        rows = await agents.list_agents(connection, limit=query.limit + 1, after=query.cursor or "")
+        rows = await agents.list_agents(
+            connection,
+            limit=query.limit + 1,
+            after=query.cursor or "",
+            allowed=actor.rights.agents,
+        )
     items = [AgentOut.from_values(row) for row in rows[: query.limit]]
     next_cursor = items[-1].agent_id if len(rows) > query.limit else None
     return respond_with_answer(AgentsAnswer.model_construct(items=items, next_cursor=next_cursor))
@@ -44,10 +50,10 @@ async def list_agents(services: ServicesDep, query: Annotated[AgentsQuery, Query
     responses={200: {"model": AgentOut}, **document_problems(404)},
     response_model=None,
 )
-async def get_agent(services: ServicesDep, agent_id: AgentPath) -> Response:
+async def get_agent(services: ServicesDep, agent_id: NamedAgentDep) -> Response:
     """One agent."""
     async with memory_store.open_read_connection(services.engine) as connection:
-        row = await agents.find_agent(connection, AgentId(agent_id))
+        row = await agents.find_agent(connection, agent_id)
     if row is None:
         raise UnknownAgent(agent_id)
     return _render_agent(row)
@@ -69,9 +75,9 @@ def _render_agent(row: Mapping[str, Any]) -> Response:
 async def patch_agent(
     services: ServicesDep,
     caller: CallerDep,
-    agent_id: AgentPath,
+    agent_id: NamedAgentDep,
     body: Annotated[AgentPatch, Body(openapi_examples=examples.MODE)],
 ) -> Response:
     call = caller.build_call(_render_agent)
-    row = await set_agent_mode(services.engine, call, AgentId(agent_id), body.mode)
+    row = await set_agent_mode(services.engine, call, agent_id, body.mode)
     return _render_agent(row)

@@ -8,7 +8,10 @@ from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from app.api.schemas.agents import AGENT_ID_PATTERN
+from app.api.scopes import find_required_scope
 from app.domain.agent import AgentId
+from app.domain.errors import KeysOff
+from app.domain.keys import Actor
 from app.services.explicit import Target
 from app.store.rows import CallInfo
 from app.wiring import Services
@@ -22,7 +25,8 @@ async def get_services(request: HttpRequest) -> Services:
 ServicesDep = Annotated[Services, Depends(get_services)]
 
 _bearer = HTTPBearer(
-    auto_error=False, description="The value of PALIMPSEST_API_KEY, where one is set."
+    auto_error=False,
+    description="The value of PALIMPSEST_API_KEY, where one is set, or a key of POST /v1/keys.",
 )
 _key_header = APIKeyHeader(
     name="X-API-Key", auto_error=False, description="The same key, as a header of its own."
@@ -36,17 +40,45 @@ async def document_key(
     """Say in the OpenAPI document how a key is sent. `KeyCheck` has checked the key before."""
 
 
+async def get_actor(request: HttpRequest) -> Actor:
+    """Return who calls, as `KeyCheck` found out."""
+    actor: Actor = request.scope["actor"]
+    return actor
+
+
+ActorDep = Annotated[Actor, Depends(get_actor)]
+
+
+async def check_scope(request: HttpRequest, actor: ActorDep) -> None:
+    """Raise ScopeMissing unless the key allows calls of this route."""
+    actor.rights.require_scope(find_required_scope(request))
+
+
+async def check_keys_on(services: ServicesDep) -> None:
+    """Raise KeysOff if no key is asked for: whoever came by could issue keys for later."""
+    if services.settings.api_key is None:
+        raise KeysOff
+
+
 async def get_calling_agent(
+    request: HttpRequest,
+    actor: ActorDep,
     agent: Annotated[
-        str,
+        str | None,
         Header(
             alias="X-Agent-Id",
             pattern=AGENT_ID_PATTERN,
-            description="Whose memory this is about: 1 to 128 printable ASCII characters.",
+            description=(
+                "Whose memory this is about: 1 to 128 printable ASCII characters. Default: the "
+                "only agent of the key, else `default`."
+            ),
         ),
-    ] = "default",
+    ] = None,
 ) -> AgentId:
-    return AgentId(agent)
+    """Return the agent of the call. Raises AgentForbidden and AgentNotNamed."""
+    chosen = actor.rights.choose_agent(agent)
+    request.scope["agent_id"] = chosen
+    return chosen
 
 
 AgentDep = Annotated[AgentId, Depends(get_calling_agent)]
@@ -55,15 +87,23 @@ AgentPath = Annotated[
     str, Path(pattern=AGENT_ID_PATTERN, description="An agent's id: paste one from the list.")
 ]
 
+
+async def get_named_agent(actor: ActorDep, agent_id: AgentPath) -> AgentId:
+    """Return the agent of the path. Raises AgentForbidden, also if there is no such agent."""
+    return actor.rights.require_agent(agent_id)
+
+
+NamedAgentDep = Annotated[AgentId, Depends(get_named_agent)]
+
 MemoryPath = Annotated[
     UUID,
     Path(description="`id` of a memory: paste one from the answer to a store, a list or a search."),
 ]
 
 
-async def get_origin(request: HttpRequest) -> CallInfo:
+async def get_origin(request: HttpRequest, actor: ActorDep) -> CallInfo:
     """Return what the log notes about this call."""
-    return CallInfo(request_id=request.scope["request_id"])
+    return CallInfo(request_id=request.scope["request_id"], actor=actor.name)
 
 
 OriginDep = Annotated[CallInfo, Depends(get_origin)]

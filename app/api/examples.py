@@ -176,3 +176,24 @@ SWEEP: Examples = {
     "dry_run": _make_example("What would change", {"dry_run": True}),
     "slot": _make_example("One slot", {"slot": {"category": "tooling", "key": "editor"}}),
 }
+
+NEW_KEY: Examples = {
+    "agent": _make_example(
+        "A key of one agent",
+        {"name": "the assistant of Ann", "scopes": ["read", "write"], "agents": ["ann"]},
+    ),
+    "tenant": _make_example(
+        "A key of a tenant's agents, for those who decide",
+        {
+            "name": "reviewers of Acme",
+            "scopes": ["read", "review"],
+            "agents": ["acme/*"],
+            "trust_ceiling": 50,
+        },
+    ),
+}
+
+ROTATE: Examples = {
+    "later": _make_example("The old one works for another day", {"overlap": 86400}),
+    "now": _make_example("The old one ends now", {"overlap": 0}),
+}

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from app import __version__
-from app.api.deps import ServicesDep
+from app.api.deps import ActorDep, ServicesDep, check_scope
 from app.api.openapi import document_problems
 from app.api.problems import respond_draining, respond_starving
 from app.services.metrics import render_metrics, update_pool_gauges
@@ -56,6 +56,12 @@ async def readyz(request: Request, services: ServicesDep) -> Health | Response:
     return Health(status="ready")
 
 
+async def check_metrics_scope(request: Request, services: ServicesDep, actor: ActorDep) -> None:
+    """Raise ScopeMissing if the metrics need a key, and this one does not allow them."""
+    if services.settings.metrics_need_key:
+        await check_scope(request, actor)
+
+
 _METRICS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Prometheus text format",
@@ -66,11 +72,13 @@ _METRICS: dict[int | str, dict[str, Any]] = {
 
 @router.get(
     "/metrics",
-    responses=_METRICS,
+    dependencies=[Depends(check_metrics_scope)],
+    responses=_METRICS | document_problems(401, 403, 429, 503),
     response_class=Response,
     description=(
         "What all workers counted: requests, operations by relation and judge, calls to the model "
-        "and their tokens, the pool, the queue."
+        "and their tokens, the pool, the queue. A key is needed only with "
+        "PALIMPSEST_METRICS_NEED_KEY."
     ),
 )
 async def metrics(services: ServicesDep) -> Response:

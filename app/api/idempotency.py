@@ -13,7 +13,8 @@ from fastapi import Request as HttpRequest
 from pydantic import AfterValidator
 from starlette.responses import Response
 
-from app.api.deps import AgentDep, OriginDep, ServicesDep
+from app.api.deps import ActorDep, AgentDep, OriginDep, ServicesDep
+from app.domain.keys import Rights
 from app.services.agent_write import Call
 from app.services.idempotency import Idempotency, KeyedCall, Replayed
 from app.store import memories
@@ -129,11 +130,16 @@ KeyedDep = Annotated[KeyedRequest, Depends(get_keyed)]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The agent of a call that writes, what the log notes about the call, and its key."""
+    """A call that writes: who calls, its agent, what the log notes, and its idempotency key."""
 
+    actor: ActorDep
     agent: AgentDep
     origin: OriginDep
     keyed: KeyedDep
+
+    @property
+    def rights(self) -> Rights:
+        return self.actor.rights
 
     def build_call(self, render: Callable[[Result], Response]) -> Call[Result]:
         """Return the call for a service; `render` answers the service's result to a retry."""

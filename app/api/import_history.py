@@ -11,14 +11,15 @@ from starlette.responses import Response, StreamingResponse
 
 from app.api import examples, import_agent
 from app.api.answers.import_history import ImportedLine, NativeImported
-from app.api.deps import AgentDep, OriginDep, ServicesDep
+from app.api.deps import ActorDep, AgentDep, OriginDep, ServicesDep
 from app.api.idempotency import KeyedStreamDep
 from app.api.ndjson import NDJSON, NumberedLine, NumberedLines
 from app.api.openapi import Responses, build_line_schema, document_problems
-from app.api.problems import invalid_input, problem_of, respond_with_problem
+from app.api.problems import describe_error, invalid_input, problem_of, respond_with_problem
 from app.api.schemas.import_history import ImportLine
 from app.api.times import format_time
-from app.domain.errors import AnswerNotKept, BadImportLine
+from app.domain.errors import AnswerNotKept, BadImportLine, TrustTooHigh
+from app.domain.keys import Rights, Scope
 from app.services.agent_write import Call
 from app.services.import_history import HistoryLine, ImportedVersion, Spool
 
@@ -55,8 +56,8 @@ _ANSWER: Responses = {
     description=(
         "Import versions with their own dates on both axes; or a native export (`GET /v1/export`), "
         "known by its first line, into an agent\n"
-        "that holds nothing (else 409). A bad line is named by its number and nothing of the "
-        "import is kept.\n"
+        "that holds nothing (else 409); its key needs `admin` too. A bad line\n"
+        "is named by its number and nothing of the import is kept.\n"
         "\n"
         "Of an answer over 8 MB nothing is kept for a retry under the same Idempotency-Key: it is "
         "told that all was imported (410)."
@@ -64,6 +65,7 @@ _ANSWER: Responses = {
 )
 async def import_history(
     services: ServicesDep,
+    actor: ActorDep,
     agent: AgentDep,
     origin: OriginDep,
     keyed: KeyedStreamDep,
@@ -73,13 +75,16 @@ async def import_history(
     lines = NumberedLines(keyed.fingerprint_stream(request.stream()))
     first = await anext(lines, None)
     if first and import_agent.read_type(first.raw) == import_agent.HEADER_TYPE:
+        actor.rights.require_scope(Scope.ADMIN)
+        actor.rights.require_full_trust()
         lines.longest = MAX_NATIVE_LINE_BYTES
         header = import_agent.parse_header(first)
         rows = import_agent.read_rows(lines, after=first.number)
         counts_call = Call(agent, origin, keyed.plan_replay(_render_counts))
         return _render_counts(await services.import_agent.import_rows(counts_call, header, rows))
     call = Call(agent, origin, keyed.plan_replay(_render_replay))
-    versions = await services.import_history.import_lines(call, _read_versions(first, lines))
+    history = _read_versions(first, lines, actor.rights)
+    versions = await services.import_history.import_lines(call, history)
     return StreamingResponse(_render_lines(versions), media_type=NDJSON)
 
 
@@ -91,20 +96,24 @@ def _check_media_type(request: Request) -> None:
 
 
 async def _read_versions(
-    first: NumberedLine | None, rest: NumberedLines
+    first: NumberedLine | None, rest: NumberedLines, rights: Rights
 ) -> AsyncIterator[HistoryLine]:
     if first:
-        yield _parse_version(first)
+        yield _parse_version(first, rights)
     async for line in rest:
-        yield _parse_version(line)
+        yield _parse_version(line, rights)
 
 
-def _parse_version(line: NumberedLine) -> HistoryLine:
+def _parse_version(line: NumberedLine, rights: Rights) -> HistoryLine:
     try:
         parsed = ImportLine.model_validate_json(line.raw)
     except ValidationError as error:
         raise BadImportLine(line.number, invalid_input(error.errors()).detail + ".") from None
-    return HistoryLine(line.number, parsed.to_fact(), parsed.created_at, parsed.client_ref)
+    try:
+        fact = rights.limit_fact(parsed.to_fact())
+    except TrustTooHigh as error:
+        raise BadImportLine(line.number, describe_error(error)) from None
+    return HistoryLine(line.number, fact, parsed.created_at, parsed.client_ref)
 
 
 def _render_counts(counts: dict[str, int]) -> Response:

@@ -1,33 +1,68 @@
-"""The key is checked before anything else of a request is looked at."""
+"""Who calls is found out before anything else of a request is looked at."""
 
 import secrets
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.api.problems import build_problem, respond_with_problem
+from app.api.problems import (
+    DATABASE_ERRORS,
+    build_problem,
+    respond_to_database_error,
+    respond_with_problem,
+)
+from app.api.wrong_keys import WrongKeys
+from app.domain.keys import ANONYMOUS, ROOT, STRANGER, Actor, PresentedKey
+from app.services.key_reader import KeyReader
 
 
 class KeyCheck:
-    """Refuse calls of /v1 that do not carry the key, before their body and a place for them."""
+    """Put the actor of a call into its scope, and refuse a call of /v1 without a right key.
 
-    def __init__(self, app: ASGIApp, key: str) -> None:
+    The body has not been read by then, and no place is taken. Without `root_key`, nobody is asked
+    for a key.
+    """
+
+    def __init__(self, app: ASGIApp, root_key: str | None, *, guards_metrics: bool) -> None:
         self._app = app
-        self._key = key.encode()
-        help_text = (
-            "Send the key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
-        )
-        problem = build_problem(401, "unauthorized", "The key is missing or wrong", help_text)
-        headers = {"WWW-Authenticate": "Bearer", "Connection": "close"}
-        self._refusal = respond_with_problem(problem, headers)
+        self._root_key = root_key.encode() if root_key else None
+        self._guards_metrics = guards_metrics
+        self._wrong_keys = WrongKeys()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        if self._root_key is None or not self._is_guarded(scope["path"]):
+            scope["actor"] = STRANGER if self._root_key else ANONYMOUS
             return await self._app(scope, receive, send)
         key = _find_key(Headers(scope=scope))
-        if key is not None and secrets.compare_digest(key.encode(), self._key):
-            return await self._app(scope, receive, send)
-        await self._refusal(scope, receive, send)
+        try:
+            actor = await self._find_actor(key, scope) if key else None
+        except DATABASE_ERRORS as error:
+            return await respond_to_database_error(error)(scope, receive, send)
+        if actor is None:
+            refusal = self._respond_to_wrong_key(scope) if key else _respond_unauthorized()
+            return await refusal(scope, receive, send)
+        scope["actor"] = actor
+        await self._app(scope, receive, send)
+
+    def _is_guarded(self, path: str) -> bool:
+        return path.startswith("/v1/") or (path == "/metrics" and self._guards_metrics)
+
+    async def _find_actor(self, key: str, scope: Scope) -> Actor | None:
+        if self._root_key and secrets.compare_digest(key.encode(), self._root_key):
+            return ROOT
+        presented = PresentedKey.parse(key)
+        if presented is None:
+            return None
+        reader: KeyReader = scope["app"].state.services.key_reader
+        return await reader.find_actor(presented)
+
+    def _respond_to_wrong_key(self, scope: Scope) -> Response:
+        address = scope["client"][0] if scope.get("client") else ""
+        wait = self._wrong_keys.note_wrong_key(address)
+        return _respond_slow_down(wait) if wait else _respond_unauthorized()
 
 
 def _find_key(headers: Headers) -> str | None:
@@ -35,3 +70,18 @@ def _find_key(headers: Headers) -> str | None:
     if scheme.lower() == "bearer" and credentials:
         return credentials.strip()
     return headers.get("x-api-key")
+
+
+def _respond_unauthorized() -> Response:
+    detail = "Send a key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
+    problem = build_problem(401, "unauthorized", "The key is missing or wrong", detail)
+    return respond_with_problem(problem, {"WWW-Authenticate": "Bearer", "Connection": "close"})
+
+
+def _respond_slow_down(seconds: int) -> Response:
+    detail = (
+        f"Too many wrong keys came from this address. Try again in {seconds} seconds; "
+        "a right key is taken at once."
+    )
+    problem = build_problem(429, "too-many-wrong-keys", "Too many wrong keys", detail)
+    return respond_with_problem(problem, {"Retry-After": str(seconds), "Connection": "close"})

@@ -1,6 +1,7 @@
 """Storing, reading, correcting, superseding and retracting memories."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -31,7 +32,8 @@ from app.api.schemas.memories import (
 )
 from app.api.schemas.reads import ListQuery, PointQuery
 from app.domain.agent import AgentId
-from app.domain.errors import InvalidFact, PalimpsestError, UnknownMemory
+from app.domain.errors import InvalidFact, PalimpsestError, TrustTooHigh, UnknownMemory
+from app.domain.keys import Rights, Scope
 from app.domain.strength import HalfLives
 from app.services.agent_write import Outcome
 from app.services.classify import StoreCommand
@@ -102,9 +104,15 @@ async def store(
 ) -> Response:
     render = partial(render_outcome, half_lives=services.half_lives)
     outcome = await services.remember.store(
-        caller.build_call(render), body.to_command(), dry_run=body.dry_run
+        caller.build_call(render), _build_command(body, caller.rights), dry_run=body.dry_run
     )
     return render(outcome)
+
+
+def _build_command(body: StoreRequest, rights: Rights) -> StoreCommand:
+    """Return the store with the trust that the key gives. Raises TrustTooHigh."""
+    command = body.to_command()
+    return replace(command, fact=rights.limit_fact(command.fact))
 
 
 @router.post(
@@ -121,7 +129,7 @@ async def store_batch(
     caller: CallerDep,
     body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)],
 ) -> Response:
-    items = [_parse_item(item) for item in body.items]
+    items = [_parse_item(item, caller.rights) for item in body.items]
     if body.atomic:
         _refuse_bad_items(items)
     render = partial(_render_batch, items=items, half_lives=services.half_lives)
@@ -155,14 +163,17 @@ _NO_DRY_RUN = {
 }
 
 
-def _parse_item(item: Any) -> StoreCommand | _BadItem:
+def _parse_item(item: Any, rights: Rights) -> StoreCommand | _BadItem:
     try:
         body = StoreRequest.model_validate(item)
     except ValidationError as error:
         return _BadItem(invalid_input(error.errors()))
     if body.dry_run:
         return _BadItem(invalid_input([_NO_DRY_RUN]))
-    return body.to_command()
+    try:
+        return _build_command(body, rights)
+    except TrustTooHigh as error:
+        return _BadItem(problem_of(error))
 
 
 def _refuse_bad_items(items: Sequence[StoreCommand | _BadItem]) -> None:
@@ -300,6 +311,7 @@ async def amend(
     body: Annotated[PatchRequest, Body(openapi_examples=examples.PATCH)],
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
+    caller.rights.limit_trust(body.trust)
     render = partial(render_outcome, half_lives=services.half_lives)
     outcome = await services.explicit.amend(
         caller.build_call(render),
@@ -327,7 +339,8 @@ async def supersede(
     call = caller.build_call(render)
     if body.by is not None:
         return render(await services.explicit.supersede_by_stored(call, target, body.by))
-    return render(await services.explicit.supersede_by_content(call, target, body.to_fact()))
+    fact = caller.rights.limit_fact(body.to_fact())
+    return render(await services.explicit.supersede_by_content(call, target, fact))
 
 
 @router.post(
@@ -368,7 +381,7 @@ async def _retract_memory(
     response_model=None,
     description=(
         "The same as retract, as of now: history and as-of reads still show it. With `erase=true` "
-        "its bytes go, and a receipt answers."
+        "its bytes go, and a receipt answers; the key then needs `erase` too."
     ),
 )
 async def delete(
@@ -379,6 +392,7 @@ async def delete(
 ) -> Response:
     if not query.erase:
         return await _retract_memory(services, caller, target, RetractRequest())
+    caller.rights.require_scope(Scope.ERASE)
     receipt = await services.erasures.erase_scope(
         caller.build_call(render_erasure_retry),
         ErasureScope(memory_id=target.memory_id),

@@ -11,7 +11,7 @@ Responses = dict[int | str, dict[str, Any]]
 _MEANINGS = {
     400: "The body cannot be read",
     401: "The key is missing or wrong",
-    403: "Without a key, this host or page may not",
+    403: "The key does not allow it; without a key, this host or page may not",
     404: "There is no such thing here",
     408: "The body did not arrive in time",
     409: "The call contradicts what is stored",
@@ -20,8 +20,17 @@ _MEANINGS = {
     413: "The body is too large",
     415: "The body is of another media type",
     422: "The request is not valid, or contradicts itself",
+    429: "Too many wrong keys came from this address",
     500: "A fault of the service",
     503: "Not now; nothing was written",
+}
+
+_RETRY_AFTER: dict[str, Any] = {
+    "Retry-After": {
+        "description": "Seconds to wait.",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 1},
+    }
 }
 
 _HEADERS: dict[int, dict[str, Any]] = {
@@ -32,13 +41,8 @@ _HEADERS: dict[int, dict[str, Any]] = {
             "schema": {"type": "string"},
         }
     },
-    503: {
-        "Retry-After": {
-            "description": "Seconds to wait.",
-            "required": True,
-            "schema": {"type": "integer", "minimum": 1},
-        }
-    },
+    429: _RETRY_AFTER,
+    503: _RETRY_AFTER,
 }
 
 # Statuses of a route that reads a body.
@@ -77,6 +81,7 @@ _WORDS = {
     "Relation": "DESIGN §1; what each leads to is the plan's business.",
     "ReviewSource": "Why a person should look.",
     "ReviewStatus": "How a review stands.",
+    "Scope": "A kind of call that a key allows; none contains another.",
     "Section": "What can be asked of a history.",
     "Status": "How a version stands at a moment on both axes.",
     "SweepStatus": "How a sweep stands.",

@@ -251,6 +251,69 @@ _PROBLEMS = [
     ),
     _Row(errors.InvalidFact, 422, "invalid", "The request contradicts itself"),
     _Row(
+        errors.ScopeMissing,
+        403,
+        "scope-missing",
+        "The key does not allow this",
+        "{fact} Send a key that has it; `palimpsest keys create` and POST /v1/keys issue one.",
+    ),
+    _Row(
+        errors.AgentForbidden,
+        403,
+        "agent-forbidden",
+        "The key is not for this agent",
+        "{fact} Send the key of that agent, or leave X-Agent-Id out if the key is for one only.",
+    ),
+    _Row(
+        errors.AgentNotNamed,
+        403,
+        "agent-not-named",
+        "For which agent?",
+        "{fact} Name one of them in X-Agent-Id.",
+    ),
+    _Row(
+        errors.TrustTooHigh,
+        403,
+        "trust-too-high",
+        "The key gives less trust",
+        "{fact} State at most that, or leave `trust` out.",
+    ),
+    _Row(
+        errors.HistoryForbidden,
+        403,
+        "trust-too-high",
+        "The key gives less trust",
+        "{fact} Import it with a key whose `trust_ceiling` is 100.",
+    ),
+    _Row(
+        errors.RightsExceeded,
+        403,
+        "rights-exceeded",
+        "The key does not allow this",
+        "{fact} Ask for no more scopes, agents and trust, and for no later end.",
+    ),
+    _Row(
+        errors.UnknownKey,
+        404,
+        "unknown-key",
+        "No such key",
+        "{fact} GET /v1/keys lists them.",
+    ),
+    _Row(
+        errors.KeyEnded,
+        409,
+        "key-ended",
+        "The key has ended",
+        "{fact} Issue a new one with POST /v1/keys.",
+    ),
+    _Row(
+        errors.KeysOff,
+        409,
+        "keys-off",
+        "No key is asked for",
+        "{fact} Set PALIMPSEST_API_KEY and restart the service; that key then issues others.",
+    ),
+    _Row(
         errors.EmbedderKeyRefused,
         503,
         "embedder-unavailable",
@@ -456,7 +519,21 @@ def _list_allowed_methods(request: Request) -> str:
     return ", ".join(sorted(method.upper() for method in methods))
 
 
+DATABASE_ERRORS = (sa.exc.TimeoutError, sa.exc.DBAPIError, psycopg.Error)
+
+
+def respond_to_database_error(error: Exception) -> Response:
+    """Return the answer to one of DATABASE_ERRORS outside of the routes. Raises any other error."""
+    if isinstance(error, sa.exc.TimeoutError):
+        return _respond_busy()
+    return _respond_to_database_trouble(error)
+
+
 async def _answer_pool_timeout(_request: Request, _error: Exception) -> Response:
+    return _respond_busy()
+
+
+def _respond_busy() -> Response:
     detail = "No database connection came free in time. Try again."
     return respond_with_problem(
         build_problem(503, "busy", "Too busy", detail), {"Retry-After": "1"}
@@ -464,6 +541,10 @@ async def _answer_pool_timeout(_request: Request, _error: Exception) -> Response
 
 
 async def _answer_database_error(_request: Request, error: Exception) -> Response:
+    return _respond_to_database_trouble(error)
+
+
+def _respond_to_database_trouble(error: Exception) -> Response:
     """Answer a broken rule of the schema, or trouble that passes. Raises any other error."""
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     if isinstance(cause, psycopg.IntegrityError) and cause.diag.constraint_name:

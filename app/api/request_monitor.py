@@ -84,6 +84,7 @@ def _record_request(scope: Scope, status: int, seconds: float) -> None:
             "status": status,
             "duration_ms": round(seconds * 1e3, 2),
             "agent": _find_agent_id(scope),
+            "actor": _find_actor_name(scope),
         }
         logger.log(level, "request", extra=details)
 
@@ -95,6 +96,14 @@ def _name_route(scope: Scope) -> str:
     return path
 
 
+def _find_actor_name(scope: Scope) -> str | None:
+    """Return None for a call that was refused before anybody knew who calls."""
+    return scope["actor"].name if "actor" in scope else None
+
+
 def _find_agent_id(scope: Scope) -> str | None:
+    if "agent_id" in scope:
+        agent: str = scope["agent_id"]
+        return agent
     agent_id = Headers(scope=scope).get("x-agent-id", "default")
     return agent_id if _AGENT_ID.fullmatch(agent_id) else None

@@ -4,10 +4,9 @@ from fastapi import APIRouter, HTTPException
 from starlette.responses import Response
 
 from app.api.answers.stats import StatsOut
-from app.api.deps import AgentPath, ServicesDep
+from app.api.deps import NamedAgentDep, ServicesDep
 from app.api.openapi import document_problems
 from app.api.responses import respond_with_answer
-from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent
 from app.store import agents, stats
 from app.store import memories as memory_store
@@ -25,11 +24,11 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
         "row of the agent."
     ),
 )
-async def get_stats(services: ServicesDep, agent_id: AgentPath) -> Response:
+async def get_stats(services: ServicesDep, agent_id: NamedAgentDep) -> Response:
     async with memory_store.open_read_connection(services.engine) as connection:
-        if await agents.find_agent(connection, AgentId(agent_id)) is None:
+        if await agents.find_agent(connection, agent_id) is None:
             raise UnknownAgent(agent_id)
-        row = await stats.read_stats(connection, AgentId(agent_id), services.half_lives)
+        row = await stats.read_stats(connection, agent_id, services.half_lives)
     return respond_with_answer(StatsOut.from_row(agent_id, row))
 
 

@@ -302,6 +302,87 @@ class AgentFrozen(Unavailable):
         )
 
 
+# --- keys of callers -----------------------------------------------------------------------------
+
+
+class Forbidden(PalimpsestError):
+    """The key of the call does not allow it."""
+
+
+class ScopeMissing(Forbidden):
+    """The key does not have the scope that the call needs."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"The key of this call does not have the scope `{scope}`.")
+        self.scope = scope
+
+
+class AgentForbidden(Forbidden):
+    """The key is not for that agent, which may exist or not."""
+
+    def __init__(self, agent: str) -> None:
+        super().__init__(f"The key of this call is not for the agent {agent!r}.")
+        self.agent = agent
+
+
+class AgentNotNamed(Forbidden):
+    """The key is for several agents, and the call does not say for which one it is."""
+
+    def __init__(self, agents: Sequence[str]) -> None:
+        super().__init__(f"The key of this call is for {', '.join(agents)}.")
+        self.agents = tuple(agents)
+
+
+class TrustTooHigh(Forbidden):
+    """The call states more trust than its key may give."""
+
+    def __init__(self, stated: int, ceiling: int) -> None:
+        super().__init__(f"trust is {stated}, and the key of this call gives at most {ceiling}.")
+        self.stated = stated
+        self.ceiling = ceiling
+
+
+class HistoryForbidden(Forbidden):
+    """The call would bring back an agent with any trust, and its key may not give that."""
+
+    def __init__(self, ceiling: int) -> None:
+        super().__init__(
+            "An export brings trust back as it was, and the key of this call gives at most "
+            f"{ceiling}."
+        )
+        self.ceiling = ceiling
+
+
+class RightsExceeded(Forbidden):
+    """The call would issue a key that may do more than the key of the call."""
+
+    def __init__(self) -> None:
+        super().__init__("The new key would allow more than the key of this call does.")
+
+
+class UnknownKey(PalimpsestError):
+    """There is no such key, or it allows more than the key of the call."""
+
+    def __init__(self, key_id: str) -> None:
+        super().__init__(f"There is no key {key_id} here.")
+        self.key_id = key_id
+
+
+class KeyEnded(PalimpsestError):
+    """The key was revoked or has expired, so it cannot be rotated."""
+
+    def __init__(self, key_id: str) -> None:
+        super().__init__(f"Key {key_id} was revoked or has expired.")
+        self.key_id = key_id
+
+
+class KeysOff(PalimpsestError):
+    """The service asks nobody for a key."""
+
+    def __init__(self) -> None:
+        super().__init__("This service asks for no key, so a key would protect nothing.")
+
+
 # --- calls under an idempotency key --------------------------------------------------------------
 
 

@@ -1,11 +1,12 @@
 """Reads about agents themselves, and their mode."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId, Mode
+from app.domain.keys import is_pattern
 from app.store.engine import fetch_rows
 from app.store.fragments import NEVER_SQL
 
@@ -24,10 +25,16 @@ _AGENTS = f"""
 # too, dated before everything.
 _IS_SEEN = f"(a.last_known_at > {NEVER_SQL} OR a.mode IS NOT NULL)"
 
-# List agents in order.
+# List agents in order: those of these ids, and those that begin in one of these ways.
 _LIST = f"""
     {_AGENTS}
-    WHERE {_IS_SEEN} AND a.agent_id > :after
+    WHERE {_IS_SEEN} AND a.agent_id > :after AND (
+        a.agent_id = ANY(CAST(:ids AS text[]))
+        OR EXISTS (
+            SELECT FROM unnest(CAST(:beginnings AS text[])) AS beginning
+            WHERE starts_with(a.agent_id, beginning) AND a.agent_id <> beginning
+        )
+    )
     ORDER BY a.agent_id
     LIMIT :limit
 """
@@ -53,10 +60,19 @@ _SET_MODE = f"""
 
 
 async def list_agents(
-    connection: AsyncConnection, *, limit: int, after: str
+    connection: AsyncConnection, *, limit: int, after: str, allowed: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return agents in order of their ids, beginning after the id `after`."""
-    return await fetch_rows(connection, _LIST, {"after": after, "limit": limit})
+    """Return agents in order of their ids, beginning after the id `after`.
+
+    `allowed` are ids and patterns of agents, as in `Rights`.
+    """
+    values = {
+        "after": after,
+        "limit": limit,
+        "ids": list(allowed),
+        "beginnings": [agents.removesuffix("*") for agents in allowed if is_pattern(agents)],
+    }
+    return await fetch_rows(connection, _LIST, values)
 
 
 async def find_agent(connection: AsyncConnection, agent: AgentId) -> Mapping[str, Any] | None:

@@ -267,6 +267,12 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         OtherColumn("headers", Erasure.BY_FIELD, _list_fields("", "{name}")),
     ),
     "encoder": _list_plain("the_one", "name", "dimensions", "next_name", "next_dimensions"),
+    "api_keys": (
+        *_list_plain("id", "secret_hash", "scopes", "trust_ceiling"),
+        *_list_plain("created_at", "created_by", "expires_at", "revoked_at", "last_used_at"),
+        OtherColumn("name", Erasure.NAME),
+        OtherColumn("agents", Erasure.NAME),
+    ),
 }
 
 # The job library makes and owns the tables of this schema. A job names an agent and a sweep and

@@ -402,3 +402,19 @@ encoder = sa.Table(
     sa.Column("next_name", sa.Text),
     sa.Column("next_dimensions", sa.Integer),
 )
+
+api_keys = sa.Table(
+    "api_keys",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("secret_hash", BYTEA, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("scopes", ARRAY(sa.Text), nullable=False),
+    sa.Column("agents", ARRAY(sa.Text), nullable=False),
+    sa.Column("trust_ceiling", sa.SmallInteger, nullable=False),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("created_by", sa.Text, nullable=False),
+    sa.Column("expires_at", _TIME),
+    sa.Column("revoked_at", _TIME),
+    sa.Column("last_used_at", _TIME),
+)

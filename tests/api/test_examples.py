@@ -13,6 +13,9 @@ from app.api.examples import STORE
 from app.main import create_app
 from app.settings import load_settings
 from support.builders import store
+from support.databases import fresh_database, name_of
+from support.keys import ROOT_KEY, calling, issue
+from support.service import running
 
 Route = dict[str, Any]
 
@@ -25,6 +28,7 @@ PASTED = {
     "review_id": lambda answer: answer["review_id"],
     "agent_id": lambda answer: answer["agent_id"],
     "sweep_id": lambda answer: answer["sweep_id"],
+    "key_id": lambda answer: answer["key_id"],
 }
 
 
@@ -105,7 +109,25 @@ def test_every_body_and_every_required_parameter_has_an_example(
             )
 
 
-@pytest.mark.parametrize("call", list(calls()))
+@pytest.fixture(scope="module")
+def issuing_service(server_url: str, template_url: str) -> Iterator[str]:
+    """The address of a service that asks for keys. Only such a service issues some."""
+    with (
+        fresh_database(server_url, template=name_of(template_url)) as url,
+        running(load_settings(database_url=url, api_key=ROOT_KEY)) as address,
+    ):
+        yield address
+
+
+@pytest.mark.parametrize("call", [call for call in calls() if "/v1/keys" in call.id])
+def test_every_example_about_keys_works_as_pasted(issuing_service: str, call: Pasted) -> None:
+    with calling(issuing_service, ROOT_KEY) as client:
+        path = call.path.format(key_id=issue(client)["id"])
+        response = client.request(call.method, path, json=call.body)
+    assert response.is_success, response.text
+
+
+@pytest.mark.parametrize("call", [call for call in calls() if "/v1/keys" not in call.id])
 def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> None:
     for example in STORE.values():
         client.post("/v1/memories", json=example["value"]).raise_for_status()
@@ -115,6 +137,7 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
     stored = store(client, "Has a dog") | {
         "agent_id": client.headers["X-Agent-Id"],
         "review_id": waits,
+        "key_id": "no key is issued here",
         "sweep_id": sweep,
     }
     ids = {name: found(stored) for name, found in PASTED.items()}

@@ -15,6 +15,7 @@ import pytest
 
 from app.main import create_app
 from app.settings import load_settings
+from support.keys import ROOT_KEY
 from support.recorded_statements import (
     RecordedCall,
     format_calls,
@@ -76,9 +77,10 @@ class Recorder:
 
 @asynccontextmanager
 async def open_recorder(url: str) -> AsyncIterator[Recorder]:
-    app = create_app(load_settings(database_url=url, use_flush_seconds=3600))
+    # Only a service that asks for a key issues others.
+    app = create_app(load_settings(database_url=url, use_flush_seconds=3600, api_key=ROOT_KEY))
     transport = httpx.ASGITransport(app)
-    headers = {"X-Agent-Id": "alice"}
+    headers = {"X-Agent-Id": "alice", "X-API-Key": ROOT_KEY}
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(
@@ -98,6 +100,7 @@ async def record_every_route(url: str) -> list[RecordedCall]:
         await call_agents_and_work(recorder)
         await call_transfer(recorder)
         await call_endings(recorder)
+        await call_keys(recorder)
         return recorder.calls
 
 
@@ -208,6 +211,17 @@ async def call_endings(recorder: Recorder) -> None:
     ids = {"memory_id": away["memory"]["id"]}
     await call("DELETE /v1/memories/{memory_id}", "erase", ids=ids, params={"erase": "true"})
     await call("POST /v1/erasures", json=session)
+
+
+async def call_keys(recorder: Recorder) -> None:
+    call = recorder.call
+    wanted = {"name": "a key", "scopes": ["read"], "agents": ["alice"]}
+    issued = await call("POST /v1/keys", status=201, json=wanted)
+    await call("GET /v1/keys")
+    await call("GET /v1/memories", "with an issued key", headers={"X-API-Key": issued["key"]})
+    ids = {"key_id": issued["id"]}
+    await call("POST /v1/keys/{key_id}/rotate", ids=ids, status=201)
+    await call("DELETE /v1/keys/{key_id}", ids=ids)
 
 
 @pytest.fixture

@@ -3429,7 +3429,13 @@ SELECT
     (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
 FROM agents a
 WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL) AND a.agent_id
-    > :after
+    > :after AND (
+    a.agent_id = ANY(CAST(:ids AS text[]))
+    OR EXISTS (
+        SELECT FROM unnest(CAST(:beginnings AS text[])) AS beginning
+        WHERE starts_with(a.agent_id, beginning) AND a.agent_id <> beginning
+    )
+)
 ORDER BY a.agent_id
 LIMIT :limit;
 
@@ -6121,3 +6127,74 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
+
+
+-- ===== POST /v1/keys =====
+-- app/store/engine.py: as for GET /v1/reviews
+
+-- POST /v1/keys
+-- app/store/keys.py insert_key
+INSERT INTO api_keys (
+    id, secret_hash, name, scopes, agents, trust_ceiling,
+    created_at, created_by, expires_at, revoked_at, last_used_at
+)
+VALUES (
+    :id, :secret_hash, :name, CAST(:scopes AS text[]), CAST(:agents AS text[]), :trust_ceiling,
+    :created_at, :created_by, :expires_at, NULL, NULL
+);
+
+
+-- ===== GET /v1/keys =====
+
+-- GET /v1/keys
+-- app/store/keys.py stream_keys
+SELECT
+    id, secret_hash, name, scopes, agents, trust_ceiling,
+    created_at, created_by, expires_at, revoked_at, last_used_at
+FROM api_keys
+WHERE id > :after
+ORDER BY id;
+
+
+-- ===== GET /v1/memories (with an issued key) =====
+
+-- GET /v1/memories (with an issued key)
+-- app/store/keys.py find_keys
+SELECT
+    id, secret_hash, name, scopes, agents, trust_ceiling,
+    created_at, created_by, expires_at, revoked_at, last_used_at
+FROM api_keys
+WHERE id = ANY(CAST(:ids AS text[]));
+-- app/store/memories.py list_memories: as for GET /v1/memories
+
+
+-- ===== POST /v1/keys/{key_id}/rotate =====
+
+-- POST /v1/keys/{key_id}/rotate
+-- app/store/keys.py lock_key
+SELECT
+    id, secret_hash, name, scopes, agents, trust_ceiling,
+    created_at, created_by, expires_at, revoked_at, last_used_at
+FROM api_keys
+WHERE id = :id
+    FOR UPDATE;
+-- app/store/engine.py: as for GET /v1/reviews
+-- app/store/keys.py insert_key: as for POST /v1/keys
+
+-- POST /v1/keys/{key_id}/rotate
+-- app/store/keys.py end_key
+UPDATE api_keys SET expires_at = least(expires_at, :at)
+WHERE id = :id;
+
+
+-- ===== DELETE /v1/keys/{key_id} =====
+-- app/store/keys.py lock_key: as for POST /v1/keys/{key_id}/rotate
+-- app/store/engine.py: as for GET /v1/reviews
+
+-- DELETE /v1/keys/{key_id}
+-- app/store/keys.py revoke_key
+UPDATE api_keys SET revoked_at = coalesce(revoked_at, :now)
+WHERE id = :id
+RETURNING
+    id, secret_hash, name, scopes, agents, trust_ceiling,
+    created_at, created_by, expires_at, revoked_at, last_used_at;

@@ -1,0 +1,61 @@
+"""Answers of the routes of keys."""
+
+from typing import Any, Self
+
+from pydantic import Field
+
+from app.api.answers.base import AnswerBase
+from app.api.times import Time
+from app.domain.keys import ApiKey, Scope
+from app.services.keys import IssuedKey
+
+
+class KeyOut(AnswerBase):
+    """A key, without its secret."""
+
+    id: str
+    name: str
+    scopes: list[Scope]
+    agents: list[str]
+    trust_ceiling: int
+    created_at: Time
+    created_by: str = Field(description="`root`, `command`, or `key:` and the id of a key.")
+    expires_at: Time | None
+    revoked_at: Time | None
+    last_used_at: Time | None = Field(description="Written once a minute.")
+
+    @classmethod
+    def from_key(cls, key: ApiKey) -> Self:
+        return cls.model_construct(**_collect_values(key))
+
+
+class IssuedKeyOut(KeyOut):
+    """A new key, with its secret."""
+
+    key: str = Field(description="What callers send. It is shown only here, and stored nowhere.")
+
+    @classmethod
+    def from_issued(cls, issued: IssuedKey) -> Self:
+        return cls.model_construct(**_collect_values(issued.key), key=issued.text)
+
+
+class KeysAnswer(AnswerBase):
+    """Keys in order of their ids, those that have ended included."""
+
+    items: list[KeyOut]
+    next_cursor: str | None
+
+
+def _collect_values(key: ApiKey) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "name": key.name,
+        "scopes": [scope for scope in Scope if scope in key.rights.scopes],
+        "agents": list(key.rights.agents),
+        "trust_ceiling": key.rights.trust_ceiling,
+        "created_at": key.created_at,
+        "created_by": key.created_by,
+        "expires_at": key.expires_at,
+        "revoked_at": key.revoked_at,
+        "last_used_at": key.last_used_at,
+    }
