@@ -8,6 +8,7 @@ from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from app.api.schemas.agents import AGENT_ID_PATTERN
+from app.domain.actor import ANONYMOUS
 from app.domain.agent import AgentId
 from app.services.explicit import Target
 from app.store.rows import CallInfo
@@ -63,7 +64,8 @@ MemoryPath = Annotated[
 
 async def get_origin(request: HttpRequest) -> CallInfo:
     """Return what the log notes about this call."""
-    return CallInfo(request_id=request.scope["request_id"])
+    actor = request.scope.get("state", {}).get("actor", ANONYMOUS)
+    return CallInfo(request_id=request.scope["request_id"], actor=actor)
 
 
 OriginDep = Annotated[CallInfo, Depends(get_origin)]
