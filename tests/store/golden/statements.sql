@@ -119,7 +119,7 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 -- POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent
-SELECT last_known_at, last_erased_at, mode, (SELECT name FROM encoder) AS encoder
+SELECT last_known_at, last_erased_at, mode, log_head, (SELECT name FROM encoder) AS encoder
 FROM agents
 WHERE agent_id = :agent
     FOR UPDATE;
@@ -170,13 +170,15 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
     :derived_key, :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at,
     :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
     :superseded_by, :superseded_at, :known_from)), part1 AS (UPDATE agents SET last_known_at =
-    :last_known_at WHERE agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id,
-    operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
-    session_id, request_id, created_at, reverts, vetoed) VALUES (:agent_id, :id, :operation,
-    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
-    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
-    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed);
+    :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log
+    (agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
+    signals, decided_by, incoming, before_state, after_state, model, prompt_version, usage,
+    duration_ms, session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
+    content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
+    :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
+    :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
+    :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
+    :content_salt);
 
 
 -- ===== POST /v1/memories (a new value of a slot) =====
@@ -230,14 +232,15 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
     superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
     :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
     :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part3 AS (UPDATE
-    agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT INTO
-    consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
-    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) VALUES
-    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
-    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
-    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
-    :vetoed);
+    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
+    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
+    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
+    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
+    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
+    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
+    :hash, :content_digest, :content_salt);
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale
@@ -613,12 +616,12 @@ COPY memories (agent_id, id, chain_id, created_at, revision, entity, category, k
 -- app/store/apply.py apply_plans
 COPY consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) FROM
-    STDIN (FORMAT BINARY);
+    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed, actor,
+    previous_hash, hash, content_digest, content_salt) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
-UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id;
+UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id;
 
 
 -- ===== POST /v1/memories/{memory_id}/relationships =====
@@ -640,14 +643,15 @@ WHERE r.agent_id = :agent;
 -- app/store/apply.py apply_plans
 WITH part0 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id,
     created_at) VALUES (:agent_id, :source_id, :target_id, :type, :log_id, :created_at)), part1 AS
-    (UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT INTO
-    consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
-    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) VALUES
-    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
-    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
-    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
-    :vetoed);
+    (UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id =
+    :agent_id) INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids,
+    target_memory_id, relation, confidence, reasoning, signals, decided_by, incoming, before_state,
+    after_state, model, prompt_version, usage, duration_ms, session_id, request_id, created_at,
+    reverts, vetoed, actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id,
+    :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning,
+    :signals, :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
+    :hash, :content_digest, :content_salt);
 
 
 -- ===== GET /v1/memories/{memory_id}/relationships =====
@@ -734,14 +738,15 @@ WHERE memories.agent_id = :agent_id_1 AND memories.id = :id_1;
 
 -- PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans
-WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT
-    INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
-    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) VALUES
-    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
-    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
-    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
-    :vetoed);
+WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE
+    agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id, operation,
+    source_memory_ids, target_memory_id, relation, confidence, reasoning, signals, decided_by,
+    incoming, before_state, after_state, model, prompt_version, usage, duration_ms, session_id,
+    request_id, created_at, reverts, vetoed, actor, previous_hash, hash, content_digest,
+    content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id,
+    :relation, :confidence, :reasoning, :signals, :decided_by, :incoming, :before_state,
+    :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id, :request_id,
+    :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest, :content_salt);
 
 -- PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans
@@ -786,14 +791,15 @@ WITH part0 AS (
     superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
     :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
     :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part2 AS (UPDATE
-    agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT INTO
-    consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
-    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) VALUES
-    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
-    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
-    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
-    :vetoed);
+    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
+    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
+    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
+    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
+    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
+    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
+    :hash, :content_digest, :content_salt);
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -932,7 +938,7 @@ FROM moment LEFT JOIN (
 -- GET /v1/memories/{memory_id}/history
 -- app/store/log/entries.py list_operations_on
 SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
-    decided_by, created_at
+    decided_by, actor, created_at
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at <= :known_at
     AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
@@ -953,7 +959,7 @@ WHERE agent_id = :agent AND archive_id IS NOT NULL
 -- app/store/log/why.py list_entries_on
 SELECT
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, incoming, before_state, after_state, vetoed, created_at, reverts
+    decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at <= :known_at
     AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
@@ -963,7 +969,7 @@ ORDER BY created_at, id;
 -- app/store/log/why.py list_vetoed_entries
 SELECT
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, incoming, before_state, after_state, vetoed, created_at, reverts
+    decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at
     AND vetoed <> '[]' AND vetoed @> ANY(:vetoed)
@@ -974,7 +980,7 @@ LIMIT :limit;
 -- app/store/log/why.py list_proposals_about
 SELECT r.id, r.log_id, r.created_at, r.source, r.relation, r.memory_id, r.judgments,
     r.relied_on, r.incoming, r.status, r.note, r.decided_at, r.decision_log_id,
-    d.decided_by AS settled_by
+    d.decided_by AS settled_by, d.actor AS settling_actor
 FROM reviews r
 LEFT JOIN consolidation_log d ON d.agent_id = :agent AND d.id = r.decision_log_id
 WHERE r.agent_id = :agent AND r.created_at <= :known_at
@@ -3150,7 +3156,8 @@ ORDER BY
 
 -- GET /v1/log
 -- app/store/log/entries.py list_log
-SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review
+SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
+    encode(hash, 'hex') AS chain_hash
 FROM consolidation_log
 WHERE agent_id = :agent
 ORDER BY created_at DESC, id DESC
@@ -3161,7 +3168,8 @@ LIMIT :limit;
 
 -- GET /v1/log (narrowed)
 -- app/store/log/entries.py list_log
-SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review
+SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
+    encode(hash, 'hex') AS chain_hash
 FROM consolidation_log
 WHERE agent_id = :agent AND operation = :operation AND session_id = :session_id
 ORDER BY created_at DESC, id DESC
@@ -3172,7 +3180,8 @@ LIMIT :limit;
 
 -- GET /v1/log/{log_id}
 -- app/store/log/entries.py find_log_entry
-SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review
+SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
+    encode(hash, 'hex') AS chain_hash
 FROM consolidation_log
 WHERE agent_id = :agent AND id = :id;
 
@@ -3572,11 +3581,11 @@ version AS MATERIALIZED (
     WHERE m.agent_id = :agent
 ),
 done AS (
-    SELECT operation, decided_by, created_at
+    SELECT operation, decided_by, created_at, hash
     FROM consolidation_log
     WHERE agent_id = :agent
     UNION ALL
-    SELECT operation, decided_by, created_at
+    SELECT operation, decided_by, created_at, hash
     FROM folded_operations
     WHERE agent_id = :agent AND archive_id IS NOT NULL
 ),
@@ -3643,6 +3652,8 @@ SELECT
     (SELECT count(*) FROM version WHERE look_again IS NOT NULL) AS look_again,
     (SELECT coalesce(sum(bytes), 0) FROM version) AS text_bytes,
     (SELECT count(*) FROM done) AS operations,
+    (SELECT encode(log_head, 'hex') FROM agents WHERE agent_id = :agent) AS log_head,
+    (SELECT count(hash) FROM done) AS log_length,
     (
         SELECT coalesce(jsonb_object_agg(value, n), '{}')
         FROM (
@@ -4268,6 +4279,75 @@ JOIN memories m ON m.agent_id = c.agent_id AND m.id = c.memory_id
 WHERE c.agent_id = :agent AND m.erased_at IS NOT NULL AND c.sealed <> '{}';
 
 -- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM (
+    SELECT id, previous_hash, lag(hash) OVER (ORDER BY created_at, id) AS before
+    FROM (
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        UNION ALL
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM folded_operations
+        WHERE agent_id = :agent AND archive_id IS NOT NULL
+    ) AS links
+) AS pairs
+WHERE previous_hash <> coalesce(before,
+    decode('0000000000000000000000000000000000000000000000000000000000000000', 'hex'));
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM (
+    SELECT id, hash, count(hash) OVER (ORDER BY created_at, id) AS linked_before
+    FROM (
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        UNION ALL
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM folded_operations
+        WHERE agent_id = :agent AND archive_id IS NOT NULL
+    ) AS links
+) AS counted
+WHERE hash IS NULL AND linked_before > 0;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT CAST('{}' AS text[]) AS ids
+FROM agents a
+WHERE a.agent_id = :agent AND a.log_head IS DISTINCT FROM (
+    SELECT hash FROM (
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        UNION ALL
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM folded_operations
+        WHERE agent_id = :agent AND archive_id IS NOT NULL
+    ) AS links ORDER BY created_at DESC, id DESC LIMIT 1
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
+FROM consolidation_log l
+WHERE l.agent_id = :agent AND l.hash IS NOT NULL AND l.content_salt IS NULL
+    AND NOT EXISTS (
+        SELECT FROM (
+            SELECT id, operation, created_at, previous_hash, hash
+            FROM consolidation_log
+            WHERE agent_id = :agent
+            UNION ALL
+            SELECT id, operation, created_at, previous_hash, hash
+            FROM folded_operations
+            WHERE agent_id = :agent AND archive_id IS NOT NULL
+        ) AS links
+        WHERE links.operation = 'ERASE' AND links.created_at > l.created_at
+    );
+
+-- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
 SELECT log_folded_until FROM agents WHERE agent_id = :agent;
 
@@ -4373,6 +4453,16 @@ SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARR
 FROM idempotency_keys k
 WHERE k.agent_id = :agent
 ORDER BY k.key;
+
+-- GET /v1/doctor
+-- app/store/engine.py
+SELECT actor, confidence, created_at, decided_by, duration_ms, id, model, operation,
+    prompt_version, relation, request_id, reverts, source_memory_ids, target_memory_id,
+    after_state, before_state, incoming, reasoning, session_id, signals, usage, vetoed,
+    previous_hash, hash, content_digest, content_salt
+FROM consolidation_log
+WHERE agent_id = :agent AND hash IS NOT NULL
+ORDER BY created_at, id;
 
 -- GET /v1/doctor
 -- app/store/log/archived.py list_archive_files
@@ -5303,7 +5393,7 @@ SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') A
     to_char(last_known_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_known_at,
     to_char(last_erased_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_erased_at,
     mode AS mode, to_char(log_folded_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-    log_folded_until FROM agents WHERE agent_id = :agent_id;
+    log_folded_until, encode(log_head, 'hex') AS log_head FROM agents WHERE agent_id = :agent_id;
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
@@ -5393,7 +5483,10 @@ COPY (
             after_state, model AS model, prompt_version AS prompt_version, usage AS usage,
             duration_ms AS duration_ms, session_id AS session_id, request_id AS request_id,
             to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
-            reverts AS reverts, reverted_by AS reverted_by, vetoed AS vetoed
+            reverts AS reverts, reverted_by AS reverted_by, vetoed AS vetoed, actor AS actor,
+            encode(previous_hash, 'hex') AS previous_hash, encode(hash, 'hex') AS hash,
+            encode(content_digest, 'hex') AS content_digest, encode(content_salt, 'hex') AS
+            content_salt
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.created_at, t.id
@@ -5434,7 +5527,8 @@ COPY (
         SELECT 'folded' AS type, id AS id, archive_id AS archive_id, operation AS operation,
             decided_by AS decided_by, request_id AS request_id, memory_ids AS memory_ids, stands AS
             stands, proposed AS proposed, to_char(created_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, actor AS actor, encode(previous_hash,
+            'hex') AS previous_hash, encode(hash, 'hex') AS hash
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.id
@@ -5512,7 +5606,8 @@ SELECT clock_timestamp() AS clock,
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py set_agent
 UPDATE agents SET created_at = :created_at, last_known_at = :last_known_at, last_erased_at =
-    :last_erased_at, mode = :mode, log_folded_until = :log_folded_until WHERE agent_id = :agent_id;
+    :last_erased_at, mode = :mode, log_folded_until = :log_folded_until, log_head = :log_head WHERE
+    agent_id = :agent_id;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py copy_rows
@@ -5535,7 +5630,7 @@ COPY memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, 
 COPY consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
     prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, reverted_by,
-    vetoed) FROM STDIN (FORMAT BINARY);
+    vetoed, actor, previous_hash, hash, content_digest, content_salt) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py copy_rows
@@ -6049,7 +6144,8 @@ UPDATE consolidation_log l SET
         SELECT coalesce(jsonb_agg(f || '{"explanation": ""}'), '[]')
         FROM jsonb_array_elements(l.signals) AS f
     ),
-    vetoed = '[]'
+    vetoed = '[]',
+    content_salt = NULL
 FROM stands
 WHERE l.agent_id = :agent AND l.id = stands.id;
 
@@ -6065,7 +6161,8 @@ UPDATE consolidation_log l SET vetoed = (
             WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0
         )
     )
-)
+),
+    content_salt = NULL
 WHERE l.agent_id = :agent
     AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE
         v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
@@ -6077,23 +6174,27 @@ WHERE l.agent_id = :agent
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
-UPDATE consolidation_log SET usage = jsonb_set(usage, '{trouble}', '"erased"')
+UPDATE consolidation_log SET
+    usage = jsonb_set(usage, '{trouble}', '"erased"'),
+    content_salt = NULL
 WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure
-WITH known AS (
-    UPDATE agents SET last_known_at = :now, last_erased_at = :now
-    WHERE agent_id = :agent
-)
-INSERT INTO consolidation_log (
-    agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence,
-    reasoning, signals, decided_by, before_state, after_state, request_id, created_at
-)
-VALUES (
-    :agent, :id, 'ERASE', :ids, :target, 'NONE', 1,
-    'Erased by the caller.', '[]', 'caller', '[]', :after, :request, :now
-);
+INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
+    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
+    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
+    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
+    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
+    :hash, :content_digest, :content_salt);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py log_erasure
+UPDATE agents
+SET last_known_at = :now, last_erased_at = :now, log_head = :log_head
+WHERE agent_id = :agent;
 
 
 -- ===== POST /v1/erasures =====
@@ -6120,4 +6221,5 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
