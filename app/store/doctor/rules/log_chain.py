@@ -48,12 +48,12 @@ _WRONG_HEAD = f"""
 
 # Find operations that lost their salt, as erased ones do, although no erasure came after them.
 _UNERASED_WITHOUT_SALT = f"""
-    SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
-    FROM consolidation_log l
-    WHERE l.agent_id = :agent AND l.hash IS NOT NULL AND l.content_salt IS NULL
-      AND NOT EXISTS (
-          SELECT FROM ({_LINKS}) AS links
-          WHERE links.operation = 'ERASE' AND links.created_at > l.created_at
+    SELECT ARRAY[CAST(id AS text)] AS ids, id
+    FROM consolidation_log
+    WHERE agent_id = :agent AND hash IS NOT NULL AND content_salt IS NULL
+      AND created_at >= coalesce(
+          (SELECT max(created_at) FROM ({_LINKS}) AS links WHERE operation = 'ERASE'),
+          '-infinity'
       )
 """
 
