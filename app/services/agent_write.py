@@ -29,6 +29,7 @@ from app.services.idempotency import UNKEYED, Idempotency, Result_contra
 from app.store import apply, chains, engine, memories, relationships
 from app.store.apply import LoggedPlan
 from app.store.chains import LockedAgent
+from app.store.log.chain import LogChain
 from app.store.memories import Point
 from app.store.reviews.rejections import find_rejected
 from app.store.rows import CallInfo
@@ -114,6 +115,7 @@ class AgentWrite(Generic[Result_contra]):
         self.agent = call.agent
         self.locked = locked
         self.chains = Chains(())
+        self.log_chain = LogChain(locked.log_head)
         self._call = call
         self._setup = setup
         self._dry_run = dry_run
@@ -218,6 +220,7 @@ class AgentWrite(Generic[Result_contra]):
             vectors=vectors or {},
             language=self._get_setup().language_oid,
             request=info or self._call.info,
+            log_chain=self.log_chain,
         )
         if counted:
             self._applied += plans

@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
+from app.domain.errors import ArchiveDamaged
 from app.planning.audit.answer_checks import check_answer
 from app.planning.audit.chain_checks import check_chain
 from app.planning.audit.checks import check_memory
 from app.planning.audit.faults import Fault, Remedy
+from app.planning.audit.log_chain_checks import check_archive, check_operation
 from app.planning.audit.revert_checks import check_reverts
 from app.services.agent_write import Call, agent_write
 from app.store import memories as memory_store
@@ -19,6 +21,7 @@ from app.store.doctor import reads as doctor_reads
 from app.store.doctor import rules as doctor_rules
 from app.store.engine import open_snapshot
 from app.store.log import archived as archived_log
+from app.store.log import chain as log_chain
 from app.store.log.archive_files import Archives, File
 
 _PAGE = 1_000
@@ -74,6 +77,9 @@ class Doctor:
         if self._archives:
             for fault in await self._check_files(agent, self._archives):
                 yield fault
+            async with aclosing(self._check_archived_log(agent, self._archives)) as archived:
+                async for fault in archived:
+                    yield fault
 
     async def _check_files(self, agent: AgentId, archives: Archives) -> list[Fault]:
         """Compare the archive files with the database.
@@ -93,6 +99,24 @@ class Doctor:
             sentence = f"The file {name} belongs to no archive; it may hold what was erased."
             faults.append(StrayFileFault("archives", (name,), sentence))
         return faults
+
+    async def _check_archived_log(
+        self, agent: AgentId, archives: Archives
+    ) -> AsyncGenerator[Fault]:
+        """Compare the operations in the archive files with the chain of the log.
+
+        Files that cannot be read are not checked here: `_check_files` reports them. A file that an
+        erasure replaces meanwhile has the same hashes.
+        """
+        async with memory_store.open_read_connection(self._engine) as connection:
+            files = await archived_log.list_archive_files(connection, agent)
+            for archive_id, file in files.items():
+                hashes = await log_chain.read_archived_hashes(connection, agent, archive_id)
+                with suppress(ArchiveDamaged):
+                    _, *lines = await archives.read_file_lines(file)
+                    operations = log_chain.parse_archived_operations(lines)
+                    for fault in check_archive(file.name, operations, hashes):
+                        yield fault
 
     async def repair_agent(self, agent: AgentId) -> list[Fault]:
         """Apply every remedy, and return the faults that had one. Writers wait meanwhile."""
@@ -115,7 +139,8 @@ def _build_file_fault(file: File, seen: bytes | None) -> Fault:
 
 
 async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
-    """Run all checks: rules in SQL, then each memory, each chain, reverts and stored answers.
+    """Run all checks: rules in SQL, then each memory, each chain, reverts and stored answers,
+    the chain of the log.
 
     An agent that cannot be read is checked no further.
     """
@@ -132,6 +157,7 @@ async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGene
         doctor_rules.stream_faults(connection, agent, doctor_rules.RULES),
         _check_memories(connection, agent),
         _check_reverts_and_answers(connection, agent),
+        _check_log_chain(connection, agent),
     ):
         async with aclosing(part) as faults:
             async for fault in faults:
@@ -167,4 +193,12 @@ async def _check_reverts_and_answers(
     async with aclosing(doctor_reads.stream_idempotency_rows(connection, agent)) as answers:
         async for row in answers:
             for fault in check_answer(row):
+                yield fault
+
+
+async def _check_log_chain(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
+    """Check each operation of the log against its hash. The rules check the links between them."""
+    async with aclosing(log_chain.stream_linked_operations(connection, agent)) as operations:
+        async for operation in operations:
+            for fault in check_operation(operation):
                 yield fault

@@ -119,7 +119,8 @@ class Eraser:
                 log_id,
                 digests,
                 now=now,
-                request_id=call.info.request_id,
+                call=call.info,
+                log_chain=write.log_chain,
             )
             receipt = Receipt(log_id, now, key, digests)
             await write.keep(receipt)

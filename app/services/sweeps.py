@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.classification import rules
+from app.domain.actor import name_sweep
 from app.domain.agent import AgentId, Mode
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.domain.relation import Classify, Operation
@@ -317,7 +318,8 @@ class Sweeper:
         A frozen agent is not refused: changes to its memories become reviews.
         Raises _Stopped if the sweep is no longer this worker's.
         """
-        info = CallInfo(request_id=str(run.sweep.id))
+        sweep_id = run.sweep.id
+        info = CallInfo(request_id=str(sweep_id), actor=name_sweep(sweep_id))
         call: Call[None] = Call(agent, info)
         async with agent_write(
             self._engine,

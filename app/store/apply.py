@@ -23,6 +23,7 @@ from app.planning.plan import Insertion, Plan, ReviewStatus
 from app.store.columns import BELIEF_COLUMNS
 from app.store.engine import driver_connection, fetch_rows
 from app.store.inserts import NOTHING, Part, build_insert, copy_rows
+from app.store.log.chain import LogChain
 from app.store.revert_effects import undo_side_effects
 from app.store.rows import (
     BELIEF_TYPES,
@@ -67,11 +68,12 @@ async def apply_plans(
     vectors: Mapping[UUID, NDArray[np.float32]],
     language: int,
     request: CallInfo,
+    log_chain: LogChain,
 ) -> list[LoggedPlan]:
     """Carry the plans out in their order, and log each as one operation.
 
     `vectors` holds the embedding of each inserted memory, of length 1. `language` is the oid of the
-    text search configuration.
+    text search configuration. `log_chain` ends with the last operation afterwards.
     """
     if not plans:
         return []
@@ -83,9 +85,9 @@ async def apply_plans(
         for step, before in zip(steps, corrected, strict=True)
     )
     if len(plans) == 1 and len(rows.updated) <= _FEW:
-        await _write_one(connection, agent, plans[0], rows, log)
+        await _write_one(connection, agent, plans[0], rows, log, log_chain)
     else:
-        await _write_many(connection, agent, plans, rows, log)
+        await _write_many(connection, agent, plans, rows, log, log_chain)
     await _update_metadata(connection, agent, plans)
     for step in steps:
         await _settle_review(connection, agent, step)
@@ -201,7 +203,7 @@ _REINFORCE = """
         last_reinforced_at = excluded.last_reinforced_at
 """
 
-_SET_KNOWN_TIME = "UPDATE agents SET last_known_at = %s WHERE agent_id = %s"
+_SET_END_OF_LOG = "UPDATE agents SET last_known_at = %s, log_head = %s WHERE agent_id = %s"
 
 
 def _list_belief_parameters(agent: AgentId, version: Version) -> list[object]:
@@ -209,9 +211,15 @@ def _list_belief_parameters(agent: AgentId, version: Version) -> list[object]:
 
 
 async def _write_one(
-    connection: AsyncConnection, agent: AgentId, plan: Plan, rows: _Rows, log: Iterable[Row]
+    connection: AsyncConnection,
+    agent: AgentId,
+    plan: Plan,
+    rows: _Rows,
+    log: Iterable[Row],
+    log_chain: LogChain,
 ) -> None:
     """Write the rows of one plan in one round trip, which would otherwise be up to nine."""
+    insert_log = build_insert("consolidation_log", LOG_TYPES, map(log_chain.link_row, log))
     reinforcement: Part = NOTHING
     if parameters := _list_reinforcement(agent, plan):
         reinforcement = (_REINFORCE, parameters)
@@ -222,9 +230,9 @@ async def _write_one(
         reinforcement,
         build_insert("memory_relationships", LINK_TYPES, rows.links),
         build_insert("reviews", REVIEW_TYPES, rows.reviews),
-        (_SET_KNOWN_TIME, [plan.now, agent]),
+        (_SET_END_OF_LOG, [plan.now, log_chain.head, agent]),
     ]
-    statement, values = _compose_parts(parts, build_insert("consolidation_log", LOG_TYPES, log))
+    statement, values = _compose_parts(parts, insert_log)
     driver = await driver_connection(connection)
     await driver.execute(statement.encode(), values)
 
@@ -247,17 +255,20 @@ async def _write_many(
     plans: Sequence[Plan],
     rows: _Rows,
     log: Iterable[Row],
+    log_chain: LogChain,
 ) -> None:
     """Write the rows of many plans."""
+    linked_log = map(log_chain.link_row, log)
     await copy_rows(connection, "memories", MEMORY_TYPES, rows.memories)
     await _update_beliefs(connection, agent, rows.updated)
     await _reinforce_memories(connection, agent, plans)
     await copy_rows(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)
-    await copy_rows(connection, "consolidation_log", LOG_TYPES, log)
+    await copy_rows(connection, "consolidation_log", LOG_TYPES, linked_log)
     await copy_rows(connection, "memory_relationships", LINK_TYPES, rows.links)
     await copy_rows(connection, "reviews", REVIEW_TYPES, rows.reviews)
     driver = await driver_connection(connection)
-    await driver.execute(_SET_KNOWN_TIME.encode(), (plans[-1].now, agent))
+    end_of_log = (plans[-1].now, log_chain.head, agent)
+    await driver.execute(_SET_END_OF_LOG.encode(), end_of_log)
 
 
 async def _update_beliefs(

@@ -8,13 +8,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.store.columns import ERASED_WITH_CHAIN, ERASED_WITH_MEMORY, set_erased_sql
 from app.store.engine import driver_connection, fetch_rows
+from app.store.inserts import build_insert
+from app.store.log.chain import LogChain
 from app.store.redactions import NOWHERE, Redaction, redact_log
+from app.store.rows import LOG_TYPES, CallInfo, erasure_row
 from app.store.sweeps.runs import FORGET_SLOTS_OF_SWEEPS
 
 CHUNK = 5_000
@@ -224,20 +226,11 @@ async def _forget_slots(connection: AsyncConnection, agent: AgentId, now: dateti
     return await _fetch_ids(connection, _FORGET_SLOTS, gone)
 
 
-# One operation, and its known time on the agent.
-_LOG = b"""
-    WITH known AS (
-        UPDATE agents SET last_known_at = %(now)s, last_erased_at = %(now)s
-        WHERE agent_id = %(agent)s
-    )
-    INSERT INTO consolidation_log (
-        agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence,
-        reasoning, signals, decided_by, before_state, after_state, request_id, created_at
-    )
-    VALUES (
-        %(agent)s, %(id)s, 'ERASE', %(ids)s, %(target)s, 'NONE', 1,
-        'Erased by the caller.', '[]', 'caller', '[]', %(after)s, %(request)s, %(now)s
-    )
+# Set the known time of the erasure on the agent, and the new end of its log.
+_SET_ERASED = """
+    UPDATE agents
+    SET last_known_at = :now, last_erased_at = :now, log_head = :log_head
+    WHERE agent_id = :agent
 """
 
 
@@ -248,24 +241,13 @@ async def log_erasure(
     digests: Mapping[UUID, str],
     *,
     now: datetime,
-    request_id: str | None,
+    call: CallInfo,
+    log_chain: LogChain,
 ) -> None:
     """Log the erasure, with the digest of each text from the receipt."""
-    after = [
-        {"id": str(memory_id), "erased_at": now.isoformat(), "hmac": digest}
-        for memory_id, digest in digests.items()
-    ]
-    target = next(iter(digests)) if len(digests) == 1 else None
+    row = log_chain.link_row(erasure_row(agent, log_id, digests, now, call))
+    statement, values = build_insert("consolidation_log", LOG_TYPES, [row])
     driver = await driver_connection(connection)
-    await driver.execute(
-        _LOG,
-        {
-            "agent": agent,
-            "id": log_id,
-            "ids": list(digests),
-            "target": target,
-            "after": Jsonb(after),
-            "request": request_id,
-            "now": now,
-        },
-    )
+    await driver.execute(statement.encode(), values)
+    parameters = {"agent": agent, "now": now, "log_head": log_chain.head}
+    await fetch_rows(connection, _SET_ERASED, parameters)

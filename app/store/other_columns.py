@@ -146,6 +146,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     "agents": (
         _AGENT,
         *_list_plain("created_at", "last_known_at", "last_erased_at", "mode", "log_folded_until"),
+        *_list_plain("log_head"),
     ),
     "memory_beliefs": (_AGENT, *_list_plain("memory_id", "known_until", *BELIEF_COLUMNS)),
     "memory_usage": (
@@ -162,7 +163,12 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         _AGENT,
         *_list_plain("id", "operation", "source_memory_ids", "target_memory_id", "relation"),
         *_list_plain("confidence", "decided_by", "model", "prompt_version", "duration_ms"),
-        *_list_plain("created_at", "reverts", "reverted_by"),
+        *_list_plain("created_at", "reverts", "reverted_by", "actor"),
+        *_list_plain("previous_hash", "hash"),
+        # The digest stays, so that the chain of the log can be verified. Without the salt, a text
+        # cannot be found by trying its digest.
+        *_list_plain("content_digest"),
+        OtherColumn("content_salt", Erasure.REMOVED),
         OtherColumn("reasoning", Erasure.REMOVED),
         OtherColumn("signals", Erasure.BY_FIELD, _list_findings("[].", removed=False)),
         OtherColumn("signal_names", Erasure.BY_FIELD, _list_fields("[]", ""), exported=False),
@@ -231,7 +237,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     "folded_operations": (
         _AGENT,
         *_list_plain("id", "archive_id", "operation", "decided_by", "memory_ids", "stands"),
-        *_list_plain("proposed", "created_at"),
+        *_list_plain("proposed", "created_at", "actor", "previous_hash", "hash"),
         OtherColumn("request_id", Erasure.NAME),
     ),
     "sweeps": (

@@ -2,6 +2,9 @@
 
 Erased memories are recognised by `erased_at`, so each statement serves one memory and a whole agent
 alike. `other_columns` declares what becomes of each column and JSON field.
+
+An operation that lost words loses its salt too: its digest then gives no words away, and nobody
+expects its content to match the digest.
 """
 
 from collections.abc import Sequence
@@ -202,7 +205,8 @@ def _redact_operations_sql(log: str) -> str:
                 SELECT coalesce(jsonb_agg(f || '{{"explanation": ""}}'), '[]')
                 FROM jsonb_array_elements(l.signals) AS f
             ),
-            vetoed = '[]'
+            vetoed = '[]',
+            content_salt = NULL
         FROM stands
         WHERE l.agent_id = :agent AND l.id = stands.id
     """
@@ -229,7 +233,8 @@ def _redact_vetoes_sql(log: str) -> str:
             SELECT coalesce(jsonb_agg(v ORDER BY place), '[]')
             FROM jsonb_array_elements(l.vetoed) WITH ORDINALITY AS e (v, place)
             WHERE NOT ({_QUOTING_VETO})
-        )
+        ),
+        content_salt = NULL
         WHERE l.agent_id = :agent
           AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE {_QUOTING_VETO})
     """
@@ -241,7 +246,9 @@ def _redact_trouble_sql(log: str) -> str:
     The trouble quotes the answer, and the model saw the text of every candidate.
     """
     return f"""
-        UPDATE {log} SET usage = jsonb_set(usage, '{{trouble}}', '"erased"')
+        UPDATE {log} SET
+            usage = jsonb_set(usage, '{{trouble}}', '"erased"'),
+            content_salt = NULL
         WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL
     """
 

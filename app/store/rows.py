@@ -11,9 +11,10 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
+from app.domain.actor import SERVICE
 from app.domain.agent import AgentId
 from app.domain.fact import FACT_FIELDS, DerivedSlot, Tier
-from app.domain.relation import Decision, ModelCost
+from app.domain.relation import Decision, Judge, ModelCost, Operation, Relation
 from app.domain.relationship import Relationship
 from app.domain.version import Belief, Version
 from app.planning.plan import Insertion, Plan, Review
@@ -52,6 +53,7 @@ class CallInfo:
     """The call that caused an operation, as the log names it."""
 
     session_id: str | None = None
+    actor: str = SERVICE
     request_id: str | None = None
     duration_ms: float | None = None
     actor: str | None = None
@@ -203,6 +205,7 @@ def log_row(
         "duration_ms": call.duration_ms,
         "session_id": call.session_id,
         "request_id": call.request_id,
+        "actor": call.actor,
         "created_at": plan.now,
         "reverts": plan.reverts,
         "vetoed": to_jsonb(encode_vetoes(plan.judgments)),
@@ -211,6 +214,36 @@ def log_row(
         row["incoming"] = to_jsonb(encode_stated_fact(plan.incoming))
         row["session_id"] = plan.incoming.session_id or call.session_id
     return row
+
+
+def erasure_row(
+    agent: AgentId, log_id: UUID, digests: Mapping[UUID, str], now: datetime, call: CallInfo
+) -> Row:
+    """Return the row of an erasure, with the digest of each text from the receipt."""
+    after = [
+        {"id": memory_id, "erased_at": now.isoformat(), "hmac": digest}
+        for memory_id, digest in digests.items()
+    ]
+    decision = Decision.certain(Relation.NONE, Judge.CALLER, "Erased by the caller.")
+    return {
+        **_decision_values(decision),
+        **_model_values(None),
+        "agent_id": agent,
+        "id": log_id,
+        "operation": Operation.ERASE,
+        "source_memory_ids": list(digests),
+        "target_memory_id": next(iter(digests)) if len(digests) == 1 else None,
+        "incoming": None,
+        "before_state": to_jsonb([]),
+        "after_state": to_jsonb(after),
+        "duration_ms": None,
+        "session_id": None,
+        "request_id": call.request_id,
+        "actor": call.actor,
+        "created_at": now,
+        "reverts": None,
+        "vetoed": to_jsonb([]),
+    }
 
 
 def _decision_values(decision: Decision) -> Row:

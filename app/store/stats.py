@@ -67,11 +67,11 @@ _STATS = f"""
         WHERE m.agent_id = :agent
     ),
     done AS (
-        SELECT operation, decided_by, created_at
+        SELECT operation, decided_by, created_at, hash
         FROM consolidation_log
         WHERE {_OF_AGENT}
         UNION ALL
-        SELECT operation, decided_by, created_at
+        SELECT operation, decided_by, created_at, hash
         FROM folded_operations
         WHERE {_OF_AGENT} AND archive_id IS NOT NULL
     ),
@@ -102,6 +102,8 @@ _STATS = f"""
         (SELECT count(*) FROM version WHERE look_again IS NOT NULL) AS look_again,
         (SELECT coalesce(sum(bytes), 0) FROM version) AS text_bytes,
         (SELECT count(*) FROM done) AS operations,
+        (SELECT encode(log_head, 'hex') FROM agents WHERE {_OF_AGENT}) AS log_head,
+        (SELECT count(hash) FROM done) AS log_length,
         {_counts_by_value_sql("operation", "done")} AS by_operation,
         {_counts_by_value_sql("decided_by", "done")} AS by_judge,
         {_counts_by_value_sql("status", "reviews", _OF_AGENT)} AS by_review_status,

@@ -25,6 +25,7 @@ agents = sa.Table(
     sa.Column("last_erased_at", _TIME),
     sa.Column("mode", sa.Text),
     sa.Column("log_folded_until", _TIME),
+    sa.Column("log_head", BYTEA),
 )
 
 memories = sa.Table(
@@ -181,6 +182,11 @@ consolidation_log = sa.Table(
     sa.Column("reverts", UUID),
     sa.Column("reverted_by", UUID),
     sa.Column("vetoed", JSONB, nullable=False),
+    sa.Column("actor", sa.Text),
+    sa.Column("previous_hash", BYTEA),
+    sa.Column("hash", BYTEA),
+    sa.Column("content_digest", BYTEA),
+    sa.Column("content_salt", BYTEA),
     sa.Column(
         "signal_names",
         JSONB,
@@ -329,6 +335,9 @@ folded_operations = sa.Table(
     sa.Column("stands", sa.Boolean, nullable=False),
     sa.Column("proposed", sa.Boolean, nullable=False),
     sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("actor", sa.Text),
+    sa.Column("previous_hash", BYTEA),
+    sa.Column("hash", BYTEA),
     sa.ForeignKeyConstraint(
         ["agent_id", "archive_id"],
         ["log_archives.agent_id", "log_archives.id"],

@@ -301,17 +301,17 @@ def test_retire_rates_count_stores_by_judge_and_confidence(client: httpx.Client)
 
 
 def test_a_band_begins_with_its_lower_end_and_only_the_last_has_its_upper_end(
-    database_url: str,
+    unchecked_database_url: str,
 ) -> None:
     with (
-        running(load_settings(database_url=database_url)) as address,
+        running(load_settings(database_url=unchecked_database_url)) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         confidences = (0.0, 0.499, 0.5, 0.59, 0.6, 0.7, 0.8, 0.9, 1.0)
         answers = [
             store(client, f"Fact number {n}", classify=False) for n in range(len(confidences))
         ]
-        with psycopg.connect(database_url) as connection:
+        with psycopg.connect(unchecked_database_url) as connection:
             for answer, confidence in zip(answers, confidences, strict=True):
                 connection.execute(
                     "UPDATE consolidation_log SET confidence = %s WHERE id = %s",

@@ -22,6 +22,10 @@ class OperationOut(AnswerBase):
     confidence: float
     reasoning: str
     decided_by: str
+    actor: str | None = Field(
+        description="Who wrote it: the caller's key, `anonymous` without one, or "
+        "`sweep:` with the sweep's id; null for operations from before actors were noted."
+    )
     created_at: Time
 
 
@@ -44,6 +48,10 @@ class LogEntryOut(OperationOut):
     request_id: str | None
     reverts: UUID | None = Field(description="The operation that this one undid.")
     reverted_by: UUID | None = Field(description="The operation that undid this one.")
+    chain_hash: str | None = Field(
+        description="SHA-256 in hexadecimal over this operation and the hash of the one before; "
+        "null for operations from before the log was a chain."
+    )
     vetoed: list[dict[str, Any]] = Field(
         description="What the fact was kept apart from though it is alike, and why; ten at most."
     )

@@ -76,6 +76,11 @@ class StatsOut(AnswerBase):
     )
     text_bytes: int = Field(description="Bytes of the contents in UTF-8.")
     operations: int
+    log_head: str | None = Field(
+        description="`chain_hash` of the last operation. Keep it outside of this service: the log "
+        "up to there cannot be changed without another hash. Null before the first operation."
+    )
+    log_length: int = Field(description="Operations in the chain that `log_head` ends.")
     by_operation: dict[Operation, int]
     by_judge: dict[Judge, int] = Field(description="Who decided them.")
     reviews: dict[ReviewStatus, int]

@@ -38,8 +38,8 @@ class CountsOut(AnswerBase):
 
 class FindingOut(AnswerBase):
     __doc__ = (
-        "One thing that a sweep did or asks. The log tells the whole of it: its request_id is the "
-        "sweep's id."
+        "One thing that a sweep did or asks. The log tells the whole of it: its actor is "
+        "`sweep:` with the sweep's id."
     )
 
     operation: Operation

@@ -30,6 +30,7 @@ class EventOut(AnswerBase):
     log_id: UUID | None
     review_id: UUID | None
     decided_by: str | None
+    actor: str | None = Field(description="Who wrote the operation, as `actor` in the log.")
     relation: Relation
     confidence: float | None
     signals: list[SignalOut]
@@ -45,6 +46,7 @@ class EventOut(AnswerBase):
             log_id=event.log_id,
             review_id=event.review_id,
             decided_by=event.decided_by,
+            actor=event.actor,
             relation=event.relation,
             confidence=event.confidence,
             signals=[SignalOut.from_attributes(finding) for finding in event.signals],

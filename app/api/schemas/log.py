@@ -19,6 +19,9 @@ class LogQuery(StrictRequest):
         None, description="Operations that wrote or changed this memory."
     )
     decided_by: Judge | None = None
+    actor: Word | None = Field(
+        None, description="Operations that this actor wrote: the `actor` of another operation."
+    )
     session_id: Word | None = None
     review: ReviewSource | None = Field(
         None, description="Operations that left a review for this reason: shadow, for example."

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, StrictBool, model_validator
 
 from app.api.schemas.fields import StrictRequest, Word, build_from_fields, build_schema_requirement
 from app.api.times import Time
+from app.domain.actor import name_sweep
 from app.domain.relation import Judge, Operation
 from app.store.log.reverts import Selection
 
@@ -45,6 +46,11 @@ class RevertsRequest(StrictRequest):
     session_id: Word | None = None
     source: Word | None = Field(None, description="`source` of the facts that were sent.")
     decided_by: Judge | None = Field(None, description="Which judge decided.")
+    actor: Word | None = Field(
+        None,
+        description="Who wrote them, as `actor` in the log. With `since`: all that a key wrote "
+        "since then.",
+    )
     since: Time | None = None
     until: Time | None = None
     cascade: StrictBool = Field(
@@ -58,14 +64,17 @@ class RevertsRequest(StrictRequest):
     def _require_criterion(self) -> Self:
         if all(getattr(self, name) is None for name in _CRITERIA):
             raise ValueError("name at least one criterion, such as request_id or since")
-        if self.sweep_id and self.request_id:
+        if self.sweep_id and (self.request_id or self.actor):
             raise ValueError(
-                "give request_id or sweep_id: operations of a sweep carry its id as their "
-                "request_id"
+                "give sweep_id alone, without request_id and actor: operations of a sweep carry "
+                "its id in both"
             )
         return self
 
     def to_selection(self) -> Selection:
         selection = build_from_fields(Selection, self)
-        # The operations of a sweep carry its id as the id of their call.
-        return replace(selection, request_id=str(self.sweep_id)) if self.sweep_id else selection
+        if self.sweep_id is None:
+            return selection
+        # The actor selects: a caller may send the id of a sweep as its own request id. The request
+        # id is stated too because an index finds it.
+        return replace(selection, request_id=str(self.sweep_id), actor=name_sweep(self.sweep_id))

@@ -145,8 +145,21 @@ def revert(
     sweep: Annotated[
         str | None, typer.Option(metavar="ID", help="Undo all that this sweep did.")
     ] = None,
+    actor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Undo all that this actor wrote, as `palimpsest log` names it."
+        ),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="With an actor: from that time on.")
+    ] = None,
     cascade: Annotated[
         bool, typer.Option("--cascade", help="Undo first what was built on it.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Of a sweep or an actor: show what would be undone."),
     ] = False,
     store: Annotated[
         bool,
@@ -155,24 +168,43 @@ def revert(
     *,
     service: Service,
 ) -> None:
-    """Undo an operation of the log, or a whole sweep."""
-    if (log_id is None) == (sweep is None) or (sweep and store):
-        raise Failure("name either an operation's LOG_ID, with --store if you like, or --sweep ID.")
+    """Undo an operation of the log, a whole sweep, or all that an actor wrote."""
+    selection = drop_unset(sweep_id=sweep, actor=actor, since=since)
+    if log_id is None:
+        _refuse_mixed_selection(selection, store=store)
+        body = {**selection, "cascade": cascade, "dry_run": dry_run}
+        return _revert_selection(service, body)
+    if selection or dry_run:
+        raise Failure(_ONE_OF_THEM)
+    body = {"cascade": cascade, "store": store}
     with service.connect() as client:
-        if sweep:
-            route, body = "/v1/reverts", {"sweep_id": sweep, "cascade": cascade}
-        else:
-            route = build_route("log", str(log_id), "revert")
-            body = {"cascade": cascade, "store": store}
-        answer = answer_of(client, "POST", route, json=body)
+        answer = answer_of(client, "POST", build_route("log", log_id, "revert"), json=body)
+    print_json(answer) if service.as_json else print_change(answer)
+
+
+_ONE_OF_THEM = (
+    "name either an operation's LOG_ID, with --store if you like, or --sweep ID, or --actor NAME, "
+    "with --since TIME if you like."
+)
+
+
+def _refuse_mixed_selection(selection: dict[str, Any], *, store: bool) -> None:
+    """Raise Failure unless the selection is a sweep, or an actor with or without a time."""
+    if ("sweep_id" in selection) == ("actor" in selection):
+        raise Failure(_ONE_OF_THEM)
+    if store or ("sweep_id" in selection and "since" in selection):
+        raise Failure(_ONE_OF_THEM)
+
+
+def _revert_selection(service: Service, body: dict[str, Any]) -> None:
+    with service.connect() as client:
+        answer = answer_of(client, "POST", "/v1/reverts", json=body)
     if service.as_json:
         return print_json(answer)
-    if not sweep:
-        return print_change(answer)
     for result in answer["results"]:
         print_change(result)
     if not answer["results"]:
-        make_console().print("That sweep did nothing that still stands.")
+        make_console().print("It did nothing that still stands.")
 
 
 @takes_service

@@ -98,6 +98,9 @@ def log(
     operation: Annotated[
         str | None, typer.Option(help="ADD, UPDATE, DELETE, MERGE, SUPERSEDE, NOOP, AMEND.")
     ] = None,
+    actor: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What this actor wrote.")
+    ] = None,
     since: Annotated[str | None, typer.Option(help="Those at that time or later.")] = None,
     limit: Limit = 20,
     *,
@@ -105,10 +108,12 @@ def log(
 ) -> None:
     """Show what was done, newest first, by whom and why."""
     with service.connect() as client:
-        params = drop_unset(memory_id=memory_id, operation=operation, since=since, limit=limit)
+        params = drop_unset(
+            memory_id=memory_id, operation=operation, actor=actor, since=since, limit=limit
+        )
         answer = answer_of(client, "GET", "/v1/log", params=params)
     print_json(answer) if service.as_json else print_page(
-        answer, ["known at", "operation", "by", "why", "text", "id"], _format_operation
+        answer, ["known at", "operation", "by", "actor", "why", "text", "id"], _format_operation
     )
 
 
@@ -118,6 +123,7 @@ def _format_operation(entry: dict[str, Any]) -> list[str]:
         format_minute(entry["created_at"]),
         entry["operation"],
         entry["decided_by"],
+        entry["actor"] or "",
         entry["reasoning"],
         incoming.get("content") or "",
         entry["id"],

@@ -69,6 +69,7 @@ def _build_operation_event(
         confidence=entry.confidence,
         signals=entry.findings,
         memory_ids=entry.ids,
+        actor=entry.actor,
     )
 
 
@@ -243,6 +244,7 @@ def _build_veto_event(
         confidence=1.0,
         signals=(),
         memory_ids=tuple(dict.fromkeys(ids)),
+        actor=entry.actor,
     )
 
 
@@ -316,6 +318,7 @@ def _build_decision_event(proposal: StoryReview, at: datetime, names: MemoryName
         confidence=proposal.confidence,
         signals=proposal.findings,
         memory_ids=proposal.ids,
+        actor=proposal.settling_actor,
     )
 
 

@@ -74,6 +74,7 @@ class StoryEntry:
     settled: ReviewDecision | None = None
     reverts: UUID | None = None
     links: tuple[Relationship, ...] = ()
+    actor: str | None = None
 
     @property
     def ids(self) -> tuple[UUID, ...]:
@@ -112,7 +113,8 @@ class StoryReview:
     """A review: the change that was proposed, and how a person decided it.
 
     `about` are the memories that would change, `memory_id` and `incoming_text` the fact in whose
-    favour. `decided_by` made the proposal; `settled_by` decided the review.
+    favour. `decided_by` made the proposal; `settled_by` decided the review,
+    and `settling_actor` wrote that operation.
     """
 
     review_id: UUID
@@ -132,6 +134,7 @@ class StoryReview:
     decided_at: datetime | None = None
     decision_log_id: UUID | None = None
     settled_by: str | None = None
+    settling_actor: str | None = None
 
     @property
     def ids(self) -> tuple[UUID, ...]:
@@ -172,7 +175,10 @@ class StoryMaterial:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event in a sentence and as data: known at `at`, about `valid` in valid time."""
+    """One event in a sentence and as data: known at `at`, about `valid` in valid time.
+
+    `actor` wrote the operation that the event reports; None if it reports none.
+    """
 
     kind: EventKind
     at: datetime
@@ -185,6 +191,7 @@ class Event:
     confidence: float | None
     signals: tuple[Finding, ...]
     memory_ids: tuple[UUID, ...]
+    actor: str | None = None
 
     @property
     def sort_key(self) -> tuple[datetime, int]:

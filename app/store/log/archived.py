@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import BYTEA
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
@@ -16,6 +18,7 @@ from app.planning.reverts import LoggedOperation
 from app.store.engine import fetch_rows, stream_server_cursor
 from app.store.log.archive_files import File
 from app.store.log.reverts import Selection
+from app.store.tables import consolidation_log
 from app.store.transfer.format import SECTIONS, wire_column_sql
 
 # --- reads -------------------------------------------------------------------------------------
@@ -44,6 +47,7 @@ _CONDITIONS = {
     "operation": "operation = :operation",
     "request_id": "request_id = :request_id",
     "decided_by": "decided_by = :decided_by",
+    "actor": "actor = :actor",
     "since": "created_at >= :since",
     "until": "created_at < :until",
 }
@@ -200,10 +204,18 @@ _CREATE_COPY = """
 """
 _EMPTY_COPY = "TRUNCATE archived_log"
 
+
+def _loaded_column_sql(column: sa.Column[Any]) -> str:
+    """Return the SQL of a column that is read from a line: there, hashes are in hexadecimal."""
+    if isinstance(column.type, BYTEA):
+        return f"decode(encode({column.name}, 'escape'), 'hex')"
+    return column.name
+
+
 # Load all rows at once: row by row, Postgres would look up the columns for each of them.
-_LOAD_COPY = """
-    INSERT INTO archived_log
-    SELECT *
+_LOAD_COPY = f"""
+    INSERT INTO archived_log ({", ".join(column.name for column in consolidation_log.columns)})
+    SELECT {", ".join(map(_loaded_column_sql, consolidation_log.columns))}
     FROM jsonb_populate_recordset(CAST(NULL AS consolidation_log), CAST(:rows AS jsonb))
 """
 

@@ -21,6 +21,7 @@ class LogFilters:
     operation: str | None = None
     memory_id: UUID | None = None
     decided_by: str | None = None
+    actor: str | None = None
     session_id: str | None = None
     review: str | None = None
     since: datetime | None = None
@@ -37,6 +38,7 @@ _CONDITIONS = {
          OR source_memory_ids @> ARRAY[CAST(:memory_id AS uuid)])
     """,
     "decided_by": "decided_by = :decided_by",
+    "actor": "actor = :actor",
     "session_id": "session_id = :session_id",
     "review": f"{_REVIEW} = :review",
     "since": "created_at >= :since",
@@ -58,7 +60,7 @@ async def list_log(
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
         values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
     statement = f"""
-        SELECT *, {_REVIEW} AS review
+        SELECT *, {_REVIEW} AS review, encode(hash, 'hex') AS chain_hash
         FROM consolidation_log
         WHERE {where}
         ORDER BY created_at DESC, id DESC
@@ -84,7 +86,7 @@ async def find_log_entry(
     connection: AsyncConnection, agent: AgentId, log_id: UUID
 ) -> RowMapping | None:
     statement = f"""
-        SELECT *, {_REVIEW} AS review
+        SELECT *, {_REVIEW} AS review, encode(hash, 'hex') AS chain_hash
         FROM consolidation_log
         WHERE agent_id = :agent AND id = :id
     """
@@ -95,7 +97,7 @@ async def find_log_entry(
 # List the operations that wrote, changed or confirmed some memories, oldest first.
 _OPERATIONS_ON = """
     SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
-           decided_by, created_at
+           decided_by, actor, created_at
     FROM consolidation_log
     WHERE agent_id = :agent AND created_at <= :known_at
       AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))

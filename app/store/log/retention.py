@@ -302,13 +302,13 @@ _ADD_ARCHIVE = """
 # doctor takes any other row of the log that is older than the checkpoints for a fault.
 _NOTE_FOLDED = """
     INSERT INTO folded_operations (
-        agent_id, id, archive_id, operation, decided_by, request_id, memory_ids,
-        stands, proposed, created_at
+        agent_id, id, archive_id, operation, decided_by, request_id, actor, memory_ids,
+        stands, proposed, created_at, previous_hash, hash
     )
     SELECT agent_id, id, CASE WHEN id = ANY(:ids) THEN CAST(:archive AS uuid) END,
-           operation, decided_by, request_id,
+           operation, decided_by, request_id, actor,
            array_remove(source_memory_ids || target_memory_id, NULL), reverted_by IS NULL,
-           jsonb_path_exists(after_state, '$[*].review'), created_at
+           jsonb_path_exists(after_state, '$[*].review'), created_at, previous_hash, hash
     FROM consolidation_log
     WHERE agent_id = :agent AND created_at <= :until
     ON CONFLICT (agent_id, id)

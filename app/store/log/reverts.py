@@ -84,6 +84,7 @@ class Selection:
     session_id: str | None = None
     source: str | None = None
     decided_by: str | None = None
+    actor: str | None = None
     since: datetime | None = None
     until: datetime | None = None
 
@@ -94,6 +95,7 @@ _CONDITIONS = {
     "session_id": "{0}.session_id = :session_id",
     "source": "{0}.incoming ->> 'source' = :source",
     "decided_by": "{0}.decided_by = :decided_by",
+    "actor": "{0}.actor = :actor",
     "since": "{0}.created_at >= :since",
     "until": "{0}.created_at < :until",
 }

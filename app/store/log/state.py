@@ -22,14 +22,14 @@ store/insights and store/reviews, and the indexes and checks of store/tables.py.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from app.domain.fact import FACT_FIELDS, BaseFact, DerivedSlot, Fact, Kind, Lifespan, Tier
+from app.domain.log_chain import encode_plain
 from app.domain.relation import Classify, Finding, Judge, Judgment, ModelCost, Relation
 from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Belief, Version
@@ -42,20 +42,7 @@ Json = Mapping[str, Any]
 # --- plain values ------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1024)  # most times of an operation are one and the same
-def _format_time(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def _encode_plain(value: object) -> str:
-    if isinstance(value, datetime):
-        return _format_time(value)
-    if isinstance(value, UUID):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no place in the log")
-
-
-dump_json = json.JSONEncoder(default=_encode_plain, ensure_ascii=False).encode
+dump_json = json.JSONEncoder(default=encode_plain, ensure_ascii=False).encode
 
 
 def to_jsonb(value: object) -> Jsonb:

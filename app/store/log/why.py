@@ -31,7 +31,7 @@ MAX_VETOED_ENTRIES = 50
 
 _ENTRY_COLUMNS = """
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, incoming, before_state, after_state, vetoed, created_at, reverts
+    decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
 """
 
 # List the operations on some memories up to a known time, oldest first.
@@ -90,7 +90,7 @@ async def list_vetoed_entries(
 _PROPOSALS = """
     SELECT r.id, r.log_id, r.created_at, r.source, r.relation, r.memory_id, r.judgments,
            r.relied_on, r.incoming, r.status, r.note, r.decided_at, r.decision_log_id,
-           d.decided_by AS settled_by
+           d.decided_by AS settled_by, d.actor AS settling_actor
     FROM reviews r
     LEFT JOIN consolidation_log d ON d.agent_id = :agent AND d.id = r.decision_log_id
     WHERE r.agent_id = :agent AND r.created_at <= :known_at
@@ -136,6 +136,7 @@ def _entry_from_row(row: Mapping[str, Any]) -> StoryEntry:
         relation=Relation(row["relation"]),
         confidence=row["confidence"],
         decided_by=row["decided_by"],
+        actor=row["actor"],
         reasoning=row["reasoning"],
         findings=decode_findings(row["signals"]),
         target=row["target_memory_id"],
@@ -186,4 +187,5 @@ def _proposal_from_row(row: Mapping[str, Any]) -> StoryReview:
         decided_at=row["decided_at"],
         decision_log_id=row["decision_log_id"],
         settled_by=row["settled_by"],
+        settling_actor=row["settling_actor"],
     )

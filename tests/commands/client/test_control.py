@@ -60,10 +60,32 @@ def test_forgetting_needs_exactly_one_scope(words: tuple[str, ...], given: tuple
     assert refused.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("given", [(), ("a", "--sweep", "b"), ("--sweep", "b", "--store")])
-def test_undoing_needs_an_operation_or_a_sweep(
+@pytest.mark.parametrize(
+    "given",
+    [
+        (),
+        ("a", "--sweep", "b"),
+        ("--sweep", "b", "--store"),
+        ("a", "--actor", "b"),
+        ("--sweep", "a", "--actor", "b"),
+        ("--sweep", "a", "--since", "2026-01-01"),
+        ("--since", "2026-01-01"),
+        ("a", "--dry-run"),
+    ],
+)
+def test_undoing_needs_an_operation_a_sweep_or_an_actor(
     words: tuple[str, ...], given: tuple[str, ...]
 ) -> None:
     refused = palimpsest("revert", *given, *words)
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert "--sweep" in refused.stderr
+
+
+def test_all_that_an_actor_wrote_is_undone(words: tuple[str, ...]) -> None:
+    palimpsest("store", "I play tennis", *words)
+    assert "anonymous" in palimpsest("log", "--actor", "anonymous", *words).stdout
+    undo = ("revert", "--actor", "anonymous", "--since", "2026-01-01", *words)
+    tried = palimpsest(*undo, "--dry-run")
+    assert "(dry run)" in tried.stdout, tried
+    assert "REVERT" in palimpsest(*undo).stdout
+    assert "nothing" in palimpsest(*undo, "--dry-run").stdout

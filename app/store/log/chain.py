@@ -1,0 +1,102 @@
+"""The chain of the log: the hashes of rows that are written, and of rows that are read again."""
+
+import json
+import os
+from collections.abc import AsyncGenerator, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.agent import AgentId
+from app.domain.log_chain import (
+    CONTENT_COLUMNS,
+    LINKED_COLUMNS,
+    SALT_BYTES,
+    START,
+    digest_content,
+    hash_operation,
+)
+from app.store.engine import fetch_rows, stream_rows
+from app.store.rows import Row
+
+_HASHES = ("previous_hash", "hash", "content_digest", "content_salt")
+
+
+class LogChain:
+    """The end of an agent's log during a write, which holds the agent's lock."""
+
+    def __init__(self, head: bytes | None) -> None:
+        """Take the hash of the last operation, None if the chain has no operation yet."""
+        self.head = head
+
+    def link_row(self, row: Row) -> Row:
+        """Return the row of the next operation with its hashes. Its hash becomes the head."""
+        values = {name: _to_plain_value(value) for name, value in row.items()}
+        salt = os.urandom(SALT_BYTES)
+        previous_hash = self.head or START
+        content_digest = digest_content(salt, values)
+        self.head = hash_operation(previous_hash, content_digest, values)
+        return {
+            **row,
+            "previous_hash": previous_hash,
+            "hash": self.head,
+            "content_digest": content_digest,
+            "content_salt": salt,
+        }
+
+
+def _to_plain_value(value: object) -> object:
+    return value.obj if isinstance(value, Jsonb) else value
+
+
+# --- reads for the doctor ----------------------------------------------------------------------
+
+# Read the operations of the chain that are in the log.
+_LINKED = f"""
+    SELECT {", ".join((*LINKED_COLUMNS, *CONTENT_COLUMNS, *_HASHES))}
+    FROM consolidation_log
+    WHERE agent_id = :agent AND hash IS NOT NULL
+    ORDER BY created_at, id
+"""
+
+
+def stream_linked_operations(
+    connection: AsyncConnection, agent: AgentId
+) -> AsyncGenerator[dict[str, Any]]:
+    """Yield the operations of the chain that are in the log, oldest first."""
+    return stream_rows(connection, _LINKED, {"agent": agent})
+
+
+# Read the hashes of the operations that went to an archive.
+_ARCHIVED_HASHES = """
+    SELECT id, hash FROM folded_operations WHERE agent_id = :agent AND archive_id = :archive
+"""
+
+
+async def read_archived_hashes(
+    connection: AsyncConnection, agent: AgentId, archive_id: UUID
+) -> dict[str, bytes | None]:
+    """Return the hash of each operation of an archive, None for those from before the chain."""
+    values = {"agent": agent, "archive": archive_id}
+    rows = await fetch_rows(connection, _ARCHIVED_HASHES, values)
+    return {str(row["id"]): row["hash"] for row in rows}
+
+
+def parse_archived_operations(lines: Sequence[bytes]) -> list[dict[str, Any]]:
+    """Return the operations on the lines of an archive, their times and hashes as values."""
+    return list(map(_parse_archived_operation, lines))
+
+
+def _parse_archived_operation(line: bytes) -> dict[str, Any]:
+    operation: dict[str, Any] = json.loads(line)
+    # Archives from before the chain have none of its columns.
+    for name in ("actor", *_HASHES):
+        operation.setdefault(name, None)
+    operation["created_at"] = datetime.fromisoformat(operation["created_at"])
+    for name in _HASHES:
+        if operation[name] is not None:
+            operation[name] = bytes.fromhex(operation[name])
+    return operation
