@@ -14,7 +14,7 @@ from itertools import groupby
 from uuid import UUID
 
 from app.domain.chains import Chains
-from app.domain.fact import Kind
+from app.domain.fact import Kind, Slot
 from app.domain.relation import Judge, Operation, Relation
 from app.domain.version import Memory, Version
 from app.planning.plan import Plan
@@ -175,16 +175,20 @@ def find_memory_hints(
 # --- plans -------------------------------------------------------------------------------------
 
 
-def find_plan_hints(plan: Plan, chains: Chains, rejections: Sequence[Rejection] = ()) -> list[Hint]:
+def find_plan_hints(
+    plan: Plan,
+    chains: Chains,
+    rejections: Sequence[Rejection] = (),
+    steps: Sequence[ValueStep] | None = None,
+) -> list[Hint]:
     """Return what speaks against acting on what was just written.
 
     The chains must have absorbed the plan. `rejections` are the reviews that people rejected about
-    the memories of `find_proposal_targets`.
+    the memories of `find_proposal_targets`. `steps` are the values of the plan's line; None takes
+    them from the chains.
     """
-    steps: list[ValueStep] = []
-    for version in _list_line_versions(plan, chains):
-        if not version.belief.void:
-            steps.append(ValueStep.from_version(version))
+    if steps is None:
+        steps = _list_steps(plan, chains)
     hints = find_line_hints(steps, plan.now)
     conflict = _find_constraint_conflict(plan, chains)
     rejection = _find_similar_rejection(plan, chains, rejections)
@@ -192,17 +196,47 @@ def find_plan_hints(plan: Plan, chains: Chains, rejections: Sequence[Rejection] 
     return [*hints, *filter(None, (conflict, rejection, unknown))]
 
 
-def _list_line_versions(plan: Plan, chains: Chains) -> Iterable[Version]:
-    """Return the versions of the slot or the chain that the plan is about."""
+@dataclass(frozen=True, slots=True)
+class ValueLine:
+    """The values of one chain, and of one slot if that holds one value at a time."""
+
+    chain_id: UUID
+    slot: Slot | None
+
+    def list_versions(self, chains: Chains) -> Iterable[Version]:
+        """Return the versions of the line, each once."""
+        line = chains.find_chain(self.chain_id)
+        if self.slot is not None:
+            line += [v for v in chains.find_in_slot(self.slot) if v.one_value]
+        distinct = {v.id: v for v in line}
+        return distinct.values()
+
+    def list_chain_ids(self, chains: Chains) -> set[UUID]:
+        return {version.chain_id for version in self.list_versions(chains)}
+
+    def pick_steps(self, placed: Iterable[PlacedStep]) -> list[ValueStep]:
+        """Return the steps of this line, each once."""
+        slot = self.slot.digest if self.slot else None
+        steps: dict[UUID, ValueStep] = {}
+        for other in placed:
+            if other.chain_id == self.chain_id or (slot is not None and other.slot == slot):
+                steps[other.step.memory_id] = other.step
+        return list(steps.values())
+
+
+def find_plan_line(plan: Plan, chains: Chains) -> ValueLine | None:
+    """Return the line of values that the plan is about; None if it is about no memory."""
     about = plan.target or next(iter(plan.superseded), None)
     if about is None or not chains.has_version(about):
-        return ()
+        return None
     version = chains.get_version(about)
-    line = chains.find_chain(version.chain_id)
-    if version.one_value:
-        line += [v for v in chains.find_in_slot(version.slot) if v.one_value]
-    distinct = {v.id: v for v in line}
-    return distinct.values()
+    return ValueLine(version.chain_id, version.slot if version.one_value else None)
+
+
+def _list_steps(plan: Plan, chains: Chains) -> list[ValueStep]:
+    line = find_plan_line(plan, chains)
+    versions = line.list_versions(chains) if line else ()
+    return [ValueStep.from_version(version) for version in versions if not version.belief.void]
 
 
 def _find_constraint_conflict(plan: Plan, chains: Chains) -> Hint | None:

@@ -21,17 +21,27 @@ from app.domain.policy import Policy
 from app.domain.relation import Judgment
 from app.domain.version import Memory
 from app.embedding import Vector
-from app.planning.hints import Hint, Rejection, find_plan_hints, find_proposal_targets
+from app.planning.hints import (
+    MIN_STEPS,
+    Hint,
+    Rejection,
+    ValueLine,
+    ValueStep,
+    find_plan_hints,
+    find_plan_line,
+    find_proposal_targets,
+)
 from app.planning.plan import Plan, list_inserted_memories
 from app.planning.staleness import StaleMemory
 from app.services import metrics
 from app.services.idempotency import UNKEYED, Idempotency, Result_contra
 from app.store import apply, chains, engine, memories, relationships
 from app.store.apply import LoggedPlan
-from app.store.chains import LockedAgent
+from app.store.chains import LockedAgent, Starting
 from app.store.memories import Point
 from app.store.reviews.rejections import find_rejected
 from app.store.rows import CallInfo
+from app.store.value_lines import list_value_lines
 
 MOST_REJECTED = 1_000
 
@@ -117,6 +127,7 @@ class AgentWrite(Generic[Result_contra]):
         self._call = call
         self._setup = setup
         self._dry_run = dry_run
+        self._in_part: frozenset[UUID] = frozenset()
         self._clock: datetime | None = None
         self._last_known_at = locked.last_known_at
         self._planned: list[Plan] = []
@@ -146,6 +157,7 @@ class AgentWrite(Generic[Result_contra]):
         withdrawable: Sequence[UUID] = (),
     ) -> Chains:
         """Read the chains that a plan may touch, and the database's clock."""
+        self._in_part = frozenset()
         self.chains, self._clock = await chains.read_chains(
             self.connection,
             self.agent,
@@ -153,6 +165,27 @@ class AgentWrite(Generic[Result_contra]):
             ids=ids,
             withdrawable=withdrawable,
         )
+        return self.chains
+
+    async def read_near_chains(
+        self,
+        facts: Sequence[Starting],
+        *,
+        ids: Sequence[UUID] = (),
+        by_text: bool,
+        reach: int,
+    ) -> Chains:
+        """Read what these facts may meet; of long chains the parts next to the facts."""
+        near = await chains.read_near_chains(
+            self.connection,
+            self.agent,
+            facts,
+            ids=ids,
+            by_text=by_text,
+            last_known_at=self._last_known_at,
+            reach=reach,
+        )
+        self.chains, self._clock, self._in_part = near.chains, near.clock, near.in_part
         return self.chains
 
     async def read_clock(self) -> datetime:
@@ -293,7 +326,32 @@ class AgentWrite(Generic[Result_contra]):
     async def _find_hints(self) -> list[tuple[Hint, ...]]:
         """Return the hints of each applied plan, from the chains and from rejected reviews."""
         rejections = await self._find_rejections()
-        return [tuple(find_plan_hints(plan, self.chains, rejections)) for plan in self._applied]
+        steps_by_line = await self._read_long_lines()
+        hints: list[tuple[Hint, ...]] = []
+        for plan in self._applied:
+            line = find_plan_line(plan, self.chains)
+            steps = steps_by_line.get(line) if line else None
+            hints.append(tuple(find_plan_hints(plan, self.chains, rejections, steps)))
+        return hints
+
+    async def _read_long_lines(self) -> dict[ValueLine, list[ValueStep]]:
+        """Read the lines of values that the chains hold only in part."""
+        lines: set[ValueLine] = set()
+        for plan in self._applied:
+            line = find_plan_line(plan, self.chains)
+            if line and not self._in_part.isdisjoint(line.list_chain_ids(self.chains)):
+                lines.add(line)
+        if not lines:
+            return {}
+        placed = await list_value_lines(
+            self.connection,
+            self.agent,
+            chains={line.chain_id for line in lines},
+            slots={line.slot.digest for line in lines if line.slot},
+            known_at=self._applied[-1].now,
+            at_least=MIN_STEPS,
+        )
+        return {line: line.pick_steps(placed) for line in lines}
 
     async def _find_rejections(self) -> Sequence[Rejection]:
         """Read what people rejected before, if a plan may repeat it: one statement at most."""
