@@ -104,41 +104,68 @@ def find_line_hints(steps: Iterable[ValueStep], at: datetime) -> list[Hint]:
 
     The caller must leave out withdrawn versions.
     """
-    line = [step for step in steps if step.created_at <= at]
-    line.sort(key=lambda step: (step.valid_from, step.asserted_at))
-    hints = (_find_unstable_slot(line, at), _find_flip_flop(line))
+    return find_summary_hints(summarize_line(steps, at))
+
+
+@dataclass(frozen=True, slots=True)
+class LineSummary:
+    """What hints need to know of a line of values.
+
+    `recent_changes` counts the changes that became known in the last UNSTABLE_DAYS and took effect
+    in them or later: history that becomes known late makes nothing unstable. `recent_ids` are the
+    last MAX_NAMED of them. `last_values` are the last three different values in a row, each with
+    the last memory that had it.
+    """
+
+    recent_changes: int
+    recent_ids: tuple[UUID, ...]
+    last_values: tuple[tuple[UUID, bytes], ...]
+
+
+def find_summary_hints(summary: LineSummary) -> list[Hint]:
+    """Return the hints about the values of one slot or chain."""
+    hints = (_find_unstable_slot(summary), _find_flip_flop(summary))
     return list(filter(None, hints))
 
 
-def _find_unstable_slot(line: Sequence[ValueStep], at: datetime) -> Hint | None:
-    """Return a hint if the value changed often of late.
+def compute_recent_start(at: datetime) -> datetime:
+    """Return the time since when changes count as recent."""
+    return at - timedelta(days=UNSTABLE_DAYS)
 
-    Only changes that became known in the window and took effect in it or later count: history that
-    becomes known late makes nothing unstable.
-    """
-    since = at - timedelta(days=UNSTABLE_DAYS)
+
+def summarize_line(steps: Iterable[ValueStep], at: datetime) -> LineSummary:
+    """Return the summary of a line of values, as known at `at`."""
+    line = [step for step in steps if step.created_at <= at]
+    line.sort(key=lambda step: (step.valid_from, step.asserted_at))
+    runs = _group_repetitions(line)
+    since = compute_recent_start(at)
     recent: list[UUID] = []
-    for run in _group_repetitions(line)[1:]:
+    for run in runs[1:]:
         change = run[0]
         if min(change.created_at, change.valid_from) > since:
             recent.append(change.memory_id)
-    if len(recent) < UNSTABLE_CHANGES:
+    last_values = [(run[-1].memory_id, run[-1].value) for run in runs[-3:]]
+    return LineSummary(len(recent), tuple(recent[-MAX_NAMED:]), tuple(last_values))
+
+
+def _find_unstable_slot(summary: LineSummary) -> Hint | None:
+    """Return a hint if the value changed often of late."""
+    count = summary.recent_changes
+    if count < UNSTABLE_CHANGES:
         return None
-    sentence = f"changed {len(recent)} times in {UNSTABLE_DAYS} days: ask before acting on it"
-    return Hint(HintName.UNSTABLE_SLOT, sentence, tuple(recent[-MAX_NAMED:]))
+    sentence = f"changed {count} times in {UNSTABLE_DAYS} days: ask before acting on it"
+    return Hint(HintName.UNSTABLE_SLOT, sentence, summary.recent_ids)
 
 
-def _find_flip_flop(line: Sequence[ValueStep]) -> Hint | None:
+def _find_flip_flop(summary: LineSummary) -> Hint | None:
     """Return a hint if the last value is again the one before the last change: A, B, A."""
-    runs = _group_repetitions(line)
-    if len(runs) < 3:
+    if len(summary.last_values) < 3:
         return None
-    before, between, last = (run[-1] for run in runs[-3:])
-    if before.value != last.value:
+    (before, value), (between, _), (last, last_value) = summary.last_values
+    if value != last_value:
         return None
     sentence = "went back to the value before the last one: ask which of the two holds"
-    memory_ids = (before.memory_id, between.memory_id, last.memory_id)
-    return Hint(HintName.FLIP_FLOP, sentence, memory_ids)
+    return Hint(HintName.FLIP_FLOP, sentence, (before, between, last))
 
 
 def _group_repetitions(line: Sequence[ValueStep]) -> list[list[ValueStep]]:
@@ -179,17 +206,17 @@ def find_plan_hints(
     plan: Plan,
     chains: Chains,
     rejections: Sequence[Rejection] = (),
-    steps: Sequence[ValueStep] | None = None,
+    summary: LineSummary | None = None,
 ) -> list[Hint]:
     """Return what speaks against acting on what was just written.
 
     The chains must have absorbed the plan. `rejections` are the reviews that people rejected about
-    the memories of `find_proposal_targets`. `steps` are the values of the plan's line; None takes
-    them from the chains.
+    the memories of `find_proposal_targets`. `summary` is that of the plan's line; None takes
+    it from the chains.
     """
-    if steps is None:
-        steps = _list_steps(plan, chains)
-    hints = find_line_hints(steps, plan.now)
+    if summary is None:
+        summary = summarize_line(_list_steps(plan, chains), plan.now)
+    hints = find_summary_hints(summary)
     conflict = _find_constraint_conflict(plan, chains)
     rejection = _find_similar_rejection(plan, chains, rejections)
     unknown = _find_unknown_ending(plan)
@@ -213,15 +240,6 @@ class ValueLine:
 
     def list_chain_ids(self, chains: Chains) -> set[UUID]:
         return {version.chain_id for version in self.list_versions(chains)}
-
-    def pick_steps(self, placed: Iterable[PlacedStep]) -> list[ValueStep]:
-        """Return the steps of this line, each once."""
-        slot = self.slot.digest if self.slot else None
-        steps: dict[UUID, ValueStep] = {}
-        for other in placed:
-            if other.chain_id == self.chain_id or (slot is not None and other.slot == slot):
-                steps[other.step.memory_id] = other.step
-        return list(steps.values())
 
 
 def find_plan_line(plan: Plan, chains: Chains) -> ValueLine | None:

@@ -22,11 +22,9 @@ from app.domain.relation import Judgment
 from app.domain.version import Memory
 from app.embedding import Vector
 from app.planning.hints import (
-    MIN_STEPS,
     Hint,
+    LineSummary,
     Rejection,
-    ValueLine,
-    ValueStep,
     find_plan_hints,
     find_plan_line,
     find_proposal_targets,
@@ -41,7 +39,7 @@ from app.store.chains import LockedAgent, Starting
 from app.store.memories import Point
 from app.store.reviews.rejections import find_rejected
 from app.store.rows import CallInfo
-from app.store.value_lines import list_value_lines
+from app.store.value_lines import summarize_value_line
 
 MOST_REJECTED = 1_000
 
@@ -326,32 +324,18 @@ class AgentWrite(Generic[Result_contra]):
     async def _find_hints(self) -> list[tuple[Hint, ...]]:
         """Return the hints of each applied plan, from the chains and from rejected reviews."""
         rejections = await self._find_rejections()
-        steps_by_line = await self._read_long_lines()
         hints: list[tuple[Hint, ...]] = []
         for plan in self._applied:
-            line = find_plan_line(plan, self.chains)
-            steps = steps_by_line.get(line) if line else None
-            hints.append(tuple(find_plan_hints(plan, self.chains, rejections, steps)))
+            summary = await self._read_line_summary(plan)
+            hints.append(tuple(find_plan_hints(plan, self.chains, rejections, summary)))
         return hints
 
-    async def _read_long_lines(self) -> dict[ValueLine, list[ValueStep]]:
-        """Read the lines of values that the chains hold only in part."""
-        lines: set[ValueLine] = set()
-        for plan in self._applied:
-            line = find_plan_line(plan, self.chains)
-            if line and not self._in_part.isdisjoint(line.list_chain_ids(self.chains)):
-                lines.add(line)
-        if not lines:
-            return {}
-        placed = await list_value_lines(
-            self.connection,
-            self.agent,
-            chains={line.chain_id for line in lines},
-            slots={line.slot.digest for line in lines if line.slot},
-            known_at=self._applied[-1].now,
-            at_least=MIN_STEPS,
-        )
-        return {line: line.pick_steps(placed) for line in lines}
+    async def _read_line_summary(self, plan: Plan) -> LineSummary | None:
+        """Read the values that the plan is about if the chains hold only a part of them."""
+        line = find_plan_line(plan, self.chains)
+        if line is None or self._in_part.isdisjoint(line.list_chain_ids(self.chains)):
+            return None
+        return await summarize_value_line(self.connection, self.agent, line, at=plan.now)
 
     async def _find_rejections(self) -> Sequence[Rejection]:
         """Read what people rejected before, if a plan may repeat it: one statement at most."""
