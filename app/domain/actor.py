@@ -5,9 +5,6 @@ The service chooses the name. A caller cannot, unlike the id of a request or of 
 
 from uuid import UUID
 
-ANONYMOUS = "anonymous"
-"""A caller without a key."""
-
 SERVICE = "service"
 """The service itself, when neither a caller nor a sweep asked for the write."""
 

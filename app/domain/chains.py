@@ -1,27 +1,41 @@
 """The part of one agent's memory that a write may touch, held in memory while it is planned."""
 
-from collections import defaultdict
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right, insort
+from collections import ChainMap, defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from operator import itemgetter
 from uuid import UUID
 
 from app.domain.errors import UnknownMemory
 from app.domain.fact import BaseFact, Slot
+from app.domain.timeline import settle_version
 from app.domain.version import Version
 
 # A dictionary without values serves as a set that keeps the order of insertion.
 Ids = dict[UUID, None]
 
+# The place of a version in the line of its chain: its start, the known time at which that start
+# was asserted, and its id. Two starts of one chain are never asserted at the same known time.
+Place = tuple[datetime, datetime, UUID]
+
+_get_start = itemgetter(0)
+
 
 class Chains:
     """Whole chains of versions, which can be looked up by id, slot or hash.
 
-    A plan that was made from the chains can be absorbed, so that the next plan builds on it.
+    A plan that was made from the chains can be absorbed, so that the next plan builds on it. The
+    versions of a chain that are not void are kept in the order of their starts, so a plan costs no
+    more in a long chain than in a short one.
     """
 
     def __init__(self, versions: Iterable[Version] = ()) -> None:
         self._versions: dict[UUID, Version] = {}
         self._ids_by_chain: dict[UUID, Ids] = defaultdict(dict)
+        self._line_by_chain: dict[UUID, list[Place]] = defaultdict(list)
+        self._creation_by_chain: dict[UUID, tuple[datetime, UUID]] = {}
+        self._value_chains_by_slot: dict[Slot, Ids] = defaultdict(dict)
         self._ids_by_slot: dict[Slot, Ids] = defaultdict(dict)
         self._ids_by_fuzzy_hash: dict[bytes, Ids] = defaultdict(dict)
         self.absorb_versions(versions)
@@ -29,11 +43,26 @@ class Chains:
     def absorb_versions(self, versions: Iterable[Version]) -> None:
         """Add new versions, and replace known ones by their new states."""
         for version in versions:
-            if version.id not in self._versions:
-                self._ids_by_chain[version.chain_id][version.id] = None
-                self._ids_by_slot[version.slot][version.id] = None
-                self._ids_by_fuzzy_hash[version.fuzzy_hash][version.id] = None
+            line = self._line_by_chain[version.chain_id]
+            before = self._versions.get(version.id)
+            if before is None:
+                self._index_version(version)
+            else:
+                _remove_from_line(line, before)
+            _add_to_line(line, version)
             self._versions[version.id] = version
+
+    def _index_version(self, version: Version) -> None:
+        chain_id = version.chain_id
+        self._ids_by_chain[chain_id][version.id] = None
+        self._ids_by_slot[version.slot][version.id] = None
+        self._ids_by_fuzzy_hash[version.fuzzy_hash][version.id] = None
+        if version.one_value:
+            self._value_chains_by_slot[version.slot][chain_id] = None
+        creation = _get_creation(version)
+        self._creation_by_chain[chain_id] = min(
+            creation, self._creation_by_chain.get(chain_id, creation)
+        )
 
     def has_version(self, memory_id: UUID) -> bool:
         return memory_id in self._versions
@@ -53,15 +82,64 @@ class Chains:
         ids = self._ids_by_chain.get(chain_id, {})
         return [self._versions[i] for i in ids]
 
-    def find_value_chains(self, slot: Slot) -> list[list[Version]]:
+    def find_value_chains(self, slot: Slot) -> list[UUID]:
         """Return the chains that hold this slot's one value, oldest first.
 
         There are several only if facts came unclassified.
         """
-        chain_ids = {v.chain_id for v in self.find_in_slot(slot) if v.one_value}
-        chains = [self.find_chain(chain_id) for chain_id in chain_ids]
-        chains.sort(key=_find_first_creation)
-        return chains
+        chain_ids = self._value_chains_by_slot.get(slot, {})
+        return sorted(chain_ids, key=self._creation_by_chain.__getitem__)
+
+    def find_holding(self, chain_id: UUID, at: datetime) -> Version | None:
+        """Return the version of the chain that holds at `at`: at most one does."""
+        # Each version ends where the next one starts or earlier, so the last one to start decides.
+        line = self._line_by_chain.get(chain_id, [])
+        place = bisect_right(line, at, key=_get_start)
+        if place == 0:
+            return None
+        version = self._versions[line[place - 1][-1]]
+        return version if version.belief.holds_at(at) else None
+
+    def find_next_after(self, chain_id: UUID, at: datetime) -> Version | None:
+        """Return the first version of the chain that starts after `at`."""
+        line = self._line_by_chain.get(chain_id, [])
+        place = bisect_right(line, at, key=_get_start)
+        return self._versions[line[place][-1]] if place < len(line) else None
+
+    def settle_claims(self, claims: Iterable[Version], now: datetime) -> list[Version]:
+        """Return the versions as they are once one chain has these claims, oldest first.
+
+        `claims` are versions of the chain with other assertions, or new ones. Beside them only
+        those just before an old or a new place of a claim come back: an end depends on the next
+        start alone. The chains stay as they are.
+        """
+        claimed = {claim.id: claim for claim in claims}
+        line, moved = self._place_claims(list(claimed.values()))
+        versions = ChainMap(claimed, self._versions)
+        affected = dict(claimed)
+        for place in moved:
+            if before := bisect_left(line, place):
+                memory_id = line[before - 1][-1]
+                affected[memory_id] = versions[memory_id]
+        settled: list[Version] = []
+        for version in sorted(affected.values(), key=_get_creation):
+            after = bisect_right(line, _get_place(version))
+            following = versions[line[after][-1]] if after < len(line) else None
+            settled.append(settle_version(version, following, now))
+        return settled
+
+    def _place_claims(self, claims: Sequence[Version]) -> tuple[list[Place], list[Place]]:
+        """Return the line of the claims' chain with these claims, and the places that changed."""
+        line = self._line_by_chain.get(claims[0].chain_id, []).copy()
+        moved: list[Place] = []
+        for claim in claims:
+            before = self._versions.get(claim.id)
+            if before is not None:
+                _remove_from_line(line, before)
+                moved.append(_get_place(before))
+            _add_to_line(line, claim)
+            moved.append(_get_place(claim))
+        return line, moved
 
     def find_in_slot(self, slot: Slot) -> list[Version]:
         """Return the versions of the slot in all chains."""
@@ -85,5 +163,15 @@ def _get_creation(version: Version) -> tuple[datetime, UUID]:
     return version.created_at, version.id
 
 
-def _find_first_creation(chain: Iterable[Version]) -> tuple[datetime, UUID]:
-    return min(map(_get_creation, chain))
+def _get_place(version: Version) -> Place:
+    return version.belief.valid_from, version.belief.asserted_at, version.id
+
+
+def _add_to_line(line: list[Place], version: Version) -> None:
+    if not version.belief.void:
+        insort(line, _get_place(version))
+
+
+def _remove_from_line(line: list[Place], version: Version) -> None:
+    if not version.belief.void:
+        del line[bisect_left(line, _get_place(version))]

@@ -1,6 +1,6 @@
 """The time model of DESIGN §2: ends are computed from assertions, never edited in pairs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import zip_longest
 from uuid import UUID
@@ -36,10 +36,14 @@ def settle_chain(versions: Iterable[Version], now: datetime) -> list[Version]:
     versions = list(versions)
     line = order_versions(versions)
     following = {v.id: later for v, later in zip_longest(line, line[1:])}
-    return [_settle_version(v, following.get(v.id), now) for v in versions]
+    return [settle_version(v, following.get(v.id), now) for v in versions]
 
 
-def _settle_version(version: Version, following: Version | None, now: datetime) -> Version:
+def settle_version(version: Version, following: Version | None, now: datetime) -> Version:
+    """Return the version with its computed fields, given the one that follows it in its chain.
+
+    A version that is void depends on no other.
+    """
     belief = version.belief
     until, successor = _compute_end(belief, following)
     if (until, successor) == (belief.valid_until, belief.superseded_by):
@@ -66,16 +70,6 @@ def _compute_end(belief: Belief, following: Version | None) -> tuple[datetime | 
     end = min(bounds)
     successor = belief.ended_by if belief.retracted_at == end else None
     return max(belief.valid_from, end), successor
-
-
-def find_holding(chain: Sequence[Version], at: datetime) -> Version | None:
-    """Return the version of a settled chain that holds at `at`: at most one does."""
-    return next((v for v in chain if v.belief.holds_at(at)), None)
-
-
-def find_next_after(chain: Sequence[Version], at: datetime) -> Version | None:
-    """Return the first version of the chain that starts after `at`."""
-    return next((v for v in order_versions(chain) if v.belief.valid_from > at), None)
 
 
 def compute_status(belief: Belief, as_of: datetime) -> Status:

@@ -12,7 +12,6 @@ from app.domain.errors import InvalidFact
 from app.domain.fact import Fact, Kind, StoredFact, Tier
 from app.domain.policy import Policy
 from app.domain.relation import Decision, Judge, Operation, Relation
-from app.domain.timeline import settle_chain
 from app.domain.version import Belief, Version
 from app.planning.plan import Insertion, Plan, VersionChange
 
@@ -214,23 +213,24 @@ def rewrite_chains(
     asserted: Iterable[Version],
     fact: StoredFact | None = None,
 ) -> tuple[tuple[Insertion, ...], tuple[VersionChange, ...]]:
-    """Recompute every chain that `asserted` touches.
+    """Recompute the ends in every chain that `asserted` touches.
 
     Return the insertion of the one new version, which stores `fact`, and the stored versions whose
     belief changes at `now`.
     """
-    claims_by_chain: dict[UUID, dict[UUID, Version]] = defaultdict(dict)
+    claims_by_chain: dict[UUID, list[Version]] = defaultdict(list)
     for claim in asserted:
-        claims_by_chain[claim.chain_id][claim.id] = claim
+        claims_by_chain[claim.chain_id].append(claim)
     inserted: list[Insertion] = []
     changed: list[VersionChange] = []
-    for chain_id, claims in claims_by_chain.items():
-        stored = {version.id: version for version in chains.find_chain(chain_id)}
-        for version in settle_chain((stored | claims).values(), now):
-            before = stored.get(version.id)
-            if before is None and fact is not None:
-                inserted.append(Insertion(fact, version))
-            elif before is not None and version.belief != before.belief:
+    for claims in claims_by_chain.values():
+        for version in chains.settle_claims(claims, now):
+            if not chains.has_version(version.id):
+                if fact is not None:
+                    inserted.append(Insertion(fact, version))
+                continue
+            before = chains.get_version(version.id)
+            if version.belief != before.belief:
                 changed.append(_change_version(before, version, now))
     return tuple(inserted), tuple(changed)
 

@@ -15,7 +15,7 @@ from app.domain.fact import Fact, Kind, Slot, Tier
 from app.domain.policy import Policy
 from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.relationship import Relationship
-from app.domain.timeline import begins_before, find_holding, order_versions
+from app.domain.timeline import begins_before, order_versions
 from app.domain.version import Version
 from app.planning.building_blocks import (
     Placement,
@@ -186,7 +186,7 @@ def _require_actionable(memory_id: UUID, chains: Chains) -> Version:
 
 def _require_holding(version: Version, chains: Chains, at: datetime) -> None:
     """Raise DoesNotHold if another version of the chain holds at `at`, or none."""
-    holding = find_holding(chains.find_chain(version.chain_id), at)
+    holding = chains.find_holding(version.chain_id, at)
     if holding is None or holding.id != version.id:
         raise DoesNotHold(version.id, at, holding.id if holding else None)
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from uuid import UUID
 
 from app.domain.chains import Chains
-from app.domain.fact import Kind
+from app.domain.fact import Kind, Slot
 from app.domain.relation import Judge, Operation, Relation
 from app.domain.version import Memory, Version
 from app.planning.plan import Plan
@@ -104,41 +104,68 @@ def find_line_hints(steps: Iterable[ValueStep], at: datetime) -> list[Hint]:
 
     The caller must leave out withdrawn versions.
     """
-    line = [step for step in steps if step.created_at <= at]
-    line.sort(key=lambda step: (step.valid_from, step.asserted_at))
-    hints = (_find_unstable_slot(line, at), _find_flip_flop(line))
+    return find_summary_hints(summarize_line(steps, at))
+
+
+@dataclass(frozen=True, slots=True)
+class LineSummary:
+    """What hints need to know of a line of values.
+
+    `recent_changes` counts the changes that became known in the last UNSTABLE_DAYS and took effect
+    in them or later: history that becomes known late makes nothing unstable. `recent_ids` are the
+    last MAX_NAMED of them. `last_values` are the last three different values in a row, each with
+    the last memory that had it.
+    """
+
+    recent_changes: int
+    recent_ids: tuple[UUID, ...]
+    last_values: tuple[tuple[UUID, bytes], ...]
+
+
+def find_summary_hints(summary: LineSummary) -> list[Hint]:
+    """Return the hints about the values of one slot or chain."""
+    hints = (_find_unstable_slot(summary), _find_flip_flop(summary))
     return list(filter(None, hints))
 
 
-def _find_unstable_slot(line: Sequence[ValueStep], at: datetime) -> Hint | None:
-    """Return a hint if the value changed often of late.
+def compute_recent_start(at: datetime) -> datetime:
+    """Return the time since when changes count as recent."""
+    return at - timedelta(days=UNSTABLE_DAYS)
 
-    Only changes that became known in the window and took effect in it or later count: history that
-    becomes known late makes nothing unstable.
-    """
-    since = at - timedelta(days=UNSTABLE_DAYS)
+
+def summarize_line(steps: Iterable[ValueStep], at: datetime) -> LineSummary:
+    """Return the summary of a line of values, as known at `at`."""
+    line = [step for step in steps if step.created_at <= at]
+    line.sort(key=lambda step: (step.valid_from, step.asserted_at))
+    runs = _group_repetitions(line)
+    since = compute_recent_start(at)
     recent: list[UUID] = []
-    for run in _group_repetitions(line)[1:]:
+    for run in runs[1:]:
         change = run[0]
         if min(change.created_at, change.valid_from) > since:
             recent.append(change.memory_id)
-    if len(recent) < UNSTABLE_CHANGES:
+    last_values = [(run[-1].memory_id, run[-1].value) for run in runs[-3:]]
+    return LineSummary(len(recent), tuple(recent[-MAX_NAMED:]), tuple(last_values))
+
+
+def _find_unstable_slot(summary: LineSummary) -> Hint | None:
+    """Return a hint if the value changed often of late."""
+    count = summary.recent_changes
+    if count < UNSTABLE_CHANGES:
         return None
-    sentence = f"changed {len(recent)} times in {UNSTABLE_DAYS} days: ask before acting on it"
-    return Hint(HintName.UNSTABLE_SLOT, sentence, tuple(recent[-MAX_NAMED:]))
+    sentence = f"changed {count} times in {UNSTABLE_DAYS} days: ask before acting on it"
+    return Hint(HintName.UNSTABLE_SLOT, sentence, summary.recent_ids)
 
 
-def _find_flip_flop(line: Sequence[ValueStep]) -> Hint | None:
+def _find_flip_flop(summary: LineSummary) -> Hint | None:
     """Return a hint if the last value is again the one before the last change: A, B, A."""
-    runs = _group_repetitions(line)
-    if len(runs) < 3:
+    if len(summary.last_values) < 3:
         return None
-    before, between, last = (run[-1] for run in runs[-3:])
-    if before.value != last.value:
+    (before, value), (between, _), (last, last_value) = summary.last_values
+    if value != last_value:
         return None
     sentence = "went back to the value before the last one: ask which of the two holds"
-    memory_ids = (before.memory_id, between.memory_id, last.memory_id)
-    return Hint(HintName.FLIP_FLOP, sentence, memory_ids)
+    return Hint(HintName.FLIP_FLOP, sentence, (before, between, last))
 
 
 def _group_repetitions(line: Sequence[ValueStep]) -> list[list[ValueStep]]:
@@ -175,34 +202,59 @@ def find_memory_hints(
 # --- plans -------------------------------------------------------------------------------------
 
 
-def find_plan_hints(plan: Plan, chains: Chains, rejections: Sequence[Rejection] = ()) -> list[Hint]:
+def find_plan_hints(
+    plan: Plan,
+    chains: Chains,
+    rejections: Sequence[Rejection] = (),
+    summary: LineSummary | None = None,
+) -> list[Hint]:
     """Return what speaks against acting on what was just written.
 
     The chains must have absorbed the plan. `rejections` are the reviews that people rejected about
-    the memories of `find_proposal_targets`.
+    the memories of `find_proposal_targets`. `summary` is that of the plan's line; None takes
+    it from the chains.
     """
-    steps: list[ValueStep] = []
-    for version in _list_line_versions(plan, chains):
-        if not version.belief.void:
-            steps.append(ValueStep.from_version(version))
-    hints = find_line_hints(steps, plan.now)
+    if summary is None:
+        summary = summarize_line(_list_steps(plan, chains), plan.now)
+    hints = find_summary_hints(summary)
     conflict = _find_constraint_conflict(plan, chains)
     rejection = _find_similar_rejection(plan, chains, rejections)
     unknown = _find_unknown_ending(plan)
     return [*hints, *filter(None, (conflict, rejection, unknown))]
 
 
-def _list_line_versions(plan: Plan, chains: Chains) -> Iterable[Version]:
-    """Return the versions of the slot or the chain that the plan is about."""
+@dataclass(frozen=True, slots=True)
+class ValueLine:
+    """The values of one chain, and of one slot if that holds one value at a time."""
+
+    chain_id: UUID
+    slot: Slot | None
+
+    def list_versions(self, chains: Chains) -> Iterable[Version]:
+        """Return the versions of the line, each once."""
+        line = chains.find_chain(self.chain_id)
+        if self.slot is not None:
+            line += [v for v in chains.find_in_slot(self.slot) if v.one_value]
+        distinct = {v.id: v for v in line}
+        return distinct.values()
+
+    def list_chain_ids(self, chains: Chains) -> set[UUID]:
+        return {version.chain_id for version in self.list_versions(chains)}
+
+
+def find_plan_line(plan: Plan, chains: Chains) -> ValueLine | None:
+    """Return the line of values that the plan is about; None if it is about no memory."""
     about = plan.target or next(iter(plan.superseded), None)
     if about is None or not chains.has_version(about):
-        return ()
+        return None
     version = chains.get_version(about)
-    line = chains.find_chain(version.chain_id)
-    if version.one_value:
-        line += [v for v in chains.find_in_slot(version.slot) if v.one_value]
-    distinct = {v.id: v for v in line}
-    return distinct.values()
+    return ValueLine(version.chain_id, version.slot if version.one_value else None)
+
+
+def _list_steps(plan: Plan, chains: Chains) -> list[ValueStep]:
+    line = find_plan_line(plan, chains)
+    versions = line.list_versions(chains) if line else ()
+    return [ValueStep.from_version(version) for version in versions if not version.belief.void]
 
 
 def _find_constraint_conflict(plan: Plan, chains: Chains) -> Hint | None:

@@ -18,7 +18,6 @@ from app.domain.relation import (
     describe_acceptance,
 )
 from app.domain.relationship import LinkType, Relationship
-from app.domain.timeline import find_next_after
 from app.domain.version import Version
 from app.planning.building_blocks import (
     Placement,
@@ -412,7 +411,7 @@ class _Acceptance:
         """Return the versions that come after `start` in the chains of the ended ones."""
         followers: list[Version] = []
         for version in ended:
-            follower = find_next_after(self.chains.find_chain(version.chain_id), start)
+            follower = self.chains.find_next_after(version.chain_id, start)
             if follower:
                 followers.append(follower)
         return followers

@@ -20,7 +20,7 @@ from app.domain.relation import (
     describe_acceptance,
 )
 from app.domain.relationship import LinkType, Relationship
-from app.domain.timeline import begins_before, find_holding, find_next_after
+from app.domain.timeline import begins_before
 from app.domain.version import Version
 from app.planning.building_blocks import (
     Placement,
@@ -34,8 +34,6 @@ from app.planning.building_blocks import (
 )
 from app.planning.classified import StoreCase, plan_classified
 from app.planning.plan import IncomingFact, Plan, Review, ReviewSource
-
-SlotChains = Sequence[Sequence[Version]]
 
 
 def plan_store(
@@ -94,7 +92,7 @@ def plan_import(
     start = choose_start(fact, now)
     check_end(start, fact.valid_until)
     slot_chains = chains.find_value_chains(fact.slot) if fact.one_value else []
-    chain_id = _find_chain_to_join(fact, slot_chains, start) or new_id
+    chain_id = _find_chain_to_join(fact, chains, slot_chains, start) or new_id
     is_refused = bool(slot_chains) and chain_id == new_id
     reasoning = _IMPORTED_APART if is_refused else "Imported as given."
     decision = Decision.certain(Relation.NONE, Judge.CALLER, reasoning)
@@ -117,28 +115,28 @@ _IMPORTED_APART = (
 
 
 def _find_chain_to_join(
-    fact: Fact, slot_chains: Sequence[Sequence[Version]], start: datetime
+    fact: Fact, chains: Chains, slot_chains: Sequence[UUID], start: datetime
 ) -> UUID | None:
     """Return the first chain of the slot in which the version would end none of higher trust."""
     trust = DEFAULT_TRUST if fact.trust is None else fact.trust
-    for chain in slot_chains:
-        holding = find_holding(chain, start)
+    for chain_id in slot_chains:
+        holding = chains.find_holding(chain_id, start)
         if holding is None or holding.trust <= trust:
-            return chain[0].chain_id
+            return chain_id
     return None
 
 
 # --- facts in a slot that holds one value ------------------------------------------------------
 
 
-def _plan_in_slot(case: StoreCase, slot_chains: SlotChains) -> Plan:
+def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
     """Put the fact at its place in the oldest chain of its slot.
 
     The versions that hold in the slot's other chains end there.
     """
-    chain, *other_chains = slot_chains
-    holding = find_holding(chain, case.start)
-    later = find_next_after(chain, case.start)
+    chain_id, *other_chains = slot_chains
+    holding = case.chains.find_holding(chain_id, case.start)
+    later = case.chains.find_next_after(chain_id, case.start)
     if holding and (plan := _plan_against_holding(case, holding, other_chains)):
         return plan
     if later and _repeats_later(case, later):
@@ -147,7 +145,7 @@ def _plan_in_slot(case: StoreCase, slot_chains: SlotChains) -> Plan:
     ends_holding = holding is not None and (later is None or later.belief.valid_from > case.now)
     ended = [holding] if holding and ends_holding else []
     closing = _list_closing(case, other_chains)[: max(0, case.policy.max_closures - len(ended))]
-    placement = case.place_in(chain[0].chain_id)
+    placement = case.place_in(chain_id)
     if not ended and not closing:
         plan = plan_addition(case.fact, placement, case.chains)
         return plan.with_decision(_decide_late_value()) if holding else plan
@@ -155,7 +153,7 @@ def _plan_in_slot(case: StoreCase, slot_chains: SlotChains) -> Plan:
 
 
 def _plan_against_holding(
-    case: StoreCase, holding: Version, other_chains: SlotChains
+    case: StoreCase, holding: Version, other_chains: Sequence[UUID]
 ) -> Plan | None:
     """Plan a fact that repeats the value that holds, or that may not end this value.
 
@@ -173,10 +171,10 @@ def _plan_against_holding(
     return renewal or _plan_protected_conflict(case, holding, protection)
 
 
-def _find_repeated(case: StoreCase, other_chains: SlotChains) -> Version | None:
+def _find_repeated(case: StoreCase, other_chains: Sequence[UUID]) -> Version | None:
     """Return the first version that holds in these chains and has the fact's value."""
-    for chain in other_chains:
-        holding = find_holding(chain, case.start)
+    for chain_id in other_chains:
+        holding = case.chains.find_holding(chain_id, case.start)
         if holding and holding.has_same_value(case.fact):
             return holding
     return None
@@ -191,11 +189,11 @@ def _repeats_later(case: StoreCase, later: Version) -> bool:
     )
 
 
-def _list_closing(case: StoreCase, other_chains: SlotChains) -> list[Version]:
+def _list_closing(case: StoreCase, other_chains: Sequence[UUID]) -> list[Version]:
     """Return the versions that hold in these chains and may be ended by the fact."""
     closing: list[Version] = []
-    for chain in other_chains:
-        holding = find_holding(chain, case.start)
+    for chain_id in other_chains:
+        holding = case.chains.find_holding(chain_id, case.start)
         if holding and not _find_protection(holding, case):
             closing.append(holding)
     return closing
@@ -332,9 +330,8 @@ def _plan_duplicate(case: StoreCase, stored: Version) -> Plan | None:
         return None
     if stored.belief.holds_at(case.start):
         return _plan_renewal(case, stored)
-    chain = case.chains.find_chain(stored.chain_id)
-    is_next = find_next_after(chain, case.start) == stored
-    is_gap = find_holding(chain, case.start) is None
+    is_next = case.chains.find_next_after(stored.chain_id, case.start) == stored
+    is_gap = case.chains.find_holding(stored.chain_id, case.start) is None
     if is_next and is_gap and _can_start_earlier(stored, case.fact):
         return _plan_earlier_start(case, stored)
     return None

@@ -21,18 +21,26 @@ from app.domain.policy import Policy
 from app.domain.relation import Judgment
 from app.domain.version import Memory
 from app.embedding import Vector
-from app.planning.hints import Hint, Rejection, find_plan_hints, find_proposal_targets
+from app.planning.hints import (
+    Hint,
+    LineSummary,
+    Rejection,
+    find_plan_hints,
+    find_plan_line,
+    find_proposal_targets,
+)
 from app.planning.plan import Plan, list_inserted_memories
 from app.planning.staleness import StaleMemory
 from app.services import metrics
 from app.services.idempotency import UNKEYED, Idempotency, Result_contra
 from app.store import apply, chains, engine, memories, relationships
 from app.store.apply import LoggedPlan
-from app.store.chains import LockedAgent
+from app.store.chains import LockedAgent, Starting
 from app.store.log.chain import LogChain
 from app.store.memories import Point
 from app.store.reviews.rejections import find_rejected
 from app.store.rows import CallInfo
+from app.store.value_lines import summarize_value_line
 
 MOST_REJECTED = 1_000
 
@@ -119,6 +127,7 @@ class AgentWrite(Generic[Result_contra]):
         self._call = call
         self._setup = setup
         self._dry_run = dry_run
+        self._in_part: frozenset[UUID] = frozenset()
         self._clock: datetime | None = None
         self._last_known_at = locked.last_known_at
         self._planned: list[Plan] = []
@@ -148,6 +157,7 @@ class AgentWrite(Generic[Result_contra]):
         withdrawable: Sequence[UUID] = (),
     ) -> Chains:
         """Read the chains that a plan may touch, and the database's clock."""
+        self._in_part = frozenset()
         self.chains, self._clock = await chains.read_chains(
             self.connection,
             self.agent,
@@ -155,6 +165,27 @@ class AgentWrite(Generic[Result_contra]):
             ids=ids,
             withdrawable=withdrawable,
         )
+        return self.chains
+
+    async def read_near_chains(
+        self,
+        facts: Sequence[Starting],
+        *,
+        ids: Sequence[UUID] = (),
+        by_text: bool,
+        reach: int,
+    ) -> Chains:
+        """Read what these facts may meet; of long chains the parts next to the facts."""
+        near = await chains.read_near_chains(
+            self.connection,
+            self.agent,
+            facts,
+            ids=ids,
+            by_text=by_text,
+            last_known_at=self._last_known_at,
+            reach=reach,
+        )
+        self.chains, self._clock, self._in_part = near.chains, near.clock, near.in_part
         return self.chains
 
     async def read_clock(self) -> datetime:
@@ -296,7 +327,18 @@ class AgentWrite(Generic[Result_contra]):
     async def _find_hints(self) -> list[tuple[Hint, ...]]:
         """Return the hints of each applied plan, from the chains and from rejected reviews."""
         rejections = await self._find_rejections()
-        return [tuple(find_plan_hints(plan, self.chains, rejections)) for plan in self._applied]
+        hints: list[tuple[Hint, ...]] = []
+        for plan in self._applied:
+            summary = await self._read_line_summary(plan)
+            hints.append(tuple(find_plan_hints(plan, self.chains, rejections, summary)))
+        return hints
+
+    async def _read_line_summary(self, plan: Plan) -> LineSummary | None:
+        """Read the values that the plan is about if the chains hold only a part of them."""
+        line = find_plan_line(plan, self.chains)
+        if line is None or self._in_part.isdisjoint(line.list_chain_ids(self.chains)):
+            return None
+        return await summarize_value_line(self.connection, self.agent, line, at=plan.now)
 
     async def _find_rejections(self) -> Sequence[Rejection]:
         """Read what people rejected before, if a plan may repeat it: one statement at most."""

@@ -21,6 +21,7 @@ from app.planning.plan import Plan
 from app.planning.store import plan_import
 from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
 from app.store import statistics
+from app.store.chains import Starting
 from app.store.fragments import NEVER
 
 CHUNK = 500
@@ -127,8 +128,8 @@ async def _write_lines(
     chunk: list[HistoryLine]
     vectors: NDArray[np.float32]
     for chunk, vectors in encoded:
-        keyed = [line.fact for line in chunk if line.fact.one_value]
-        await write.read_chains(facts=keyed)
+        starting = [_find_start(line, write) for line in chunk if line.fact.one_value]
+        await write.read_near_chains(starting, by_text=False, reach=1)
         vector_of: dict[UUID, Vector] = {}
         for line, vector in zip(chunk, vectors, strict=True):
             order.check_stated_time(line, write)
@@ -148,6 +149,14 @@ async def _write_lines(
                 )
             )
         await write.apply(vector_of, counted=False)
+
+
+def _find_start(line: HistoryLine, write: AgentWrite[Spool]) -> Starting:
+    """Return the line's fact with its start, as far as the database's clock does not decide it."""
+    start = line.fact.valid_from
+    if start is None and line.created_at is not None:
+        start = max(line.created_at, write.last_known_at or line.created_at)
+    return Starting(line.fact, start)
 
 
 async def _chunk_lines(lines: AsyncIterator[HistoryLine]) -> AsyncIterator[Sequence[HistoryLine]]:

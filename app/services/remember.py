@@ -39,8 +39,12 @@ from app.services.classify import (
     collect_vectors,
     without_erased,
 )
+from app.store.chains import Starting
 from app.store.log.state import Incoming
 from app.store.reviews import reviews
+
+# Larger batches read long chains whole. Each fact asks for parts that grow with the batch.
+MAX_NEAR = 20
 
 Outcomes = list[Outcome | PalimpsestError]
 Drafts = list[Plan | PalimpsestError]
@@ -148,11 +152,16 @@ class Remember:
         for item in items:
             withdrawable += item.command.supersedes
             named.update(item.command.supersedes, item.affected_ids, item.overlapping_ids)
-        await write.read_chains(
-            facts=[item.fact for item in items],
-            ids=list(named),
-            withdrawable=withdrawable,
-        )
+        facts = [item.fact for item in items]
+        if withdrawable or len(items) > MAX_NEAR:
+            await write.read_chains(facts=facts, ids=list(named), withdrawable=withdrawable)
+        else:
+            await write.read_near_chains(
+                [Starting(fact, fact.valid_from) for fact in facts],
+                ids=list(named),
+                by_text=True,
+                reach=len(facts) + 1,
+            )
         drafts: Drafts = []
         for item in items:
             try:

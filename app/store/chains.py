@@ -17,10 +17,13 @@ from app.domain.policy import Policy
 from app.domain.version import Version
 from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES
 from app.store.engine import fetch_rows
-from app.store.fragments import NEVER, NEVER_SQL
+from app.store.fragments import NEVER, NEVER_SQL, ONE_VALUE
 from app.store.rows import belief_from_row
 
 _TICK = timedelta(microseconds=1)
+
+# A chain of so many versions is read whole faster than in part.
+LONGEST_WHOLE = 200
 
 # The row lock by which the writes of an agent follow one another. Postgres takes the lock before it
 # fixes what this statement sees, and a change of the embeddings (store/reembed.py) waits for the
@@ -48,6 +51,16 @@ VERSION_COLUMNS = ", ".join(
     if name in _VERSION_FIELDS or name in _SLOT_COLUMNS or name in BELIEF_COLUMNS
 )
 
+# A version of the fact's slot, with another value, that holds ever.
+_OTHER_VALUE = f"""
+    m.agent_id = :agent AND m.slot_hash = fact.slot AND NOT m.void AND {ONE_VALUE}
+    AND (m.valid_until IS NULL OR m.valid_until > m.valid_from)
+    AND CASE
+        WHEN m.value_hash IS NOT NULL AND fact.value_hash IS NOT NULL
+        THEN m.value_hash <> fact.value_hash
+        ELSE m.folded_hash <> fact.folded_hash
+    END
+"""
 
 # The whole chains that a write may touch, found by id, text or slot, and the clock. The clock is
 # read here because a clock read in the statement that takes the lock can be older than the lock
@@ -68,6 +81,106 @@ _READ_CHAINS = f"""
             UNION
             SELECT chain_id FROM memories
             WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+        )
+    ) AS v ON true
+"""
+
+# The versions that facts may meet in the chains of their texts and slots, and the clock. A chain of
+# more than `:whole` versions is not read whole, but around the starts of facts and the versions
+# that are named by id or text: there, `:reach` versions on either side. A fact without a start of
+# its own starts at its known time, which lies within `:span` of the clock or of the agent's last
+# operation.
+# - `chain` holds one version of each slot for each of its chains, so that the chain is known as one
+#   of the slot's. Of a long chain its first version is read too, by which chains have an order, and
+#   a constraint or else the most trusted version, which decide who may join the chain.
+# - `other` holds the versions of a slot with another value that begin next before and next after a
+#   fact, by which a fact and a repetition of it are two.
+_READ_NEAR_CHAINS = f"""
+    WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS clock),
+    fact AS MATERIALIZED (
+        SELECT f.slot, f.value_hash, f.folded_hash,
+               coalesce(f.start, greatest(clock, CAST(:last AS timestamptz))) AS start
+        FROM moment, unnest(
+            CAST(:slots AS bytea[]),
+            CAST(:starts AS timestamptz[]),
+            CAST(:value_hashes AS bytea[]),
+            CAST(:folded_hashes AS bytea[])
+        ) AS f (slot, start, value_hash, folded_hash)
+    ),
+    named AS MATERIALIZED (
+        SELECT id, chain_id FROM memories WHERE agent_id = :agent AND id = ANY(:ids)
+        UNION
+        SELECT id, chain_id FROM memories WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
+    ),
+    chain AS MATERIALIZED (
+        SELECT DISTINCT ON (slot_hash, chain_id) id, chain_id FROM memories
+        WHERE agent_id = :agent AND slot_key IS NOT NULL
+            AND slot_hash IN (SELECT slot FROM fact)
+        ORDER BY slot_hash, chain_id, ({ONE_VALUE}) DESC
+    ),
+    sized AS MATERIALIZED (
+        SELECT chain_id, count(*) > :whole AS is_long FROM memories
+        WHERE agent_id = :agent AND chain_id IN (
+            SELECT chain_id FROM named UNION SELECT chain_id FROM chain
+        )
+        GROUP BY chain_id
+    ),
+    place AS (
+        SELECT chain_id, valid_from, asserted_at, id,
+               id IN (SELECT id FROM named) AS is_marked, 0 AS step
+        FROM memories
+        WHERE agent_id = :agent AND NOT void
+            AND chain_id IN (SELECT chain_id FROM sized WHERE is_long)
+        UNION ALL
+        SELECT chain_id, start, 'infinity', NULL, true, 1
+        FROM sized, (SELECT DISTINCT start FROM fact) AS starts WHERE is_long
+        UNION ALL
+        SELECT chain_id, start + CAST(:span AS interval), 'infinity', NULL, true, -1
+        FROM sized, (SELECT DISTINCT start FROM fact) AS starts WHERE is_long
+    ),
+    near AS (
+        SELECT id,
+               sum(step) OVER line > 0 OR bool_or(is_marked) OVER (
+                   line ROWS BETWEEN :reach PRECEDING AND :reach FOLLOWING
+               ) AS is_near
+        FROM place
+        WINDOW line AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
+    ),
+    other AS (
+        SELECT v.id FROM fact CROSS JOIN LATERAL (
+            (
+                SELECT m.id FROM memories m
+                WHERE {_OTHER_VALUE} AND m.valid_from <= fact.start
+                ORDER BY m.valid_from DESC, m.asserted_at DESC LIMIT :reach
+            )
+            UNION ALL
+            (
+                SELECT m.id FROM memories m
+                WHERE {_OTHER_VALUE} AND m.valid_from > fact.start
+                ORDER BY m.valid_from, m.asserted_at LIMIT :reach
+            )
+        ) AS v
+    ),
+    wanted AS (
+        SELECT id FROM near WHERE is_near AND id IS NOT NULL
+        UNION SELECT id FROM named
+        UNION SELECT id FROM chain
+        UNION SELECT id FROM other
+        UNION SELECT chain_id FROM sized
+        UNION SELECT deciding.id FROM sized CROSS JOIN LATERAL (
+            SELECT m.id FROM memories m
+            WHERE m.agent_id = :agent AND m.chain_id = sized.chain_id
+            ORDER BY m.kind = 'constraint' DESC, m.trust DESC LIMIT 1
+        ) AS deciding WHERE is_long
+    )
+    SELECT clock, v.*
+    FROM moment LEFT JOIN (
+        SELECT {VERSION_COLUMNS},
+               chain_id = ANY(ARRAY(SELECT chain_id FROM sized WHERE is_long)) AS is_long
+        FROM memories
+        WHERE agent_id = :agent AND (
+            chain_id = ANY(ARRAY(SELECT chain_id FROM sized WHERE NOT is_long))
+            OR id = ANY(ARRAY(SELECT id FROM wanted))
         )
     ) AS v ON true
 """
@@ -149,8 +262,68 @@ async def read_chains(
         "slots": list(slots),
     }
     rows = await fetch_rows(connection, _READ_CHAINS, parameters)
-    versions = [version_from_row(row) for row in rows if row["id"] is not None]
-    return Chains(versions), rows[0]["clock"]
+    return _chains_from_rows(rows), rows[0]["clock"]
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """A fact with the start that it will have; None if it starts at its known time."""
+
+    fact: Fact
+    start: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NearChains:
+    """Chains around some facts, those of them that were not read whole, and the clock."""
+
+    chains: Chains
+    in_part: frozenset[UUID]
+    clock: datetime
+
+
+async def read_near_chains(
+    connection: AsyncConnection,
+    agent: AgentId,
+    facts: Sequence[Starting],
+    *,
+    ids: Iterable[UUID] = (),
+    by_text: bool,
+    last_known_at: datetime | None,
+    reach: int,
+) -> NearChains:
+    """Return what these facts may meet in the chains that `read_chains` reads, and the clock.
+
+    Of a long chain these are the versions next to the facts' starts and to the ids, `reach` on
+    either side: one is enough for facts that only take their place, and each fact that may move a
+    stored version needs one more. Such chains are settled around these places as if they were
+    whole. They must not be looked at elsewhere. Chains with the same texts are read `by_text`.
+    """
+    hashes = {starting.fact.fuzzy_hash for starting in facts} if by_text else ()
+    parameters = {
+        "agent": agent,
+        "ids": list(ids),
+        "hashes": list(hashes),
+        "slots": [_get_slot_digest(starting.fact) for starting in facts],
+        "starts": [starting.start for starting in facts],
+        "value_hashes": [starting.fact.value_hash for starting in facts],
+        "folded_hashes": [starting.fact.folded_hash for starting in facts],
+        "last": last_known_at,
+        "span": _TICK * (len(facts) + 1),
+        "whole": LONGEST_WHOLE,
+        "reach": reach,
+    }
+    rows = await fetch_rows(connection, _READ_NEAR_CHAINS, parameters)
+    in_part = frozenset(row["chain_id"] for row in rows if row["is_long"])
+    return NearChains(_chains_from_rows(rows), in_part, rows[0]["clock"])
+
+
+def _get_slot_digest(fact: Fact) -> bytes | None:
+    return None if fact.key is None else fact.slot.digest
+
+
+def _chains_from_rows(rows: Sequence[Mapping[str, Any]]) -> Chains:
+    return Chains(version_from_row(row) for row in rows if row["id"] is not None)
 
 
 _BUILT_FIELDS = ("kind", "slot", "lifespan", "belief")

@@ -8,7 +8,14 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
-from app.planning.hints import PlacedStep, ValueStep
+from app.planning.hints import (
+    MAX_NAMED,
+    LineSummary,
+    PlacedStep,
+    ValueLine,
+    ValueStep,
+    compute_recent_start,
+)
 from app.store.engine import fetch_rows
 from app.store.fragments import ONE_VALUE
 
@@ -56,6 +63,67 @@ _LINES = f"""
         )
     )
 """
+
+# Sum up a line of values by the latest beliefs: the versions of a chain, and of a slot that holds
+# one value at a time, in the order of their starts.
+_SUMMARY = f"""
+    WITH version AS (
+        SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain
+        UNION
+        SELECT id FROM memories WHERE agent_id = :agent AND slot_hash = :slot AND {ONE_VALUE}
+    ),
+    step AS MATERIALIZED (
+        SELECT
+            m.id, v.value, row_number() OVER line AS place,
+            lag(v.value) OVER line <> v.value
+                AND least(m.created_at, m.valid_from) > :since AS is_recent_change,
+            lead(v.value) OVER line IS DISTINCT FROM v.value AS is_last_of_value
+        FROM memories m
+        JOIN version USING (id)
+        CROSS JOIN LATERAL (
+            SELECT CASE
+                WHEN m.erased_at IS NULL THEN coalesce(m.value_hash, m.folded_hash)
+                ELSE uuid_send(m.id)
+            END AS value
+        ) AS v
+        WHERE m.agent_id = :agent AND NOT m.void AND m.created_at <= :at
+        WINDOW line AS (ORDER BY m.valid_from, m.asserted_at, m.id)
+    )
+    SELECT
+        (SELECT count(*) FROM step WHERE is_recent_change) AS recent_changes,
+        ARRAY(
+            SELECT id FROM step WHERE is_recent_change ORDER BY place DESC LIMIT :named
+        ) AS recent_ids,
+        ARRAY(
+            SELECT id FROM step WHERE is_last_of_value ORDER BY place DESC LIMIT 3
+        ) AS last_ids,
+        ARRAY(
+            SELECT value FROM step WHERE is_last_of_value ORDER BY place DESC LIMIT 3
+        ) AS last_values
+"""
+
+
+async def summarize_value_line(
+    connection: AsyncConnection, agent: AgentId, line: ValueLine, *, at: datetime
+) -> LineSummary:
+    """Return the summary of a line of values by the latest beliefs, without what came after `at`.
+
+    It is what `summarize_line` makes of all steps of the line.
+    """
+    values = {
+        "agent": agent,
+        "chain": line.chain_id,
+        "slot": line.slot.digest if line.slot else None,
+        "at": at,
+        "since": compute_recent_start(at),
+        "named": MAX_NAMED,
+    }
+    [row] = await fetch_rows(connection, _SUMMARY, values)
+    return LineSummary(
+        recent_changes=row["recent_changes"],
+        recent_ids=tuple(reversed(row["recent_ids"])),
+        last_values=tuple(zip(row["last_ids"][::-1], row["last_values"][::-1], strict=True)),
+    )
 
 
 async def list_value_lines(
