@@ -13,11 +13,11 @@ from app.classification.local.judge import FINDING as LOCAL_FINDING
 from app.classification.local.judge import LocalJudge, ReadCandidate
 from app.classification.local.language import is_english
 from app.classification.local.reading import Reading
+from app.classification.model.budget import Payer
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
-from app.domain.agent import AgentId
 from app.domain.fact import BaseFact, Fact, Kind, Tier
 from app.domain.relation import (
     Classify,
@@ -87,7 +87,7 @@ class Cascade:
         self._model = model
 
     async def judge(
-        self, agent: AgentId, fact: Fact, candidates: Sequence[Candidate], tier: Classify
+        self, payer: Payer, fact: Fact, candidates: Sequence[Candidate], tier: Classify
     ) -> Verdict:
         """Return the verdict on a fact that neither its slot nor an equal text decides.
 
@@ -119,7 +119,7 @@ class Cascade:
         if self._model is None:
             return replace(verdict, look_again="no model is configured")
         question = _build_question(fact, memories, verdict.judgments, readings)
-        return _add_model_verdict(verdict, await self._model.judge(agent, question))
+        return _add_model_verdict(verdict, await self._model.judge(payer, question))
 
     async def _read_candidates(
         self,

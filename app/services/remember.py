@@ -110,7 +110,7 @@ class Remember:
         """
         started = time.perf_counter()
         items: Sequence[ClassifiedItem]
-        items = await self._classifier.classify_batch(call.agent, commands)
+        items = await self._classifier.classify_batch(call.agent, commands, actor=call.info.actor)
         # A frozen agent is not refused: each of its stores waits as a review.
         async with agent_write(
             self._engine,

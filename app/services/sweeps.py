@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.classification import rules
+from app.classification.model.budget import Payer
 from app.domain.agent import AgentId, Mode
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.domain.relation import Classify, Operation
@@ -243,7 +244,7 @@ class Sweeper:
             async with places:
                 # Let other tasks run between two memories.
                 await asyncio.sleep(0)
-                return await self._classifier.classify_one(agent, item)
+                return await self._classifier.classify_one(Payer(agent), item)
 
         return await asyncio.gather(*(classify_in_turn(item) for item in items))
 

@@ -13,6 +13,7 @@ from app.classification.cascade import Candidate, Cascade, Verdict
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
+from app.classification.model.budget import Payer
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import Question
 from app.domain.agent import AgentId
@@ -44,7 +45,7 @@ class ScriptedModel:
         self._relation = relation
         self.questions: list[Question] = []
 
-    async def judge(self, agent: AgentId, question: Question) -> ModelVerdict:
+    async def judge(self, payer: Payer, question: Question) -> ModelVerdict:
         self.questions.append(question)
         judgments = tuple(
             Judgment(candidate.memory_id, self._relation, 0.9, "so", Judge.MODEL)
@@ -69,7 +70,7 @@ def judge(
 ) -> Verdict:
     local = LocalJudge(cast("LocalNetwork", network)) if network else None
     cascade = Cascade(local, cast("ModelJudge", model) if model else None)
-    return asyncio.run(cascade.judge(AgentId("ana"), Fact(text), candidates, tier))
+    return asyncio.run(cascade.judge(Payer(AgentId("ana")), Fact(text), candidates, tier))
 
 
 HOME = candidate("I live in a studio above a bakery in Ghent")
@@ -129,7 +130,7 @@ def test_no_reading_outranks_the_keys_of_callers(key: str | None, is_read: bool)
     stored = replace(stored, memory=replace(stored.memory, fact=keyed))
     fact = Fact("We hand the rooms back in May", key=key, single_valued=False)
     cascade = Cascade(local, None)
-    verdict = asyncio.run(cascade.judge(AgentId("ana"), fact, [stored], Classify.CASCADE))
+    verdict = asyncio.run(cascade.judge(Payer(AgentId("ana")), fact, [stored], Classify.CASCADE))
     assert bool(network.read_texts) is is_read
     ends = [judgment.relation.effect.ends_stored for judgment in verdict.judgments]
     assert ends == [is_read]
