@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import pytest
 
 from app.settings import load_settings
 from support.builders import store
@@ -40,3 +41,16 @@ def test_fresh_agents_get_no_fresh_budget(database_url: str) -> None:
         assert len(model.requests) == 3
         assert answer["operation"] == "ADD"
         assert "The key's budget of 3 questions" in answer["usage"]["trouble"]
+
+
+@pytest.mark.parametrize("classify", ["cascade", "model"])
+def test_a_model_hides_no_fact_by_calling_it_known(database_url: str, classify: str) -> None:
+    with obeyed(database_url, every("DUPLICATE"), classify=classify) as (client, model):
+        store(client, "The budget of the office is 300 euros")
+        answer = store(client, "Ines has the key to the safe")
+        assert model.requests
+        assert answer["operation"] == "ADD"
+        assert "no other judge" in answer["candidates"][0]["reasoning"]
+        for question in ("Ines has the key to the safe", "Who has the key?"):
+            found = client.post("/v1/search", json={"query": question}).json()["results"]
+            assert "Ines has the key to the safe" in [hit["memory"]["content"] for hit in found]

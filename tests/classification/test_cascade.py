@@ -168,3 +168,25 @@ def test_with_signals_alone_no_model_is_asked() -> None:
     model = ScriptedModel(Relation.UPDATE)
     judge("My place is in Bruges", HOME, model=model, tier=Classify.SIGNALS)
     assert model.questions == []
+
+
+SAME = Reading(0.2, 0.8, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("stored", "text", "network", "relation"),
+    [
+        ("I live in Ghent", "Ghent is where I live", None, Relation.OVERLAP),
+        ("I live in Ghent", "Ghent is my home town", ScriptedNetwork(SAME), Relation.DUPLICATE),
+        ("I live in Ghent", "Ghent is my home town", ScriptedNetwork(UPDATE), Relation.OVERLAP),
+        ("I fancy jazz a lot", "I fancy folk a lot", ScriptedNetwork(SAME), Relation.OVERLAP),
+        ("I like jazz", "I enjoy jazz", None, Relation.DUPLICATE),
+    ],
+)
+def test_a_repetition_that_only_the_model_sees_counts_for_nothing(
+    stored: str, text: str, network: ScriptedNetwork | None, relation: Relation
+) -> None:
+    model = ScriptedModel(Relation.DUPLICATE)
+    [judgment] = judge(text, candidate(stored), network=network, model=model).judgments
+    assert model.questions
+    assert (judgment.relation, judgment.decided_by) == (relation, Judge.MODEL)
