@@ -195,6 +195,15 @@ class Settings(BaseSettings):
     max_closures_per_store: int = Field(
         3, ge=0, le=100, description="How many stored memories one classified store may end."
     )
+    max_closures_per_hour: int = Field(
+        60,
+        ge=0,
+        description=(
+            "How many memories of an agent judges may end within an hour, sweeps included; beyond, "
+            "their proposals become reviews. What callers and the rules of slots end does not "
+            "count. 0: no limit."
+        ),
+    )
     core_inheritance: Literal["any", "contradiction"] = Field(
         "any",
         description=(

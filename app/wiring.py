@@ -272,6 +272,7 @@ def build_patience(settings: Settings) -> Patience:
 def build_policy(settings: Settings) -> Policy:
     return Policy(
         max_closures=settings.max_closures_per_store,
+        max_closures_per_hour=settings.max_closures_per_hour,
         core_inheritance=settings.core_inheritance,
         signals_sure=settings.supersession_min_confidence,
         model_sure=settings.confidence_threshold,
