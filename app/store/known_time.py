@@ -23,8 +23,7 @@ _READ_LAST = """
         current_setting('transaction_read_only')::boolean AS is_read_only
 """
 
-# Wait for the write under way. This is the weakest lock that waits for the lock of a write, and
-# the end of the statement releases it.
+# Wait for the write under way. This is the weakest lock that waits for the lock of a write.
 _WAIT = "SELECT FROM agents WHERE agent_id = :agent FOR KEY SHARE"
 
 # Wait for the first write of an agent. Its row is seen by nobody yet, but no other can be inserted.
@@ -50,7 +49,11 @@ async def settle_known_time(
         raise NotYetKnown(known_at, row["last"])
     if known_at >= row["now"]:
         raise NotYetKnown(known_at, row["now"])
-    await _wait_for_writes(connection, agent, is_new=row["last"] is None)
+    driver = await driver_connection(connection)
+    # The rollback releases the lock, and leaves no agent behind that only was read.
+    async with driver.transaction(force_rollback=True):
+        statement = _WAIT_FOR_FIRST if row["last"] is None else _WAIT
+        await fetch_rows(connection, statement, {"agent": agent})
 
 
 async def settle_window(connection: AsyncConnection, agent: AgentId, until: datetime) -> None:
@@ -62,12 +65,3 @@ async def settle_window(connection: AsyncConnection, agent: AgentId, until: date
         await settle_known_time(connection, agent, until)
     except NotYetKnown:
         return
-
-
-async def _wait_for_writes(connection: AsyncConnection, agent: AgentId, *, is_new: bool) -> None:
-    if not is_new:
-        await fetch_rows(connection, _WAIT, {"agent": agent})
-        return
-    driver = await driver_connection(connection)
-    async with driver.transaction(force_rollback=True):
-        await fetch_rows(connection, _WAIT_FOR_FIRST, {"agent": agent})
