@@ -200,6 +200,15 @@ class Settings(BaseSettings):
     max_closures_per_store: int = Field(
         3, ge=0, le=100, description="How many stored memories one classified store may end."
     )
+    max_closures_per_hour: int = Field(
+        60,
+        ge=0,
+        description=(
+            "How many memories of an agent judges may end within an hour, sweeps included; beyond, "
+            "their proposals become reviews. What callers and the rules of slots end does not "
+            "count. 0: no limit."
+        ),
+    )
     core_inheritance: Literal["any", "contradiction"] = Field(
         "any",
         description=(
@@ -254,6 +263,23 @@ class Settings(BaseSettings):
     )
     llm_tokens_per_day: int = Field(
         1_000_000, ge=0, description="Tokens that one agent may cause per day, per process."
+    )
+    llm_calls_per_minute_per_key: int = Field(
+        300,
+        ge=0,
+        description=(
+            "The same for one key, whatever agents it names. Calls without a key and sweeps share "
+            "one such budget."
+        ),
+    )
+    llm_tokens_per_day_per_key: int = Field(
+        5_000_000, ge=0, description="Tokens that one key may cause per day, per process."
+    )
+    llm_calls_per_minute_in_all: int = Field(
+        600, ge=0, description="The same for all callers together, per process."
+    )
+    llm_tokens_per_day_in_all: int = Field(
+        10_000_000, ge=0, description="Tokens of all callers together per day, per process."
     )
     confidence_threshold: float = Field(
         0.8,

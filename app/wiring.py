@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import is_network_shipped, open_network
-from app.classification.model.budget import Budget
+from app.classification.model.budget import Budget, Limits
 from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge
 from app.domain.policy import Policy
@@ -279,6 +279,7 @@ def build_patience(settings: Settings) -> Patience:
 def build_policy(settings: Settings) -> Policy:
     return Policy(
         max_closures=settings.max_closures_per_store,
+        max_closures_per_hour=settings.max_closures_per_hour,
         core_inheritance=settings.core_inheritance,
         signals_sure=settings.supersession_min_confidence,
         model_sure=settings.confidence_threshold,
@@ -328,7 +329,12 @@ def build_model_judge(settings: Settings, http: httpx.AsyncClient) -> ModelJudge
         concurrency=settings.llm_concurrency,
         tries=settings.llm_tries,
     )
-    budget = Budget(
-        calls_per_minute=settings.llm_calls_per_minute, tokens_per_day=settings.llm_tokens_per_day
+    return ModelJudge(ChatClient(http, options), build_budget(settings))
+
+
+def build_budget(settings: Settings) -> Budget:
+    return Budget(
+        agent=Limits(settings.llm_calls_per_minute, settings.llm_tokens_per_day),
+        key=Limits(settings.llm_calls_per_minute_per_key, settings.llm_tokens_per_day_per_key),
+        total=Limits(settings.llm_calls_per_minute_in_all, settings.llm_tokens_per_day_in_all),
     )
-    return ModelJudge(ChatClient(http, options), budget)

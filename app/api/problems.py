@@ -249,6 +249,13 @@ _PROBLEMS = [
         "Line {line}: {reason} Nothing of this import was kept; correct the line and "
         "send it again.",
     ),
+    _Row(
+        errors.NotYetKnown,
+        422,
+        "not-yet-known",
+        "That may still change",
+        "{fact} Name no later known_at, or leave it out for all that is known.",
+    ),
     _Row(errors.InvalidFact, 422, "invalid", "The request contradicts itself"),
     _Row(
         errors.ScopeMissing,
@@ -391,6 +398,8 @@ def _collect_members(error: errors.PalimpsestError) -> dict[str, Any]:
             return {"archived_until": format_time(error.until)}
         case errors.Conflict():
             return {"memory_ids": [str(i) for i in error.memory_ids]}
+        case errors.NotYetKnown(settled_until=until):
+            return {"settled_until": until and format_time(until)}
         case errors.BadImportLine():
             return {"line": error.line}
         case BatchRefused():

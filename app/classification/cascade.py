@@ -4,20 +4,20 @@ Nothing is locked while it runs.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.classification import signals
 from app.classification.local.judge import FINDING as LOCAL_FINDING
-from app.classification.local.judge import LocalJudge, ReadCandidate
+from app.classification.local.judge import LocalJudge, ReadCandidate, supports_duplicate
 from app.classification.local.language import is_english
 from app.classification.local.reading import Reading
+from app.classification.model.budget import Payer
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
-from app.domain.agent import AgentId
 from app.domain.fact import BaseFact, Fact, Kind, Tier
 from app.domain.relation import (
     Classify,
@@ -79,7 +79,8 @@ class Cascade:
     """Judges facts against candidates.
 
     Where a model is set, signals and the local judge decide nothing: what they think is evidence
-    in its question, and decides whether the question is worth asking.
+    in its question, and decides whether the question is worth asking. But a repetition needs them:
+    a fact that the model alone calls one would be found by no search.
     """
 
     def __init__(self, local: LocalJudge | None, model: ModelJudge | None) -> None:
@@ -87,7 +88,7 @@ class Cascade:
         self._model = model
 
     async def judge(
-        self, agent: AgentId, fact: Fact, candidates: Sequence[Candidate], tier: Classify
+        self, payer: Payer, fact: Fact, candidates: Sequence[Candidate], tier: Classify
     ) -> Verdict:
         """Return the verdict on a fact that neither its slot nor an equal text decides.
 
@@ -119,7 +120,8 @@ class Cascade:
         if self._model is None:
             return replace(verdict, look_again="no model is configured")
         question = _build_question(fact, memories, verdict.judgments, readings)
-        return _add_model_verdict(verdict, await self._model.judge(agent, question))
+        repeated = _find_repeated(fact, verdict.judgments, texts, readings)
+        return _add_model_verdict(verdict, await self._model.judge(payer, question), repeated)
 
     async def _read_candidates(
         self,
@@ -322,12 +324,34 @@ def _describe_evidence(judgment: Judgment | None, reading: Reading | None) -> tu
     return tuple(phrases)
 
 
-def _add_model_verdict(verdict: Verdict, model_verdict: ModelVerdict) -> Verdict:
+def _find_repeated(
+    fact: Fact,
+    judgments: Sequence[Judgment],
+    texts: Mapping[UUID, RenamedText],
+    readings: Mapping[UUID, Reading],
+) -> set[UUID]:
+    """Return the memories that signals or the local judge could take for the same as the fact."""
+    repeated = {j.memory_id for j in judgments if j.relation is Relation.DUPLICATE}
+    for memory_id, reading in readings.items():
+        stored = texts[memory_id]
+        if stored.adds_description:
+            continue
+        if supports_duplicate(reading, stored.text, fact.content):
+            repeated.add(memory_id)
+    return repeated
+
+
+def _add_model_verdict(
+    verdict: Verdict, model_verdict: ModelVerdict, repeated: Set[UUID]
+) -> Verdict:
     """Put the model's judgments in place of those of the signals on the same candidates.
 
-    If the model failed, the signals' judgments remain and the fact is marked for another look.
+    Of the repetitions that the model sees, only those of the `repeated` memories count. If the
+    model failed, the signals' judgments remain and the fact is marked for another look.
     """
-    by_model = {judgment.memory_id: judgment for judgment in model_verdict.judgments}
+    by_model = {}
+    for judgment in model_verdict.judgments:
+        by_model[judgment.memory_id] = _check_repetition(judgment, repeated)
     judgments = []
     for judgment in verdict.judgments:
         judgments.append(_join_findings(judgment, by_model.pop(judgment.memory_id, None)))
@@ -339,6 +363,14 @@ def _add_model_verdict(verdict: Verdict, model_verdict: ModelVerdict) -> Verdict
         model_cost=_build_model_cost(model_verdict),
         look_again=model_verdict.failure,
     )
+
+
+def _check_repetition(judgment: Judgment, repeated: Set[UUID]) -> Judgment:
+    """Return the judgment, or a mere overlap in place of a repetition that nobody else sees."""
+    if judgment.relation is not Relation.DUPLICATE or judgment.memory_id in repeated:
+        return judgment
+    reasoning = f"stored, because no other judge takes it for the same: {judgment.reasoning}"
+    return replace(judgment, relation=Relation.OVERLAP, reasoning=reasoning)
 
 
 def _build_model_cost(verdict: ModelVerdict) -> ModelCost:

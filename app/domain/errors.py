@@ -48,6 +48,21 @@ class UnknownMemory(PalimpsestError):
         self.memory_id = memory_id
 
 
+class NotYetKnown(PalimpsestError):
+    """What was known at that time may still change.
+
+    `settled_until` is the last time whose answer is final; None if the agent has no such time.
+    """
+
+    def __init__(self, known_at: datetime, settled_until: datetime | None) -> None:
+        until = format_utc(settled_until) if settled_until else "no time"
+        super().__init__(
+            f"What was known at {format_utc(known_at)} may still change: this database is final "
+            f"up to {until}."
+        )
+        self.settled_until = settled_until
+
+
 class Withdrawn(Conflict):
     """The version was withdrawn (never true, or reverted) and cannot be acted on."""
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.domain.chains import Chains
 from app.domain.fact import Fact, StoredFact
-from app.domain.relation import Decision, Judgment, ModelCost, Operation, Relation
+from app.domain.relation import Decision, Judge, Judgment, ModelCost, Operation, Relation
 from app.domain.relationship import Relationship
 from app.domain.version import Memory, Usage, Version
 
@@ -123,6 +123,12 @@ class ReviewDecision:
         return ReviewDecision(self.review_id, self.after, self.before)
 
 
+TOO_MANY_CLOSURES = "Judges have ended as many memories within this hour as they may."
+
+_JUDGES = (Judge.SIGNALS, Judge.LOCAL, Judge.MODEL)
+_ENDS_NOTHING = (Operation.ADD, Operation.NOOP, Operation.AMEND)
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One operation at known time `now`, with everything that it will write.
@@ -185,6 +191,23 @@ class Plan:
             for link in (*self.links, *self.unlinked):
                 touched += [link.source, link.target]
         return tuple(dict.fromkeys(touched))
+
+    @property
+    def closures(self) -> int:
+        """Return how many memories the plan ends because judges say so.
+
+        A merge and a repetition found by a sweep also count the memory that lives on. What the
+        caller or a slot's rule ends is not counted: a sweep's plan is a judge's if a signal or a
+        model led to it. `CLOSES` in store/tables.py has the same rule.
+        """
+        decision = self.decision
+        if not decision.relation.effect.changes_stored:
+            return 0
+        if decision.decided_by is Judge.SWEEP:
+            is_judged = bool(decision.findings) or self.model_cost is not None
+        else:
+            is_judged = decision.decided_by in _JUDGES and self.operation not in _ENDS_NOTHING
+        return len(self.touched) if is_judged else 0
 
     @property
     def versions(self) -> tuple[Version, ...]:

@@ -8,7 +8,7 @@ A model or an encoder runs before the write and never inside it (decision 0001).
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 from uuid import UUID
 
@@ -37,12 +37,14 @@ from app.store import apply, chains, engine, memories, relationships
 from app.store.apply import LoggedPlan
 from app.store.chains import LockedAgent, Starting
 from app.store.log.chain import LogChain
+from app.store.log.closures import count_closures
 from app.store.memories import Point
 from app.store.reviews.rejections import find_rejected
 from app.store.rows import CallInfo
 from app.store.value_lines import summarize_value_line
 
 MOST_REJECTED = 1_000
+CLOSURE_WINDOW = timedelta(hours=1)
 
 Whole = TypeVar("Whole")
 Vectors = Mapping[UUID, Vector]
@@ -130,6 +132,7 @@ class AgentWrite(Generic[Result_contra]):
         self._in_part: frozenset[UUID] = frozenset()
         self._clock: datetime | None = None
         self._last_known_at = locked.last_known_at
+        self._closures_left: int | None = None
         self._planned: list[Plan] = []
         self._applied: list[Plan] = []
         self._logged: list[LoggedPlan] = []
@@ -197,6 +200,14 @@ class AgentWrite(Generic[Result_contra]):
         self._clock = await engine.read_clock(self.connection)
         return self._clock
 
+    async def read_closures_left(self) -> None:
+        """Read how many memories judges may still end. Without it, plans are not limited."""
+        most = self._get_setup().policy.max_closures_per_hour
+        if most:
+            since = self.next_known_time() - CLOSURE_WINDOW
+            ended = await count_closures(self.connection, self.agent, since)
+            self._closures_left = most - ended
+
     # --- planning --------------------------------------------------------------------------------
 
     @property
@@ -221,10 +232,17 @@ class AgentWrite(Generic[Result_contra]):
         """Take a known time, so that the next one lies behind it."""
         self._last_known_at = now
 
+    def exceeds_closures(self, plan: Plan) -> bool:
+        """Return True if by this plan judges would end more than they may within an hour."""
+        left = self._closures_left
+        return left is not None and plan.closures > max(0, left)
+
     def add_plan(self, plan: Plan) -> None:
         """Plan on as if this plan were carried out; `apply` carries it out."""
         plan.absorb_into(self.chains)
         self.use_known_time(plan.now)
+        if self._closures_left is not None:
+            self._closures_left -= plan.closures
         self._planned.append(plan)
 
     # --- writing ---------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from uuid_utils.compat import uuid7
 
 from app.classification.cascade import MAX_READ, Candidate, Cascade, Verdict, should_consider
 from app.classification.merge_text import find_merge_loss, join_texts
+from app.classification.model.budget import Payer
 from app.classification.signals import derive_fact_slot, find_speech, is_correction, prepare_text
 from app.domain.agent import AgentId
 from app.domain.fact import Fact, StoredFact, merge_facts
@@ -186,16 +187,19 @@ class Classifier:
         self,
         agent: AgentId,
         commands: Sequence[StoreCommand],
+        *,
+        actor: str | None,
     ) -> list[ClassifiedItem]:
         """Judge each fact against what is stored and what the batch before it will write.
 
-        While some facts are judged, the next ones are encoded.
+        While some facts are judged, the next ones are encoded. `actor` pays for the model.
         """
+        payer = Payer(agent, actor)
         judged: list[ClassifiedItem] = []
         neighbours = BatchNeighbours()
         async with aclosing(self._encode_ahead(commands)) as chunks:
             async for items in chunks:
-                judged += await self._classify_some(agent, items, neighbours)
+                judged += await self._classify_some(payer, items, neighbours)
         return judged
 
     async def _encode_ahead(
@@ -265,7 +269,7 @@ class Classifier:
 
     async def _classify_some(
         self,
-        agent: AgentId,
+        payer: Payer,
         items: Sequence[ClassifiedItem],
         neighbours: BatchNeighbours,
     ) -> Sequence[ClassifiedItem]:
@@ -277,14 +281,14 @@ class Classifier:
             [_build_expected_memory(item) for item in undecided],
             [item.vector for item in undecided],
         )
-        compared = await self._read_candidates(agent, undecided)
+        compared = await self._read_candidates(payer.agent, undecided)
         places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
         async def classify_in_turn(item: ClassifiedItem, hits: Sequence[Hit]) -> ClassifiedItem:
             async with places:
                 # Let other tasks run between two facts.
                 await asyncio.sleep(0)
-                return await self.classify_one(agent, item, hits)
+                return await self.classify_one(payer, item, hits)
 
         judging = map(classify_in_turn, compared, near)
         judged = {item.new_id: item for item in await asyncio.gather(*judging)}
@@ -318,7 +322,7 @@ class Classifier:
 
     async def classify_one(
         self,
-        agent: AgentId,
+        payer: Payer,
         item: ClassifiedItem,
         neighbours: Sequence[Hit] = (),
     ) -> ClassifiedItem:
@@ -333,7 +337,7 @@ class Classifier:
             # The rules decide about an equal text.
             return item
         candidates = [Candidate(hit.memory, hit.scores.get("vector")) for hit in hits]
-        verdict = await self._cascade.judge(agent, item.fact, candidates, item.tier)
+        verdict = await self._cascade.judge(payer, item.fact, candidates, item.tier)
         memories = [hit.memory for hit in hits]
         return await self._prepare_merge(replace(item, verdict=verdict), memories)
 

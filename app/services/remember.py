@@ -18,7 +18,7 @@ from app.domain.version import Memory
 from app.embedding import Embedder
 from app.planning.classified import mark_for_another_look
 from app.planning.explicit import plan_supersede
-from app.planning.plan import IncomingFact, Plan, ReviewSource
+from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan, ReviewSource
 from app.planning.reviews import plan_for_review, review_from_plan
 from app.planning.store import plan_store
 from app.services import metrics
@@ -114,7 +114,7 @@ class Remember:
         """
         started = time.perf_counter()
         items: Sequence[ClassifiedItem]
-        items = await self._classifier.classify_batch(call.agent, commands)
+        items = await self._classifier.classify_batch(call.agent, commands, actor=call.info.actor)
         # A frozen agent is not refused: each of its stores waits as a review.
         async with agent_write(
             self._engine,
@@ -162,6 +162,8 @@ class Remember:
                 by_text=True,
                 reach=len(facts) + 1,
             )
+        if any(item.affected_ids for item in items):
+            await write.read_closures_left()
         drafts: Drafts = []
         for item in items:
             try:
@@ -178,17 +180,20 @@ class Remember:
         return drafts
 
     def _plan_in_mode(self, item: ClassifiedItem, write: AgentWrite[Outcomes]) -> Plan:
-        """Plan one fact. In shadow mode a change becomes a review, unless a person accepted it."""
+        """Plan one fact.
+
+        A change becomes a review in shadow mode, and if judges have ended too many memories,
+        unless a person accepted it.
+        """
         plan = self._plan_one(item, write.chains, write.next_known_time())
-        if write.mode is not Mode.SHADOW or item.command.settles:
+        if item.command.settles:
             return plan
-        return plan_for_review(
-            plan,
-            item.fact,
-            write.chains,
-            ReviewSource.SHADOW,
-            new_id=item.new_id,
-        )
+        if write.mode is Mode.SHADOW:
+            return _ask_instead(plan, item, write, ReviewSource.SHADOW)
+        if write.mode is Mode.LIVE and write.exceeds_closures(plan):
+            question = _ask_instead(plan, item, write, ReviewSource.CAP)
+            return question.with_reasoning(f"{TOO_MANY_CLOSURES} {question.decision.reasoning}")
+        return plan
 
     def _plan_one(
         self,
@@ -244,6 +249,13 @@ class Remember:
         if not (left_by_settings and self._settings.looks_again and item.fact.one_value):
             return False
         return bool(chains.find_value_chains(item.fact.slot))
+
+
+def _ask_instead(
+    plan: Plan, item: ClassifiedItem, write: AgentWrite[Outcomes], source: ReviewSource
+) -> Plan:
+    """Return the plan that stores the fact apart and asks a person about the changes."""
+    return plan_for_review(plan, item.fact, write.chains, source, new_id=item.new_id)
 
 
 def _refuse_batch(drafts: Drafts, *, atomic: bool) -> None:

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.classification import rules
+from app.classification.model.budget import Payer
 from app.domain.actor import name_sweep
 from app.domain.agent import AgentId, Mode
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
@@ -26,7 +27,7 @@ from app.domain.relation import Classify, Operation
 from app.domain.timeline import begins_before
 from app.domain.version import Memory, Moment, Version
 from app.embedding import Vector
-from app.planning.plan import IncomingFact, Plan
+from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan
 from app.planning.sweeps import (
     can_act,
     plan_sweep,
@@ -244,7 +245,7 @@ class Sweeper:
             async with places:
                 # Let other tasks run between two memories.
                 await asyncio.sleep(0)
-                return await self._classifier.classify_one(agent, item)
+                return await self._classifier.classify_one(Payer(agent), item)
 
         return await asyncio.gather(*(classify_in_turn(item) for item in items))
 
@@ -361,6 +362,8 @@ class Sweeper:
             ids=list(named),
             withdrawable=swept,
         )
+        if any(item.affected_ids for item in items):
+            await write.read_closures_left()
         stored_revisions = {version.id: version.revision for version in chains.list_versions()}
         chains.absorb_versions(
             version for version in run.foreseen.values() if chains.find_chain(version.chain_id)
@@ -445,15 +448,26 @@ class Sweeper:
             other_id = judgment.memory_id
             if other_id not in moved and not run.has_ended(other_id, start):
                 judgments.append(judgment)
-        plan = plan_sweep(
-            IncomingFact(fact, memory.id, tuple(judgments), merged=item.merged),
-            chains,
-            others,
-            self._settings.policy,
-            now=write.next_known_time(),
-            proposes=write.mode is not Mode.LIVE,
-        )
-        return plan.with_model_cost(item.verdict.model_cost) if plan else None
+        incoming = IncomingFact(fact, memory.id, tuple(judgments), merged=item.merged)
+
+        def plan_change(*, proposes: bool) -> Plan | None:
+            plan = plan_sweep(
+                incoming,
+                chains,
+                others,
+                self._settings.policy,
+                now=write.next_known_time(),
+                proposes=proposes,
+            )
+            return plan.with_model_cost(item.verdict.model_cost) if plan else None
+
+        plan = plan_change(proposes=write.mode is not Mode.LIVE)
+        if plan is None or not write.exceeds_closures(plan):
+            return plan
+        question = plan_change(proposes=True)
+        if question is None:
+            return None
+        return question.with_reasoning(f"{TOO_MANY_CLOSURES} {question.decision.reasoning}")
 
 
 def _find_moved(item: ClassifiedItem, stored_revisions: Mapping[UUID, int]) -> set[UUID]:

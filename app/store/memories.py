@@ -26,6 +26,7 @@ from app.store.fragments import (
     WARM,
     list_belief_columns,
 )
+from app.store.known_time import settle_known_time
 from app.store.rows import belief_from_row
 from app.store.staleness import ended_list_from_json, is_stale_sql, stale_because_sql
 from app.store.strength import COUNTER_CONDITIONS, STRENGTH, USAGE, half_life_values
@@ -176,9 +177,11 @@ async def run_read(
 ) -> tuple[Moment, list[Any]]:
     """Run a statement whose rows carry the moment. A row without an id means that nothing matched.
 
-    If an `encoder` is named, the rows carry the encoder of the database too. Raises
-    EmbeddingsChanged if that is another one.
+    A `known_at` that the caller named is final. If an `encoder` is named, the rows carry the
+    encoder of the database too. Raises NotYetKnown, and EmbeddingsChanged for another encoder.
     """
+    if point.known_at is not None and not point.all_uses:
+        await settle_known_time(connection, agent, point.known_at)
     values = {
         "agent": agent,
         "as_of": point.as_of,

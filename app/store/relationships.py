@@ -14,6 +14,7 @@ from app.planning.plan import Plan
 from app.planning.staleness import StaleMemory, find_ended_versions
 from app.store.engine import fetch_rows
 from app.store.fragments import HOLDS, LATEST, MOMENT
+from app.store.known_time import settle_known_time
 from app.store.staleness import ANY_BINDS, CAUSES, broken_relationships_sql, ended_list_from_json
 
 
@@ -145,8 +146,10 @@ async def list_relationships(
 ) -> RelationshipPage | None:
     """Return the links of a memory in both directions, latest first.
 
-    Return None if the memory was not known at that time.
+    Return None if the memory was not known at that time. Raises NotYetKnown.
     """
+    if known_at is not None:
+        await settle_known_time(connection, agent, known_at)
     values = {
         "agent": agent,
         "id": memory_id,

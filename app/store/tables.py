@@ -149,7 +149,14 @@ JUDGED = "decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR r
 # The condition that the signals of an operation led to it. A reviewer's decision repeats the
 # signals of the review, which led to the review.
 _WITHOUT_EFFECT = sorted(r.value for r in Relation if not r.effect.changes_stored)
-LED_TO = f"relation NOT IN ({', '.join(map(repr, _WITHOUT_EFFECT))}) AND decided_by <> 'reviewer'"
+_HAS_EFFECT = f"relation NOT IN ({', '.join(map(repr, _WITHOUT_EFFECT))})"
+LED_TO = f"{_HAS_EFFECT} AND decided_by <> 'reviewer'"
+# The condition that an operation ended memories because judges said so. `Plan.closures` has the
+# same rule.
+CLOSES = f"""{_HAS_EFFECT} AND (
+    (decided_by IN ('signals', 'judge', 'model') AND operation NOT IN ('ADD', 'NOOP', 'AMEND'))
+    OR (decided_by = 'sweep' AND (signals <> '[]' OR model IS NOT NULL))
+)"""
 
 consolidation_log = sa.Table(
     "consolidation_log",
@@ -224,6 +231,11 @@ consolidation_log = sa.Table(
         *("agent_id", "decided_by", "confidence", "created_at", "id"),
         postgresql_include=["operation", "reverted_by"],
         postgresql_where=sa.text(JUDGED),
+    ),
+    sa.Index(
+        "consolidation_log_closures",
+        *("agent_id", "created_at"),
+        postgresql_where=sa.text(CLOSES),
     ),
 )
 

@@ -7,7 +7,7 @@ their actor, so that a sweep can still be undone.
 from alembic import op
 
 revision = "2026_11_22_b"
-down_revision = "2026_11_21_1"
+down_revision = "2026_11_22_a"
 
 # The columns of a link are all there or all missing. The salt goes when the content is erased.
 LOG = """

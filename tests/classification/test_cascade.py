@@ -13,6 +13,7 @@ from app.classification.cascade import Candidate, Cascade, Verdict
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
+from app.classification.model.budget import Payer
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import Question
 from app.domain.agent import AgentId
@@ -44,7 +45,7 @@ class ScriptedModel:
         self._relation = relation
         self.questions: list[Question] = []
 
-    async def judge(self, agent: AgentId, question: Question) -> ModelVerdict:
+    async def judge(self, payer: Payer, question: Question) -> ModelVerdict:
         self.questions.append(question)
         judgments = tuple(
             Judgment(candidate.memory_id, self._relation, 0.9, "so", Judge.MODEL)
@@ -69,7 +70,7 @@ def judge(
 ) -> Verdict:
     local = LocalJudge(cast("LocalNetwork", network)) if network else None
     cascade = Cascade(local, cast("ModelJudge", model) if model else None)
-    return asyncio.run(cascade.judge(AgentId("ana"), Fact(text), candidates, tier))
+    return asyncio.run(cascade.judge(Payer(AgentId("ana")), Fact(text), candidates, tier))
 
 
 HOME = candidate("I live in a studio above a bakery in Ghent")
@@ -129,7 +130,7 @@ def test_no_reading_outranks_the_keys_of_callers(key: str | None, is_read: bool)
     stored = replace(stored, memory=replace(stored.memory, fact=keyed))
     fact = Fact("We hand the rooms back in May", key=key, single_valued=False)
     cascade = Cascade(local, None)
-    verdict = asyncio.run(cascade.judge(AgentId("ana"), fact, [stored], Classify.CASCADE))
+    verdict = asyncio.run(cascade.judge(Payer(AgentId("ana")), fact, [stored], Classify.CASCADE))
     assert bool(network.read_texts) is is_read
     ends = [judgment.relation.effect.ends_stored for judgment in verdict.judgments]
     assert ends == [is_read]
@@ -167,3 +168,25 @@ def test_with_signals_alone_no_model_is_asked() -> None:
     model = ScriptedModel(Relation.UPDATE)
     judge("My place is in Bruges", HOME, model=model, tier=Classify.SIGNALS)
     assert model.questions == []
+
+
+SAME = Reading(0.2, 0.8, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("stored", "text", "network", "relation"),
+    [
+        ("I live in Ghent", "Ghent is where I live", None, Relation.OVERLAP),
+        ("I live in Ghent", "Ghent is my home town", ScriptedNetwork(SAME), Relation.DUPLICATE),
+        ("I live in Ghent", "Ghent is my home town", ScriptedNetwork(UPDATE), Relation.OVERLAP),
+        ("I fancy jazz a lot", "I fancy folk a lot", ScriptedNetwork(SAME), Relation.OVERLAP),
+        ("I like jazz", "I enjoy jazz", None, Relation.DUPLICATE),
+    ],
+)
+def test_a_repetition_that_only_the_model_sees_counts_for_nothing(
+    stored: str, text: str, network: ScriptedNetwork | None, relation: Relation
+) -> None:
+    model = ScriptedModel(Relation.DUPLICATE)
+    [judgment] = judge(text, candidate(stored), network=network, model=model).judgments
+    assert model.questions
+    assert (judgment.relation, judgment.decided_by) == (relation, Judge.MODEL)

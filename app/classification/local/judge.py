@@ -215,6 +215,19 @@ def _find_duplicate(
     return _OwnFinding(best, Relation.DUPLICATE, probability)
 
 
+def supports_duplicate(
+    reading: Reading, stored: str, incoming: str, thresholds: Thresholds | None = None
+) -> bool:
+    """Return True if the reading supports a judge who takes the two texts for the same.
+
+    With that judge's reason, `with_reason` is enough, unless one word may decide.
+    """
+    thresholds = thresholds or Thresholds()
+    one_word_may_decide = differs_in_few_words(stored, incoming)
+    least = thresholds.duplicate_alike if one_word_may_decide else thresholds.with_reason
+    return reading.duplicate >= least
+
+
 def _build_judgment(judgment: Judgment, own: _OwnFinding, stored: str, incoming: str) -> Judgment:
     difference = describe_difference(stored, incoming)
     finding = Finding(FINDING, own.relation, own.confidence, difference)

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from app.classification.model import prompt
 from app.classification.model.answer import SCHEMA, ModelAnswer, UnreadableAnswer, read_answer
-from app.classification.model.budget import Budget
+from app.classification.model.budget import Budget, Payer
 from app.classification.model.chat import ChatClient
 from app.classification.model.completion import Reply
 from app.classification.model.prompt import Prompt
 from app.classification.model.question import Question
-from app.domain.agent import AgentId
 from app.domain.relation import Judge, Judgment
 from app.remote.trouble import Trouble
 
@@ -52,13 +51,13 @@ class ModelVerdict:
 
 
 class ModelJudge:
-    """Asks a chat model, within the budget of each agent. Trouble with the model is a value."""
+    """Asks a chat model, within the budgets of each payer. Trouble with the model is a value."""
 
     def __init__(self, chat: ChatClient, budget: Budget) -> None:
         self._chat = chat
         self._budget = budget
 
-    async def judge(self, agent: AgentId, question: Question) -> ModelVerdict:
+    async def judge(self, payer: Payer, question: Question) -> ModelVerdict:
         """Return the model's verdict on a question.
 
         There is no call without candidates. Otherwise there is one, and the retries of a call
@@ -66,13 +65,13 @@ class ModelJudge:
         """
         if not question.candidates:
             return ModelVerdict(model=self._chat.model)
-        if limit := self._budget.find_exceeded_limit(agent):
+        if limit := self._budget.find_exceeded_limit(payer):
             return self._build_failed_verdict(limit, "budget")
         model_prompt = prompt.render_prompt(question)
         if not model_prompt.candidates:
             sentence = "The texts are too long for one question to the model."
             return self._build_failed_verdict(sentence, "too_long")
-        outcome = await self._ask_model(agent, model_prompt)
+        outcome = await self._ask_model(payer, model_prompt)
         usage = ModelUsage(
             llm_calls=outcome.calls,
             prompt_tokens=outcome.prompt_tokens,
@@ -87,11 +86,11 @@ class ModelJudge:
             return self._build_failed_verdict(str(why), "unreadable", usage)
         return self._build_verdict(question, model_prompt, answer, usage)
 
-    async def _ask_model(self, agent: AgentId, model_prompt: Prompt) -> Reply | Trouble:
-        self._budget.count_question(agent)
+    async def _ask_model(self, payer: Payer, model_prompt: Prompt) -> Reply | Trouble:
+        self._budget.count_question(payer)
         outcome = await self._chat.complete(model_prompt.system, model_prompt.user, SCHEMA)
         counted = outcome.prompt_tokens + outcome.completion_tokens
-        self._budget.count_tokens(agent, counted or _estimate_tokens(model_prompt, outcome))
+        self._budget.count_tokens(payer, counted or _estimate_tokens(model_prompt, outcome))
         return outcome
 
     def _build_verdict(

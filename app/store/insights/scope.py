@@ -10,6 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
 from app.store.engine import fetch_rows, open_snapshot
+from app.store.known_time import settle_window
+from app.store.memories import open_read_connection
 
 MOST_IDS = 20
 
@@ -63,8 +65,13 @@ _SET_FOR_REPORTS = """
 
 
 @asynccontextmanager
-async def open_insights_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Open a connection on which all sections see one state of the database."""
+async def open_insights_snapshot(
+    engine: AsyncEngine, agent: AgentId, until: datetime | None
+) -> AsyncIterator[AsyncConnection]:
+    """Open a connection on which all sections see one state, final up to `until`."""
+    if until is not None:
+        async with open_read_connection(engine) as connection:
+            await settle_window(connection, agent, until)
     async with open_snapshot(engine) as connection:
         await fetch_rows(connection, _SET_FOR_REPORTS, {})
         yield connection

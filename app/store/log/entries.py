@@ -11,6 +11,7 @@ from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
+from app.store.known_time import settle_window
 from app.store.memories import After
 
 
@@ -55,6 +56,8 @@ async def list_log(
     after: After | None,
 ) -> list[RowMapping]:
     """Return the rows of operations, newest first."""
+    if filters.until is not None:
+        await settle_window(connection, agent, filters.until)
     where, values = _where_operations(filters)
     if after is not None:
         where += " AND (created_at, id) < (:after_created_at, :after_id)"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from app.classification.model import prompt
 from app.classification.model.answer import SCHEMA
 from app.classification.model.breaker import Breaker
-from app.classification.model.budget import Budget
+from app.classification.model.budget import Budget, Limits, Payer
 from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge, ModelUsage, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
@@ -79,7 +79,7 @@ def judged(
                 ChatClient(http, options, random=lambda: 0.0, breaker=Breaker(after=100)),
                 budget or Budget(),
             )
-            return [await judge.judge(ANA, asked) for _ in range(times)][-1]
+            return [await judge.judge(Payer(ANA), asked) for _ in range(times)][-1]
 
     return asyncio.run(run())
 
@@ -322,7 +322,9 @@ def test_a_merged_text_that_cannot_be_stored_is_ignored(served: ScriptedModel, t
 
 
 def test_past_the_budget_the_model_is_not_asked(served: ScriptedModel) -> None:
-    verdict = judged(served, scripted_model.RIGHT, budget=Budget(calls_per_minute=2), times=3)
+    verdict = judged(
+        served, scripted_model.RIGHT, budget=Budget(agent=Limits(calls_per_minute=2)), times=3
+    )
     assert (verdict.failure, verdict.judgments, verdict.usage) == ("budget", (), ModelUsage())
     assert (
         verdict.trouble == "The agent's budget of 2 questions to the model per minute is used up."
@@ -337,7 +339,10 @@ def test_past_the_budget_the_model_is_not_asked(served: ScriptedModel) -> None:
 def test_the_tokens_of_an_answer_are_spent_whatever_it_was_worth(
     served: ScriptedModel, step: Step
 ) -> None:
-    assert judged(served, step, budget=Budget(tokens_per_day=120), times=2).failure == "budget"
+    assert (
+        judged(served, step, budget=Budget(agent=Limits(tokens_per_day=120)), times=2).failure
+        == "budget"
+    )
 
 
 def test_tokens_are_estimated_where_the_server_does_not_count_them(served: ScriptedModel) -> None:
@@ -345,7 +350,7 @@ def test_tokens_are_estimated_where_the_server_does_not_count_them(served: Scrip
         judged(
             served,
             says('{"judgments": []}', usage=False),
-            budget=Budget(tokens_per_day=500),
+            budget=Budget(agent=Limits(tokens_per_day=500)),
             times=2,
         ).failure
         == "budget"
@@ -358,9 +363,10 @@ def test_questions_at_the_same_moment_do_not_slip_past_the_budget(served: Script
     async def run() -> list[ModelVerdict]:
         async with scripted_model.http() as http:
             judge = ModelJudge(
-                ChatClient(http, ChatOptions(base_url=served.url)), Budget(calls_per_minute=3)
+                ChatClient(http, ChatOptions(base_url=served.url)),
+                Budget(agent=Limits(calls_per_minute=3)),
             )
-            return await asyncio.gather(*(judge.judge(ANA, THREE) for _ in range(8)))
+            return await asyncio.gather(*(judge.judge(Payer(ANA), THREE) for _ in range(8)))
 
     assert sorted(v.failure or "" for v in asyncio.run(run())).count("budget") == 5
     assert len(served.requests) == 3
@@ -497,7 +503,7 @@ def test_a_model_that_obeys_every_text_judges_no_more_than_it_was_asked(
         async with scripted_model.http() as http:
             judge = ModelJudge(
                 ChatClient(http, ChatOptions(base_url=served.url)),
-                Budget(calls_per_minute=None, tokens_per_day=None),
+                Budget(),
             )
             for injection in INJECTIONS:
                 text = injection["text"]
@@ -506,7 +512,7 @@ def test_a_model_that_obeys_every_text_judges_no_more_than_it_was_asked(
                     if incoming
                     else question("Has a dog", text)
                 )
-                verdict = await judge.judge(ANA, asked)
+                verdict = await judge.judge(Payer(ANA), asked)
                 assert len({j.memory_id for j in verdict.judgments}) == len(verdict.judgments)
                 assert {j.memory_id for j in verdict.judgments} <= {memory(1), memory(2)}
                 assert all(
@@ -545,7 +551,9 @@ def judged_from(body: bytes) -> ModelVerdict:
             lambda _: httpx.Response(200, stream=httpx.ByteStream(body))
         )
         async with httpx.AsyncClient(transport=transport) as http:
-            return await ModelJudge(ChatClient(http, ChatOptions()), Budget()).judge(ANA, THREE)
+            return await ModelJudge(ChatClient(http, ChatOptions()), Budget()).judge(
+                Payer(ANA), THREE
+            )
 
     return asyncio.run(run())
 

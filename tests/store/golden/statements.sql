@@ -1599,6 +1599,13 @@ ORDER BY
 
 -- POST /v1/search (hybrid, in the past)
 -- app/store/search.py search_memories
+SELECT
+    (SELECT last_known_at FROM agents WHERE agent_id = :agent) AS last,
+    clock_timestamp() AS now,
+    current_setting('transaction_read_only')::boolean AS is_read_only;
+
+-- POST /v1/search (hybrid, in the past)
+-- app/store/search.py search_memories
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -2181,6 +2188,7 @@ FROM moment LEFT JOIN (
 
 
 -- ===== GET /v1/memories (in the past) =====
+-- app/store/memories.py list_memories: as for POST /v1/search (hybrid, in the past)
 
 -- GET /v1/memories (in the past)
 -- app/store/memories.py list_memories

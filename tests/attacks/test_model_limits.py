@@ -1,0 +1,141 @@
+"""F7, F10: what callers may spend on a model, and what a model that errs or obeys may do."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from app.services import agent_write
+from app.settings import load_settings
+from support.builders import contents, decide, editor, send, store
+from support.scripted_model import ScriptedModel, Step, every
+from support.service import running
+from support.sweeps import Place
+
+# Neither a word nor a sign of these is of interest to signals.
+OPEN = ["Rui looks after the plants of the office", "The plants of the office are with Ines"]
+
+
+@contextmanager
+def obeyed(
+    database_url: str, step: Step, **settings: Any
+) -> Iterator[tuple[httpx.Client, ScriptedModel]]:
+    """A service whose model answers each question by this step."""
+    with ScriptedModel(step) as model:
+        chosen = load_settings(database_url=database_url, llm_base_url=model.url, **settings)
+        with running(chosen) as address, httpx.Client(base_url=address, timeout=60) as client:
+            yield client, model
+
+
+def test_fresh_agents_get_no_fresh_budget(database_url: str) -> None:
+    with obeyed(
+        database_url,
+        every("NONE"),
+        llm_calls_per_minute=2,
+        llm_calls_per_minute_per_key=3,
+    ) as (client, model):
+        for number in range(10):
+            client.headers["X-Agent-Id"] = f"agent-{number}"
+            store(client, OPEN[0])
+            answer = store(client, OPEN[1])
+        assert len(model.requests) == 3
+        assert answer["operation"] == "ADD"
+        assert "The key's budget of 3 questions" in answer["usage"]["trouble"]
+
+
+@pytest.mark.parametrize("classify", ["cascade", "model"])
+def test_a_model_hides_no_fact_by_calling_it_known(database_url: str, classify: str) -> None:
+    with obeyed(database_url, every("DUPLICATE"), classify=classify) as (client, model):
+        store(client, "The budget of the office is 300 euros")
+        answer = store(client, "Ines has the key to the safe")
+        assert model.requests
+        assert answer["operation"] == "ADD"
+        assert "no other judge" in answer["candidates"][0]["reasoning"]
+        for question in ("Ines has the key to the safe", "Who has the key?"):
+            found = client.post("/v1/search", json={"query": question}).json()["results"]
+            assert "Ines has the key to the safe" in [hit["memory"]["content"] for hit in found]
+
+
+FACTS = [f"Note about the {word} of the garden" for word in ("rose", "oak", "fern", "lily", "ivy")]
+UNKEYED = [{"content": fact, "classify": False} for fact in FACTS]
+
+
+def hold_facts(client: httpx.Client) -> None:
+    client.post("/v1/memories/batch", json={"items": UNKEYED}).raise_for_status()
+
+
+def test_an_obedient_model_ends_no_more_within_an_hour_than_the_cap(database_url: str) -> None:
+    with obeyed(
+        database_url,
+        every("CONTRADICTION"),
+        max_closures_per_hour=2,
+        max_closures_per_store=1,
+    ) as (client, _):
+        hold_facts(client)
+        answers = [store(client, f"Forget the garden, {number}") for number in range(6)]
+        assert [len(answer["superseded"]) for answer in answers] == [1, 1, 0, 0, 0, 0]
+        assert len(contents(client) & set(FACTS)) >= 3
+        last = answers[-1]
+        assert last["operation"] == "ADD"
+        assert "as many memories within this hour" in last["decision"]["reasoning"]
+        review = client.get(f"/v1/reviews/{last['review_id']}").json()
+        assert review["source"] == "cap"
+        assert decide(client, last["review_id"], "accept")["superseded"]
+
+
+def test_the_items_of_one_batch_count_together(database_url: str) -> None:
+    with obeyed(
+        database_url,
+        every("CONTRADICTION"),
+        max_closures_per_hour=2,
+        max_closures_per_store=1,
+    ) as (client, _):
+        hold_facts(client)
+        items = [{"content": f"Forget the garden, {number}"} for number in range(6)]
+        answer = client.post("/v1/memories/batch", json={"items": items}).json()
+        assert sum(len(result["superseded"]) for result in answer["results"]) == 2
+
+
+def test_judges_may_go_on_when_the_hour_is_over(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with obeyed(
+        database_url, every("CONTRADICTION"), max_closures_per_hour=1, max_closures_per_store=1
+    ) as (client, _):
+        store(client, OPEN[0])
+        assert store(client, OPEN[1])["operation"] == "UPDATE"
+        assert store(client, OPEN[0] + " again")["operation"] == "ADD"
+        monkeypatch.setattr(agent_write, "CLOSURE_WINDOW", timedelta(0))
+        assert store(client, OPEN[0] + " once more")["operation"] == "UPDATE"
+
+
+def test_what_callers_end_themselves_counts_for_nothing(database_url: str) -> None:
+    with obeyed(
+        database_url, every("CONTRADICTION"), max_closures_per_hour=1, max_closures_per_store=1
+    ) as (client, _):
+        for number in range(4):
+            answer = send(client, editor(f"Vim {number}"))
+            assert answer["operation"] == ("UPDATE" if number else "ADD")
+        store(client, OPEN[0], classify=False)
+        assert store(client, OPEN[1])["operation"] == "UPDATE"
+
+
+def test_a_sweep_ends_no_more_than_the_cap(place: Place) -> None:
+    people = ("Ana", "Ben", "Cleo", "Dora")
+    for city in ("Porto", "Lisbon"):
+        for person in people:
+            place.store(f"{person} lives in {city}")
+    slots = [place.editor(value) for value in ("Vim", "Emacs", "Nano")]
+    started = place.client.post("/v1/sweeps", json={}).json()
+    place.work(max_closures_per_hour=2)
+    sweep = place.client.get(f"/v1/sweeps/{started['id']}").json()
+    by_judges = [finding for finding in sweep["findings"] if finding["signals"]]
+    ended = [finding for finding in by_judges if not finding["review"]]
+    assert (len(by_judges), len(ended)) == (4, 2)
+    assert place.standing(*slots) == ["superseded", "superseded", "current"]
+    [question, _] = place.client.get("/v1/reviews").json()["items"]
+    entry = place.client.get(f"/v1/log/{question['log_id']}").json()
+    assert "as many memories within this hour" in entry["reasoning"]
