@@ -56,7 +56,6 @@ class CallInfo:
     actor: str = SERVICE
     request_id: str | None = None
     duration_ms: float | None = None
-    actor: str | None = None
 
 
 def _find_copy_types(table: sa.Table, *set_later: str) -> dict[str, str]:
