@@ -17,7 +17,7 @@ from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent
 from app.services.agents import set_agent_mode
 from app.store import agents
-from app.store import memories as memory_store
+from app.store.engine import begin_as_operator, begin_for_agent
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
@@ -32,7 +32,7 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
     ),
 )
 async def list_agents(services: ServicesDep, query: Annotated[AgentsQuery, Query()]) -> Response:
-    async with memory_store.open_read_connection(services.engine) as connection:
+    async with begin_as_operator(services.engine) as connection:
         rows = await agents.list_agents(connection, limit=query.limit + 1, after=query.cursor or "")
     items = [AgentOut.from_values(row) for row in rows[: query.limit]]
     next_cursor = items[-1].agent_id if len(rows) > query.limit else None
@@ -46,7 +46,7 @@ async def list_agents(services: ServicesDep, query: Annotated[AgentsQuery, Query
 )
 async def get_agent(services: ServicesDep, agent_id: AgentPath) -> Response:
     """One agent."""
-    async with memory_store.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, AgentId(agent_id)) as connection:
         row = await agents.find_agent(connection, AgentId(agent_id))
     if row is None:
         raise UnknownAgent(agent_id)

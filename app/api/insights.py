@@ -59,7 +59,7 @@ async def get_insights(
     services: ServicesDep, agent: AgentDep, query: Annotated[InsightsQuery, Query()]
 ) -> Response:
     values: dict[str, Any] = dict.fromkeys(Section)
-    async with insights.open_insights_snapshot(services.engine) as connection:
+    async with insights.open_insights_snapshot(services.engine, agent) as connection:
         moment = await memories.read_moment(connection, agent)
         scope = query.to_scope(agent, moment.as_of)
         for section in query.section or Section:

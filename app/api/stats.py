@@ -10,7 +10,7 @@ from app.api.responses import respond_with_answer
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownAgent
 from app.store import agents, stats
-from app.store import memories as memory_store
+from app.store.engine import begin_for_agent
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
@@ -26,7 +26,7 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
     ),
 )
 async def get_stats(services: ServicesDep, agent_id: AgentPath) -> Response:
-    async with memory_store.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, AgentId(agent_id)) as connection:
         if await agents.find_agent(connection, AgentId(agent_id)) is None:
             raise UnknownAgent(agent_id)
         row = await stats.read_stats(connection, AgentId(agent_id), services.half_lives)

@@ -22,7 +22,7 @@ from app.domain.version import Version
 from app.planning.plan import Insertion, Plan, ReviewStatus
 from app.store.columns import BELIEF_COLUMNS
 from app.store.engine import driver_connection, fetch_rows
-from app.store.inserts import NOTHING, Part, build_insert, copy_rows
+from app.store.inserts import NOTHING, Part, build_insert, insert_rows
 from app.store.revert_effects import undo_side_effects
 from app.store.rows import (
     BELIEF_TYPES,
@@ -249,13 +249,13 @@ async def _write_many(
     log: Iterable[Row],
 ) -> None:
     """Write the rows of many plans."""
-    await copy_rows(connection, "memories", MEMORY_TYPES, rows.memories)
+    await insert_rows(connection, "memories", MEMORY_TYPES, rows.memories)
     await _update_beliefs(connection, agent, rows.updated)
     await _reinforce_memories(connection, agent, plans)
-    await copy_rows(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)
-    await copy_rows(connection, "consolidation_log", LOG_TYPES, log)
-    await copy_rows(connection, "memory_relationships", LINK_TYPES, rows.links)
-    await copy_rows(connection, "reviews", REVIEW_TYPES, rows.reviews)
+    await insert_rows(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)
+    await insert_rows(connection, "consolidation_log", LOG_TYPES, log)
+    await insert_rows(connection, "memory_relationships", LINK_TYPES, rows.links)
+    await insert_rows(connection, "reviews", REVIEW_TYPES, rows.reviews)
     driver = await driver_connection(connection)
     await driver.execute(_SET_KNOWN_TIME.encode(), (plans[-1].now, agent))
 

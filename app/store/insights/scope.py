@@ -63,8 +63,10 @@ _SET_FOR_REPORTS = """
 
 
 @asynccontextmanager
-async def open_insights_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def open_insights_snapshot(
+    engine: AsyncEngine, agent: AgentId
+) -> AsyncIterator[AsyncConnection]:
     """Open a connection on which all sections see one state of the database."""
-    async with open_snapshot(engine) as connection:
+    async with open_snapshot(engine, agent) as connection:
         await fetch_rows(connection, _SET_FOR_REPORTS, {})
         yield connection
