@@ -53,6 +53,10 @@ _ADVICE: Mapping[type[Exception], str] = {
     unfit.UnknownTextLanguage: "PALIMPSEST_TEXT_LANGUAGE: {fact}",
     unfit.UnreadableAddress: "PALIMPSEST_DATABASE_URL: {reason}",
     unfit.NoConnection: "Cannot connect to the database of PALIMPSEST_DATABASE_URL: {reason}",
+    unfit.MissingRoles: (
+        "{fact} Let an administrator of the server run this, then run `palimpsest migrate` "
+        "again: {statements}"
+    ),
     unfit.OldServer: "{fact} Upgrade the server, then run `palimpsest migrate`.",
     unfit.MissingExtension: (
         "{fact} Install pgvector {needed} or newer on the server, then run `palimpsest migrate`."

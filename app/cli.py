@@ -120,7 +120,7 @@ def _prepare_database(settings: Settings, *, migrate: bool) -> None:
 
     url = _get_url(settings)
     if migrate:
-        schema.migrate_database(url)
+        schema.migrate_database(_get_owner_url(settings), url)
     schema.check_schema(url)
     schema.claim_encoder(url, *encoder_of(settings))
     schema.get_language_oid(url, settings.text_language)
@@ -239,7 +239,7 @@ def migrate() -> None:
     from app.store import schema
 
     with _explain_errors(), _open_database(_load_settings_of_command()) as settings:
-        schema.migrate_database(_get_url(settings))
+        schema.migrate_database(_get_owner_url(settings), _get_url(settings))
     print("The database is at the schema of this version.")
 
 
@@ -252,7 +252,8 @@ def reembed() -> None:
     from app.commands.maintenance.reembed import reembed_database
 
     with _explain_errors(), _open_checked_database() as settings:
-        reembed_database(settings)
+        # It changes the tables themselves.
+        reembed_database(settings.model_copy(update={"database_url": _get_owner_url(settings)}))
 
 
 @cli.command()
@@ -388,20 +389,27 @@ def _open_checked_database() -> Iterator[Settings]:
 def _open_database(settings: Settings) -> Iterator[Settings]:
     """Run the embedded Postgres if the settings name no database.
 
-    Yield the settings with the address of the database.
+    Yield the settings with the addresses of the database.
     """
     if settings.database_url is not None:
         yield settings
         return
     from app.store.embedded import embedded_postgres
+    from app.store.roles import build_service_url
 
     with embedded_postgres(settings.data_dir) as url:
-        yield settings.model_copy(update={"database_url": url})
+        addresses = {"database_url": build_service_url(url), "owner_url": url}
+        yield settings.model_copy(update=addresses)
 
 
 def _get_url(settings: Settings) -> str:
     assert settings.database_url is not None, "_open_database gives these settings an address"
     return settings.database_url
+
+
+def _get_owner_url(settings: Settings) -> str:
+    """Return the address for the login that owns the tables."""
+    return settings.owner_url or _get_url(settings)
 
 
 @contextmanager

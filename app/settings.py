@@ -71,6 +71,20 @@ class Settings(BaseSettings):
             "one in the data folder."
         ),
     )
+    owner_url: str | None = Field(
+        None,
+        description=(
+            "The same database for the login that owns the tables. `palimpsest migrate`, "
+            "`serve --migrate` and `reembed` use it. Unset: PALIMPSEST_DATABASE_URL."
+        ),
+    )
+    database_pooler: bool = Field(
+        False,
+        description=(
+            "Set it if a transaction pooler such as PgBouncer lies before Postgres. Then nothing "
+            "is prepared on the server, and a worker looks for work every few seconds."
+        ),
+    )
     data_dir: Path = Field(
         Path(platformdirs.user_data_dir("palimpsest")),
         description="Folder of the embedded Postgres. Default: the platform's user data folder.",
@@ -526,7 +540,7 @@ class Settings(BaseSettings):
         description="Log lines as JSON or in colours; auto: in colours on a terminal, else JSON.",
     )
 
-    @field_validator("database_url")
+    @field_validator("database_url", "owner_url")
     @classmethod
     def _check_database_url(cls, url: str | None) -> str | None:
         if url is not None and not url.startswith(("postgresql://", "postgres://")):

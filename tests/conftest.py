@@ -11,7 +11,10 @@ import httpx
 import psycopg
 import pytest
 
-from app.settings import load_settings
+from app import wiring
+from app.settings import Settings, load_settings
+from app.store.roles import build_service_url
+from app.wiring import Process
 from support.containers import container_url
 from support.databases import fresh_database, name_of
 from support.doctor_check import assert_agent_healthy, assert_healthy
@@ -61,8 +64,22 @@ def _hurry(url: str) -> None:
 def template_url(server_url: str) -> Iterator[str]:
     """A migrated database that nobody is connected to, for copying."""
     with fresh_database(server_url) as url:
-        schema.migrate_database(url)
+        schema.migrate_database(url, build_service_url(url))
         yield url
+
+
+@pytest.fixture(scope="session", autouse=True)
+def service_login() -> Iterator[None]:
+    """Services and workers of the tests log in as one that owns nothing; the tests themselves as the superuser."""
+    get_database_url = wiring._get_database_url
+
+    def get_service_url(settings: Settings, process: Process) -> str:
+        url = get_database_url(settings, process)
+        return url if process is Process.MAINTENANCE else build_service_url(url)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wiring, "_get_database_url", get_service_url)
+        yield
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from app.api.schemas.agents import AgentPatch, AgentsQuery
 from app.domain.errors import UnknownAgent
 from app.services.agents import set_agent_mode
 from app.store import agents
-from app.store import memories as memory_store
+from app.store.engine import begin_as_operator, begin_for_agent
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
@@ -33,7 +33,7 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
 async def list_agents(
     services: ServicesDep, actor: ActorDep, query: Annotated[AgentsQuery, Query()]
 ) -> Response:
-    async with memory_store.open_read_connection(services.engine) as connection:
+    async with begin_as_operator(services.engine) as connection:
         rows = await agents.list_agents(
             connection,
             limit=query.limit + 1,
@@ -52,7 +52,7 @@ async def list_agents(
 )
 async def get_agent(services: ServicesDep, agent_id: NamedAgentDep) -> Response:
     """One agent."""
-    async with memory_store.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent_id) as connection:
         row = await agents.find_agent(connection, agent_id)
     if row is None:
         raise UnknownAgent(agent_id)

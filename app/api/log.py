@@ -13,7 +13,7 @@ from app.api.openapi import document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.log import LogQuery
 from app.domain.errors import UnknownLogEntry
-from app.store import memories
+from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
 
@@ -35,7 +35,7 @@ async def list_log(
     services: ServicesDep, agent: AgentDep, query: Annotated[LogQuery, Query()]
 ) -> Response:
     """Every operation with what it read and wrote, newest first."""
-    async with memories.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent) as connection:
         rows = await log_entries.list_log(
             connection,
             agent,
@@ -55,7 +55,7 @@ async def list_log(
 )
 async def get_log_entry(services: ServicesDep, agent: AgentDep, log_id: LogPath) -> Response:
     """One operation. 410 names the archive to which it was moved."""
-    async with memories.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent) as connection:
         row = await log_entries.find_log_entry(connection, agent, log_id)
         if row is None:
             await archived_log.refuse_archived(connection, agent, [log_id])

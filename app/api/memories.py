@@ -41,6 +41,7 @@ from app.services.erasures import ErasureScope
 from app.services.explicit import Target
 from app.services.remember import BatchRefused, Outcomes
 from app.store import memories
+from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
 from app.store.memories import After, Page, Ranked, Ranking
@@ -238,7 +239,7 @@ async def _read_page(
     """Return a page and one memory more if there is a next page."""
     point, after = query.locate_page()
     filters, limit = query.to_filters(), query.limit + 1
-    async with memories.open_read_connection(engine) as connection:
+    async with begin_for_agent(engine, agent) as connection:
         if query.sort == "strength":
             ranking = Ranking(half_lives, limit, after)
             return await memories.list_strongest(connection, agent, filters, point, ranking)
@@ -284,7 +285,7 @@ async def history(
     memory_id: MemoryPath,
     query: Annotated[PointQuery, Query()],
 ) -> Response:
-    async with memories.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent) as connection:
         chain = await memories.list_chain(connection, agent, memory_id, query.to_point())
         version_ids = [memory.id for memory in chain.memories]
         if memory_id not in version_ids:

@@ -17,7 +17,7 @@ from app.api.schemas.relationships import LinkRequest, LinksQuery
 from app.domain.errors import UnknownMemory
 from app.domain.relationship import BINDING, Relationship
 from app.services.relationships import RelationshipOutcome
-from app.store import memories
+from app.store.engine import begin_for_agent
 from app.store.relationships import AfterRelationship, StoredRelationship, list_relationships
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
@@ -75,7 +75,7 @@ async def relationships(
 ) -> Response:
     """What a memory is linked to, and what is linked to it, latest first."""
     known_at, after = query.locate_page()
-    async with memories.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent) as connection:
         page = await list_relationships(
             connection, agent, memory_id, known_at, limit=query.limit + 1, after=after
         )

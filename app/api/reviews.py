@@ -40,7 +40,7 @@ from app.domain.errors import PalimpsestError, UnknownReview
 from app.domain.strength import HalfLives
 from app.services.agent_write import Outcome
 from app.services.reviews import Decided, OutdatedReview, ReviewDecider
-from app.store import memories as memory_store
+from app.store.engine import begin_for_agent
 from app.store.reviews import reviews
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
@@ -73,7 +73,7 @@ async def list_reviews(
     services: ServicesDep, agent: AgentDep, query: Annotated[ReviewsQuery, Query()]
 ) -> Response:
     await services.reviews.expire_overdue(agent)
-    async with memory_store.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent) as connection:
         rows = await reviews.list_reviews(
             connection,
             agent,
@@ -99,7 +99,7 @@ async def not_a_review() -> Response:
 )
 async def get_review(services: ServicesDep, agent: AgentDep, review_id: ReviewPath) -> Response:
     """One review, with the memories it is about before and after accepting it now."""
-    async with memory_store.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent) as connection:
         row = await reviews.find_review_row(connection, agent, review_id)
     if row is None:
         raise UnknownReview(review_id)
@@ -243,7 +243,7 @@ def _render_decisions(decisions: list[Decided], half_lives: HalfLives) -> Respon
 async def report(
     services: ServicesDep, agent: AgentDep, query: Annotated[ReportQuery, Query()]
 ) -> Response:
-    async with memory_store.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent) as connection:
         rows = await reviews.read_shadow_report(connection, agent, query.since)
     bands = [BandOut.from_row(row) for row in rows]
     return respond_with_answer(ShadowReport.model_construct(bands=bands))

@@ -9,7 +9,7 @@ from app.api.openapi import document_problems
 from app.api.responses import respond_with_answer
 from app.domain.errors import UnknownAgent
 from app.store import agents, stats
-from app.store import memories as memory_store
+from app.store.engine import begin_for_agent
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
@@ -25,7 +25,7 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
     ),
 )
 async def get_stats(services: ServicesDep, agent_id: NamedAgentDep) -> Response:
-    async with memory_store.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent_id) as connection:
         if await agents.find_agent(connection, agent_id) is None:
             raise UnknownAgent(agent_id)
         row = await stats.read_stats(connection, agent_id, services.half_lives)

@@ -20,7 +20,7 @@ from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.sweeps import SweepRequest, SweepsQuery
 from app.domain.errors import InvalidFact, UnknownSweep
-from app.store import memories
+from app.store.engine import begin_for_agent
 from app.store.sweeps import runs as sweep_runs
 
 router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
@@ -71,7 +71,7 @@ async def list_sweeps(
     services: ServicesDep, agent: AgentDep, query: Annotated[SweepsQuery, Query()]
 ) -> Response:
     """The agent's sweeps, newest first, those started by the clock and after stores included."""
-    async with memories.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent) as connection:
         rows = await sweep_runs.list_sweeps(
             connection, agent, limit=query.limit + 1, after=decode_position(query.cursor)
         )
@@ -87,7 +87,7 @@ async def list_sweeps(
 )
 async def get_sweep(services: ServicesDep, agent: AgentDep, sweep_id: SweepPath) -> Response:
     """How far a sweep is, and what it found."""
-    async with memories.open_read_connection(services.engine) as connection:
+    async with begin_for_agent(services.engine, agent) as connection:
         row = await sweep_runs.find_sweep(connection, agent, sweep_id)
     if row is None:
         raise UnknownSweep(sweep_id)

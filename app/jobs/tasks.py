@@ -12,6 +12,7 @@ from uuid_utils.compat import uuid7
 from app.advice import advise_operator
 from app.domain.agent import AgentId
 from app.domain.errors import ArchivesUnavailable, LogDamaged
+from app.store.engine import begin_as_operator, begin_for_agent
 from app.store.sweeps import queue as queues
 from app.store.sweeps import runs as sweep_runs
 from app.store.sweeps import work as sweep_work
@@ -66,7 +67,7 @@ class Jobs:
 
     async def start_sweeps(self, timestamp: int) -> None:
         """Start a sweep for each agent with news since its last one."""
-        async with self.services.engine.connect() as connection:
+        async with begin_as_operator(self.services.engine) as connection:
             due_agents = await sweep_runs.list_due_agents(connection)
         for agent, since in due_agents:
             # One agent's failure does not keep the sweeps of the other agents from starting.
@@ -79,7 +80,7 @@ class Jobs:
     async def _start_sweep(self, agent: AgentId, scope: SweepScope) -> None:
         sweep_id = uuid7()
         # A transaction for each sweep: it waits for the agent's writes, and they wait for it.
-        async with self.services.engine.begin() as connection:
+        async with begin_for_agent(self.services.engine, agent) as connection:
             await sweep_runs.create_sweep(connection, agent, sweep_id, scope, Origin.SCHEDULE)
         await self.services.queue.defer_sweep(agent, sweep_id)
 
@@ -92,12 +93,12 @@ class Jobs:
         """Return whether an unfinished sweep may be carried out and no living worker has it."""
         if not self.services.sweeps.is_on:
             return False
-        async with self.services.engine.connect() as connection:
+        async with begin_as_operator(self.services.engine) as connection:
             return bool(await sweep_runs.list_waiting_sweeps(connection))
 
     async def _enqueue_waiting_sweeps(self, agent: AgentId | None) -> None:
         """Enqueue the waiting sweeps of one agent, or of all agents for None."""
-        async with self.services.engine.connect() as connection:
+        async with begin_as_operator(self.services.engine) as connection:
             waiting_sweeps = await sweep_runs.list_waiting_sweeps(connection, agent)
         for owner, sweep_id in waiting_sweeps:
             await self.services.queue.defer_sweep(owner, sweep_id)
@@ -107,7 +108,7 @@ class Jobs:
 
         A mark stays if the model was down, or if no worker was woken for it.
         """
-        async with self.services.engine.connect() as connection:
+        async with begin_as_operator(self.services.engine) as connection:
             agents = await sweep_work.list_agents_with_marks(connection)
         for agent in agents:
             await self.services.queue.defer_look_again(agent)

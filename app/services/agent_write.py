@@ -40,6 +40,7 @@ from app.store.log.chain import LogChain
 from app.store.log.closures import count_closures
 from app.store.memories import Point
 from app.store.reviews.rejections import find_rejected
+from app.store.roles import Role
 from app.store.rows import CallInfo
 from app.store.value_lines import summarize_value_line
 
@@ -391,14 +392,16 @@ async def agent_write(
     setup: WriteSetup | None = None,
     encoder: str | None = None,
     dry_run: bool = False,
+    role: Role = Role.SERVICE,
 ) -> AsyncIterator[AgentWrite[Result_contra]]:
     """Open a write: commit at the end of the block, or roll back if it raises.
 
     `setup` is needed by writes that plan operations or refuse frozen agents. `encoder` names the
     model of the vectors that the write stores; None if it stores none. A dry run is rolled back.
+    Only Role.LOG_EDITOR may change rows that the log has already.
     Raises AgentFrozen, EmbeddingsChanged, and Replayed, AnswerErased or KeyReused for a used key.
     """
-    async with database.connect() as connection, connection.begin() as transaction:
+    async with engine.begin_for_agent(database, call.agent, role) as connection:
         locked = await chains.lock_agent(connection, call.agent, encoder=encoder)
         await call.idempotency.check_replay(connection)
         write = AgentWrite(
@@ -412,6 +415,6 @@ async def agent_write(
             write.refuse_if_frozen()
         yield write
         if dry_run:
-            await transaction.rollback()
+            await connection.rollback()
     if not dry_run:
         write.count_and_wake()

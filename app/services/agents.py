@@ -8,6 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.domain.agent import AgentId, Mode
 from app.services.agent_write import Call, agent_write
 from app.store import agents
+from app.store.engine import take_role
+from app.store.roles import Role
 
 AgentRow = Mapping[str, Any]
 
@@ -24,6 +26,8 @@ async def set_agent_mode(
     this is how it is unfrozen.
     """
     async with agent_write(engine, call, refuse_frozen=False) as write:
+        await take_role(write.connection, Role.SERVICE, agent)
         row = await agents.set_mode(write.connection, agent, mode)
+        await take_role(write.connection, Role.SERVICE, call.agent)
         await write.keep(row)
     return row

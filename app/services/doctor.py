@@ -16,13 +16,13 @@ from app.planning.audit.faults import Fault, Remedy
 from app.planning.audit.log_chain_checks import check_archive, check_operation
 from app.planning.audit.revert_checks import check_reverts
 from app.services.agent_write import Call, agent_write
-from app.store import memories as memory_store
 from app.store.doctor import reads as doctor_reads
 from app.store.doctor import rules as doctor_rules
-from app.store.engine import open_snapshot
+from app.store.engine import begin_as_operator, begin_for_agent, open_snapshot
 from app.store.log import archived as archived_log
 from app.store.log import chain as log_chain
 from app.store.log.archive_files import Archives, File
+from app.store.roles import Role
 
 _PAGE = 1_000
 # A younger file may belong to an archive that is not committed yet.
@@ -47,14 +47,14 @@ class Doctor:
         self._turn = asyncio.Semaphore(1)
 
     async def count_agents(self) -> int:
-        async with memory_store.open_read_connection(self._engine) as connection:
+        async with begin_as_operator(self._engine) as connection:
             return await doctor_reads.count_agents(connection)
 
     async def iterate_agents(self) -> AsyncGenerator[AgentId]:
         """Yield every agent, in order."""
         after = ""
         while True:
-            async with memory_store.open_read_connection(self._engine) as connection:
+            async with begin_as_operator(self._engine) as connection:
                 page = await doctor_reads.list_agent_ids(connection, after=after, limit=_PAGE)
             for agent in page:
                 yield agent
@@ -69,7 +69,7 @@ class Doctor:
         """
         async with (
             self._turn,
-            open_snapshot(self._engine) as connection,
+            open_snapshot(self._engine, agent) as connection,
             aclosing(_find_faults(connection, agent)) as faults,
         ):
             async for fault in faults:
@@ -86,10 +86,9 @@ class Doctor:
 
         An erasure may replace a file meanwhile, so only files that the database still names count.
         """
-        async with memory_store.open_read_connection(self._engine) as connection:
-            files = (await archived_log.list_archive_files(connection, agent)).values()
-            hashes = [(file, await archives.hash_file(file.name)) for file in files]
-            still = (await archived_log.list_archive_files(connection, agent)).values()
+        files = await self._list_archive_files(agent)
+        hashes = [(file, await archives.hash_file(file.name)) for file in files]
+        still = await self._list_archive_files(agent)
         faults: list[Fault] = []
         for file, seen in hashes:
             if seen != file.sha256 and file in still:
@@ -108,7 +107,7 @@ class Doctor:
         Files that cannot be read are not checked here: `_check_files` reports them. A file that an
         erasure replaces meanwhile has the same hashes.
         """
-        async with memory_store.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             files = await archived_log.list_archive_files(connection, agent)
             for archive_id, file in files.items():
                 hashes = await log_chain.read_archived_hashes(connection, agent, archive_id)
@@ -118,12 +117,20 @@ class Doctor:
                     for fault in check_archive(file.name, operations, hashes):
                         yield fault
 
+    async def _list_archive_files(self, agent: AgentId) -> list[File]:
+        async with begin_for_agent(self._engine, agent) as connection:
+            files = await archived_log.list_archive_files(connection, agent)
+        return list(files.values())
+
     async def repair_agent(self, agent: AgentId) -> list[Fault]:
         """Apply every remedy, and return the faults that had one. Writers wait meanwhile."""
         call: Call[None] = Call(agent)
         repaired: list[Fault] = []
         remedies: list[Remedy] = []
-        async with self._turn, agent_write(self._engine, call, refuse_frozen=False) as write:
+        async with (
+            self._turn,
+            agent_write(self._engine, call, refuse_frozen=False, role=Role.LOG_EDITOR) as write,
+        ):
             async with aclosing(_find_faults(write.connection, agent)) as faults:
                 async for fault in faults:
                     if fault.remedy:

@@ -20,6 +20,7 @@ from app.store import erasures, redactions
 from app.store.log import archived as archived_log
 from app.store.log.archive_files import Archives, File
 from app.store.redactions import Redaction
+from app.store.roles import Role
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +85,9 @@ class Eraser:
         ArchivesUnavailable.
         """
         key, log_id = secrets.token_bytes(32), uuid7()
-        async with agent_write(self._engine, call, refuse_frozen=False) as write:
+        async with agent_write(
+            self._engine, call, refuse_frozen=False, role=Role.LOG_EDITOR
+        ) as write:
             connection, agent = write.connection, call.agent
             await write.lift_statement_timeout()
             files = await self._get_archive_files(connection, agent)

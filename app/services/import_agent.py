@@ -20,6 +20,7 @@ from app.planning.audit.checks import compute_from_words
 from app.services.agent_write import Call, WriteSetup, agent_write
 from app.services.import_history import Spool
 from app.store import statistics
+from app.store.engine import begin_for_agent
 from app.store.transfer import imports
 from app.store.transfer.format import SECTIONS
 from app.store.transfer.imports import ImportTarget
@@ -134,7 +135,7 @@ class AgentImporter:
 
     async def _check_first(self, agent: AgentId, header: ExportHeader) -> ImportTarget:
         """Refuse what can be refused before gigabytes arrive."""
-        async with self._engine.begin() as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             state = await imports.read_import_target(connection, agent)
         if not state.empty:
             raise NotEmpty
@@ -307,7 +308,7 @@ async def _write_rows(
     line = header.number + 1
     for kind, chunks in groupby(spool, key=lambda chunk: chunk[0].type):
         rows = (row.values for chunk in chunks for row in chunk)
-        await imports.copy_rows(
+        await imports.insert_rows(
             connection,
             agent,
             kind,

@@ -19,8 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.keys import Actor, ApiKey, KeyId, PresentedKey
 from app.store import keys
-from app.store.engine import read_clock
-from app.store.memories import open_read_connection
+from app.store.engine import begin_for_keys, read_clock
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +85,7 @@ class KeyReader:
         async with self._one_at_a_time:
             wanted, self._wanted, self._next = self._wanted, set(), None
             at = time.monotonic()
-            async with open_read_connection(self._engine) as connection:
+            async with begin_for_keys(self._engine) as connection:
                 known = await keys.find_keys(connection, wanted)
         for key_id in wanted:
             self._remember(key_id, _Reading(known.get(key_id), at))
@@ -126,7 +125,7 @@ class KeyReader:
         if not used:
             return
         try:
-            async with self._engine.begin() as connection:
+            async with begin_for_keys(self._engine) as connection:
                 now, here = await read_clock(connection), time.monotonic()
                 times = {key: now - timedelta(seconds=here - used[key]) for key in used}
                 await keys.note_key_uses(connection, times)

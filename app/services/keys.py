@@ -12,8 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from app.domain.errors import InvalidFact, KeyEnded, RightsExceeded, UnknownKey
 from app.domain.keys import Actor, ApiKey, KeyId, PresentedKey, Rights, hash_secret
 from app.store import keys
-from app.store.engine import read_clock
-from app.store.memories import open_read_connection
+from app.store.engine import begin_for_keys, read_clock
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +43,7 @@ class KeyIssuer:
 
         Raises RightsExceeded, and InvalidFact for an end that has passed.
         """
-        async with self._engine.begin() as connection:
+        async with begin_for_keys(self._engine) as connection:
             now = await read_clock(connection)
             if expires_at is not None and expires_at <= now:
                 raise InvalidFact("expires_at lies in the past.")
@@ -56,7 +55,7 @@ class KeyIssuer:
         """Return keys in order of their ids, beginning after the id `after`."""
         listed: list[ApiKey] = []
         async with (
-            open_read_connection(self._engine) as connection,
+            begin_for_keys(self._engine) as connection,
             aclosing(keys.stream_keys(connection, after=after)) as stream,
         ):
             async for key in stream:
@@ -93,7 +92,7 @@ class KeyIssuer:
     async def _lock_key(
         self, actor: Actor, key_id: KeyId
     ) -> AsyncIterator[tuple[AsyncConnection, ApiKey]]:
-        async with self._engine.begin() as connection:
+        async with begin_for_keys(self._engine) as connection:
             key = await keys.lock_key(connection, key_id)
             if key is None or not actor.rights.include(key.rights):
                 raise UnknownKey(key_id)

@@ -5,8 +5,8 @@ import asyncio
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.errors import DatabaseReadOnly, DatabaseSilent
-from app.store import memories, search
-from app.store.engine import is_read_only
+from app.store import search
+from app.store.engine import begin_as_operator, is_read_only
 
 PATIENCE = 2.0  # seconds
 
@@ -30,7 +30,7 @@ class Readiness:
         self._question.result()
 
     async def _ask(self) -> None:
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_as_operator(self._engine) as connection:
             await search.check_encoder(connection, self._encoder)
             if not await is_read_only(connection):
                 return

@@ -9,8 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.embedding import Embedder
-from app.store import memories, reembed
+from app.store import reembed
+from app.store.engine import NO_AGENT, begin_as_operator, begin_as_owner, take_role
 from app.store.reembed import START, CannotChange, UnembeddedMemory
+from app.store.roles import Role
 
 # Memories per transaction, and the most that a killed run loses.
 CHUNK = 256
@@ -74,7 +76,7 @@ class Reembedder:
         return await _retry_while_locked(begin_locked)
 
     async def _make_and_exchange(self, report: Report) -> None:
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_as_operator(self._engine) as connection:
             total = await reembed.count_unembedded(connection)
         done = 0
         report(done, total)
@@ -90,13 +92,13 @@ class Reembedder:
         after = START
         while waiting := await self._read_waiting(after):
             vectors = await self._encode_texts(waiting)
-            async with self._engine.begin() as connection:
+            async with begin_as_owner(self._engine) as connection:
                 await reembed.store_next_vectors(connection, waiting, vectors)
             after = waiting[-1]
             yield len(waiting)
 
     async def _read_waiting(self, after: UnembeddedMemory) -> list[UnembeddedMemory]:
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_as_operator(self._engine) as connection:
             return await reembed.list_unembedded(connection, after, CHUNK)
 
     async def _encode_texts(self, waiting: Sequence[UnembeddedMemory]) -> NDArray[np.float32]:
@@ -113,6 +115,7 @@ class Reembedder:
                 reembed.open_short_lock_transaction(self._engine) as connection,
             ):
                 await reembed.keep_writers_out(connection)
+                await take_role(connection, Role.OPERATOR, NO_AGENT)
                 waiting = await reembed.list_unembedded(connection, START, FEW + 1)
                 if len(waiting) > FEW:
                     return False
@@ -122,6 +125,7 @@ class Reembedder:
                         waiting,
                         await self._encode_texts(waiting),
                     )
+                await take_role(connection, None, NO_AGENT)
                 await reembed.swap_vector_columns(connection)
         except TimeoutError:
             return False

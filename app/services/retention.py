@@ -17,11 +17,12 @@ from uuid_utils.compat import uuid7
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownArchive
 from app.services.agent_write import Call, agent_write
-from app.store import memories
+from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import retention as log_retention
 from app.store.log.archive_files import Archives, File
 from app.store.log.retention import Batch
+from app.store.roles import Role
 
 FORMAT = 1
 
@@ -97,7 +98,7 @@ class Retention:
     async def preview_retention(self, agent: AgentId) -> RetentionReport:
         """Return what `retain_agent` would do."""
         cooled, leaving, kept_back = 0, 0, 0
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             if self._cold_after:
                 cooled = await log_retention.count_coolable(connection, agent, self._cold_after)
             if self._archive_after:
@@ -132,7 +133,9 @@ class Retention:
     @asynccontextmanager
     async def _open_batch(self, agent: AgentId) -> AsyncIterator[AsyncConnection]:
         call: Call[None] = Call(agent)
-        async with agent_write(self._engine, call, refuse_frozen=False) as write:
+        async with agent_write(
+            self._engine, call, refuse_frozen=False, role=Role.LOG_EDITOR
+        ) as write:
             await write.lift_statement_timeout()
             yield write.connection
 

@@ -26,11 +26,12 @@ from app.planning.reverts import (
     revert_line,
 )
 from app.services.agent_write import AgentWrite, Call, Outcome, WriteSetup, agent_write
-from app.store import memories as memory_store
 from app.store import relationships
+from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import reverts as log_reverts
 from app.store.log.reverts import Selection
+from app.store.roles import Role
 
 MOST = 10_000
 
@@ -86,6 +87,7 @@ class Reverter:
             call,
             setup=self._setup,
             refuse_frozen=True,
+            role=Role.LOG_EDITOR,
             encoder=encoder,
         ) as write:
             reverted = await _revert_operations(write, [log_id], cascade=cascade, text=text)
@@ -110,6 +112,7 @@ class Reverter:
             call,
             setup=self._setup,
             refuse_frozen=True,
+            role=Role.LOG_EDITOR,
             dry_run=dry_run,
         ) as write:
             await archived_log.refuse_archived_selection(write.connection, call.agent, selection)
@@ -130,7 +133,7 @@ class Reverter:
 
     async def _encode_text_to_store(self, agent: AgentId, log_id: UUID) -> _TextToStore:
         """Make the vector of what a NOOP or DELETE said, before the lock."""
-        async with memory_store.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             logged = await log_reverts.find_done_operations(connection, agent, [log_id])
             if not logged:
                 await archived_log.refuse_archived(connection, agent, [log_id])

@@ -44,7 +44,7 @@ from app.services.remember import Outcomes, Remember
 from app.store import memories
 from app.store.apply import LoggedPlan
 from app.store.chains import read_chains
-from app.store.engine import read_clock
+from app.store.engine import begin_for_agent, read_clock
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
 from app.store.log.state import Incoming
@@ -223,7 +223,7 @@ class ReviewDecider:
     ) -> list[UUID]:
         """Return the newest pending reviews that match, `limit` at most."""
         pending = replace(filters, status="pending")
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             rows = await reviews.list_reviews(
                 connection,
                 agent,
@@ -242,7 +242,7 @@ class ReviewDecider:
             return preview
         proposal = review.proposal
         merge = await self._prepare_merge(agent, proposal)
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             chains, clock = await read_chains(connection, agent, ids=proposal.ids)
             before = await _find_memories(connection, agent, proposal.ids)
         return _preview_proposal(
@@ -258,7 +258,7 @@ class ReviewDecider:
 
         A frozen agent is not refused: expiring changes no memory.
         """
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             before = await read_clock(connection) - self._expires_after
             if not await reviews.list_overdue_reviews(connection, agent, before):
                 return 0
@@ -279,7 +279,7 @@ class ReviewDecider:
         return len(overdue)
 
     async def _read_review(self, agent: AgentId, review_id: UUID) -> StoredReview:
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             return await _get_review(connection, agent, review_id)
 
     async def _release_store(
@@ -317,7 +317,7 @@ class ReviewDecider:
             # Another call decided it meanwhile. Accepting again answers with the first result.
             return await self.accept(call, review_id, note=note)
         preview, proposed = await self._preview_store(call.agent, command)
-        async with self._engine.begin() as connection:
+        async with begin_for_agent(self._engine, call.agent) as connection:
             await reviews.update_hold_proposal(connection, call.agent, review_id, proposed)
         return OutdatedReview(review_id, changed, preview)
 
@@ -335,14 +335,14 @@ class ReviewDecider:
         except Unavailable:
             raise
         except PalimpsestError as problem:
-            async with memories.open_read_connection(self._engine) as connection:
+            async with begin_for_agent(self._engine, agent) as connection:
                 clock = await read_clock(connection)
             return Preview(clock, [], [], problem), None
         plan = outcome.plan
         ids = list(plan.touched)
         if plan.target:
             ids.append(plan.target)
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             before = await _find_memories(connection, agent, ids)
             stored_ids = [memory.id for memory in before]
             chains, _ = await read_chains(connection, agent, ids=stored_ids)
@@ -354,7 +354,7 @@ class ReviewDecider:
         """Make the text and the vector of a proposed merge before the lock: encoding takes time."""
         if proposal.relation is not Relation.COMPLEMENT or proposal.memory_id is None:
             return _ReadyMerge()
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             page = await _find_memories(connection, agent, proposal.ids)
         stored = {memory.id: memory for memory in page}
         old = stored.get(proposal.targets[0])

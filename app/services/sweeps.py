@@ -44,7 +44,8 @@ from app.services.classify import (
     collect_vectors,
     without_erased,
 )
-from app.store import memories, search
+from app.store import search
+from app.store.engine import begin_for_agent
 from app.store.rows import CallInfo
 from app.store.search import ComparisonOptions, Hit
 from app.store.sweeps import runs as sweep_runs
@@ -133,7 +134,7 @@ class Sweeper:
         """
         if not self.is_on:
             return False
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             if not await sweep_work.list_marked_memories(connection, agent):
                 return False
         call: Call[None] = Call(agent)
@@ -161,12 +162,12 @@ class Sweeper:
             for ids in _split_batches(claim.left, self._batch):
                 items = await self._classify_memories(agent, ids, turns=turns)
                 await self._write_batch(agent, run, ids, items)
-            async with self._engine.begin() as connection:
+            async with begin_for_agent(self._engine, agent) as connection:
                 await sweep_runs.finish_sweep(connection, agent, sweep_id, runner)
         except _Stopped:
             return True
         except Exception as problem:
-            async with self._engine.begin() as connection:
+            async with begin_for_agent(self._engine, agent) as connection:
                 await sweep_runs.record_sweep_failure(
                     connection,
                     agent,
@@ -215,7 +216,7 @@ class Sweeper:
         """Renew the lease of the sweep until its work is over."""
         while not await _set_within(over, sweep_runs.LEASE.total_seconds() / 3):
             try:
-                async with self._engine.begin() as connection:
+                async with begin_for_agent(self._engine, agent) as connection:
                     await sweep_runs.renew_sweep_lease(connection, agent, sweep_id, runner)
             except Exception as problem:
                 # The next renewal may come through in time.
@@ -235,7 +236,7 @@ class Sweeper:
         Near memories that begin later are compared with them too, unless the sweep examines these
         by themselves: they are in `turns`, or `turns` is None and every memory is examined.
         """
-        async with memories.open_read_connection(self._engine) as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             items: list[ClassifiedItem] = []
             for examined in await sweep_work.read_memories_to_examine(connection, agent, ids):
                 items += await self._find_candidates(connection, agent, examined, turns=turns)

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.store import usage
-from app.store.engine import read_clock
+from app.store.engine import begin_for_agent, read_clock
 
 # Memories noted between two flushes, about 10 MB. Uses of further memories are not counted.
 MOST_NOTED = 50_000
@@ -95,7 +95,7 @@ class UsageCounter:
                 return
 
     async def _write_uses(self, agent: AgentId, used: Uses) -> None:
-        async with self._engine.begin() as connection:
+        async with begin_for_agent(self._engine, agent) as connection:
             now = await read_clock(connection)
             here = time.monotonic()
             times: dict[UUID, datetime] = {}

@@ -12,6 +12,7 @@ from app.domain.version import Memory, Moment
 from app.planning.why.sentences import build_story
 from app.planning.why.story import Story, StoryMaterial, find_vetoed_memories
 from app.store import memories
+from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import why as log_why
 from app.store.memories import Point
@@ -40,7 +41,7 @@ async def explain_why(
 
     Raises UnknownMemory if the memory was not known at the point.
     """
-    async with memories.open_read_connection(engine) as connection:
+    async with begin_for_agent(engine, agent) as connection:
         page = await memories.list_chain(connection, agent, memory_id, point)
         versions = {version.id: version for version in page.memories}
         if memory_id not in versions:

@@ -22,7 +22,7 @@ from app.domain.version import Version
 from app.planning.plan import Insertion, Plan, ReviewStatus
 from app.store.columns import BELIEF_COLUMNS
 from app.store.engine import driver_connection, fetch_rows
-from app.store.inserts import NOTHING, Part, build_insert, copy_rows
+from app.store.inserts import NOTHING, Part, build_insert, insert_rows
 from app.store.log.chain import LogChain
 from app.store.revert_effects import undo_side_effects
 from app.store.rows import (
@@ -259,13 +259,13 @@ async def _write_many(
 ) -> None:
     """Write the rows of many plans."""
     linked_log = map(log_chain.link_row, log)
-    await copy_rows(connection, "memories", MEMORY_TYPES, rows.memories)
+    await insert_rows(connection, "memories", MEMORY_TYPES, rows.memories)
     await _update_beliefs(connection, agent, rows.updated)
     await _reinforce_memories(connection, agent, plans)
-    await copy_rows(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)
-    await copy_rows(connection, "consolidation_log", LOG_TYPES, linked_log)
-    await copy_rows(connection, "memory_relationships", LINK_TYPES, rows.links)
-    await copy_rows(connection, "reviews", REVIEW_TYPES, rows.reviews)
+    await insert_rows(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)
+    await insert_rows(connection, "consolidation_log", LOG_TYPES, linked_log)
+    await insert_rows(connection, "memory_relationships", LINK_TYPES, rows.links)
+    await insert_rows(connection, "reviews", REVIEW_TYPES, rows.reviews)
     driver = await driver_connection(connection)
     end_of_log = (plans[-1].now, log_chain.head, agent)
     await driver.execute(_SET_END_OF_LOG.encode(), end_of_log)

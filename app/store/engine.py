@@ -23,6 +23,9 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.domain.agent import AgentId
+from app.store.roles import Role
+
 
 class NoAddress(ValueError):
     """A database URL that cannot be read. The message does not quote it: it may hold a password."""
@@ -55,32 +58,6 @@ T = TypeVar("T")
 GRACE = 5.0
 
 
-class TimelyConnection(psycopg.AsyncConnection[Any]):
-    """A connection that gives up a step that takes longer than `deadline` seconds.
-
-    A step is a statement, a row of a stream, a commit. The server's own timeouts do not help if it
-    is stopped, or if the line swallows what it says. Raises OperationalError then, and is closed:
-    nobody knows what the server made of the statement.
-    """
-
-    deadline: float | None = None
-
-    async def wait(
-        self,
-        gen: PQGen[T],
-        interval: float = 0.1,
-        timeout: float | None = None,  # noqa: ASYNC109 - as psycopg has it
-    ) -> T:
-        try:
-            return await super().wait(gen, interval, self.deadline if timeout is None else timeout)
-        except psycopg.OperationalError as error:
-            # What the server itself says has a code.
-            is_silent = error.sqlstate is None
-            if is_silent and self.pgconn.transaction_status == TransactionStatus.ACTIVE:
-                self.pgconn.finish()
-            raise
-
-
 @dataclass(frozen=True, slots=True)
 class Patience:
     """The time that the database may take, in seconds. 0 is for ever, except for `connect`."""
@@ -97,15 +74,40 @@ class Patience:
         return self.statement + GRACE if self.statement else None
 
     @property
-    def options(self) -> str:
-        """The server's limits, as options of a new connection."""
-        limits = {
-            "statement": self.statement,
-            "lock": self.lock,
-            "idle_in_transaction_session": self.idle_transaction,
+    def limits(self) -> dict[str, str]:
+        """The server's limits for a transaction, in its own words."""
+        return {
+            "statement_timeout": f"{self.statement * 1000:.0f}ms",
+            "lock_timeout": f"{self.lock * 1000:.0f}ms",
+            "idle_timeout": f"{self.idle_transaction * 1000:.0f}ms",
         }
-        options = [f"-c {name}_timeout={round(limits[name] * 1000)}" for name in limits]
-        return " ".join(options)
+
+
+class TimelyConnection(psycopg.AsyncConnection[Any]):
+    """A connection that gives up a step that takes longer than `deadline` seconds.
+
+    A step is a statement, a row of a stream, a commit. The server's own timeouts do not help if it
+    is stopped, or if the line swallows what it says. Raises OperationalError then, and is closed:
+    nobody knows what the server made of the statement.
+    """
+
+    patience: Patience = Patience()
+    deadline: float | None = None
+
+    async def wait(
+        self,
+        gen: PQGen[T],
+        interval: float = 0.1,
+        timeout: float | None = None,  # noqa: ASYNC109 - as psycopg has it
+    ) -> T:
+        try:
+            return await super().wait(gen, interval, self.deadline if timeout is None else timeout)
+        except psycopg.OperationalError as error:
+            # What the server itself says has a code.
+            is_silent = error.sqlstate is None
+            if is_silent and self.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                self.pgconn.finish()
+            raise
 
 
 # A connection whose other end went away silently (a failover, a cut cable) is noticed within half
@@ -132,20 +134,21 @@ def create_engine(url: str, *, pool_size: int, patience: Patience) -> AsyncEngin
         pool_timeout=patience.pool,
         hide_parameters=True,  # errors are logged, and parameters hold facts
         connect_args={
-            "options": f"-c timezone=UTC {patience.options}",
             "connect_timeout": patience.connect,
             "async_creator_fn": TimelyConnection.connect,
             **_KEEPALIVES,
         },
     )
 
-    def set_deadline(
+    def set_patience(
         dbapi_connection: DBAPIConnection, _record: object, _proxy: object = None
     ) -> None:
-        dbapi_connection.driver_connection.deadline = patience.deadline
+        driver = dbapi_connection.driver_connection
+        driver.patience = patience
+        driver.deadline = patience.deadline
 
-    sa.event.listen(engine.sync_engine, "connect", set_deadline)
-    sa.event.listen(engine.sync_engine, "checkout", set_deadline)
+    sa.event.listen(engine.sync_engine, "connect", set_patience)
+    sa.event.listen(engine.sync_engine, "checkout", set_patience)
     sa.event.listen(engine.sync_engine, "connect", _register_vector)
     sa.event.listen(engine.sync_engine, "checkout", _refuse_stale)
     return engine
@@ -200,6 +203,108 @@ def _has_unread_input(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))
+
+
+# --- transactions ------------------------------------------------------------------------------
+
+# Begin a transaction: its role, its agent, its time zone and its limits. Nothing is set for longer
+# than the transaction, because behind a pooler the next one may run in another session.
+_BEGIN = b"""
+    SELECT
+        set_config('role', %(role)s, true),
+        set_config('palimpsest.agent', %(agent)s, true),
+        set_config('timezone', 'UTC', true),
+        set_config('statement_timeout', %(statement_timeout)s, true),
+        set_config('lock_timeout', %(lock_timeout)s, true),
+        set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)
+"""
+
+# Go on with a transaction in another role, or for another agent.
+_TAKE_ROLE = b"""
+    SELECT
+        set_config('role', %(role)s, true),
+        set_config('palimpsest.agent', %(agent)s, true)
+"""
+
+# No agent has this id, so the policies of the tables show no row.
+NO_AGENT = AgentId("")
+# The name by which Postgres knows the role of the login itself.
+_LOGIN = "none"
+
+
+@asynccontextmanager
+async def begin_for_agent(
+    engine: AsyncEngine, agent: AgentId, role: Role = Role.SERVICE
+) -> AsyncIterator[AsyncConnection]:
+    """Open a transaction that sees and changes this agent alone, and commit it at the end.
+
+    Each statement sees one consistent state.
+    """
+    async with engine.begin() as connection:
+        await _begin(connection, role, agent)
+        yield connection
+
+
+@asynccontextmanager
+async def begin_as_operator(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """Open a transaction that sees every agent and changes none."""
+    async with engine.begin() as connection:
+        await _begin(connection, Role.OPERATOR, NO_AGENT)
+        yield connection
+
+
+@asynccontextmanager
+async def begin_for_keys(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """Open a transaction that reads and changes the keys of callers, and commit it at the end."""
+    async with engine.begin() as connection:
+        await _begin(connection, Role.KEYS, NO_AGENT)
+        yield connection
+
+
+@asynccontextmanager
+async def begin_as_owner(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """Open a transaction that changes the tables themselves, and commit it at the end.
+
+    Its login owns the tables. Their policies show it no row, unless it is a superuser.
+    """
+    async with engine.begin() as connection:
+        await _begin(connection, _LOGIN, NO_AGENT)
+        yield connection
+
+
+@asynccontextmanager
+async def open_owner_session(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """Open a session for what cannot be done in a transaction, in the role of the login itself."""
+    async with engine.connect() as connection:
+        yield await connection.execution_options(isolation_level="AUTOCOMMIT")
+
+
+@asynccontextmanager
+async def open_snapshot(
+    engine: AsyncEngine, agent: AgentId, role: Role = Role.SERVICE
+) -> AsyncIterator[AsyncConnection]:
+    """Open a connection whose statements all see the agent as it is at the first one."""
+    async with engine.connect() as plain:
+        connection = await plain.execution_options(
+            isolation_level="REPEATABLE READ", postgresql_readonly=True
+        )
+        await _begin(connection, role, agent)
+        yield connection
+
+
+async def _begin(connection: AsyncConnection, role: str, agent: AgentId) -> None:
+    driver = await driver_connection(connection)
+    limits = driver.patience.limits if isinstance(driver, TimelyConnection) else Patience().limits
+    await driver.execute(_BEGIN, {"role": role, "agent": agent, **limits})
+
+
+async def take_role(connection: AsyncConnection, role: Role | None, agent: AgentId) -> None:
+    """Go on with the transaction in this role and for this agent; None is the login's own role."""
+    driver = await driver_connection(connection)
+    await driver.execute(_TAKE_ROLE, {"role": role or _LOGIN, "agent": agent})
+
+
+# --- statements --------------------------------------------------------------------------------
 
 
 async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:
@@ -278,15 +383,6 @@ async def is_read_only(connection: AsyncConnection) -> bool:
     statement = "SELECT current_setting('transaction_read_only')::boolean AS is_read_only"
     [row] = await fetch_rows(connection, statement, {})
     return bool(row["is_read_only"])
-
-
-@asynccontextmanager
-async def open_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Open a connection whose statements all see the database as it is at the first one."""
-    async with engine.connect() as plain:
-        yield await plain.execution_options(
-            isolation_level="REPEATABLE READ", postgresql_readonly=True
-        )
 
 
 @lru_cache(maxsize=512)

@@ -1,13 +1,12 @@
 """Reads of memories. Each is one statement, so that it sees one consistent state."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.errors import EmbeddingsChanged
@@ -154,16 +153,6 @@ def where_searchable(filters: Filters, point: Point) -> tuple[str, dict[str, Any
     """Return the WHERE of a search. An erased memory has neither words nor a vector."""
     where, parameters = where_memories(filters, point)
     return f"{where} AND m.erased_at IS NULL", parameters
-
-
-@asynccontextmanager
-async def open_read_connection(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Open a connection for reads of one statement each.
-
-    Each statement sees one consistent state. No transaction is kept open between them.
-    """
-    async with engine.connect() as connection:
-        yield await connection.execution_options(isolation_level="AUTOCOMMIT")
 
 
 async def run_read(

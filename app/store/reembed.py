@@ -7,6 +7,7 @@ end the columns change places.
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from uuid import UUID
 
 import numpy as np
@@ -17,7 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.errors import PalimpsestError
-from app.store.engine import fetch_rows
+from app.store.engine import begin_as_owner, fetch_rows, open_owner_session, take_role
+from app.store.roles import Role
 from app.store.schema import choose_vector_storage
 
 # An arbitrary number, so that only one process changes the vectors at a time.
@@ -53,8 +55,7 @@ START = UnembeddedMemory(AgentId(""), UUID(int=0), "")
 @asynccontextmanager
 async def lock_reembedding(engine: AsyncEngine) -> AsyncIterator[None]:
     """Keep every other change of the embeddings out. Raise CannotChange if one is under way."""
-    async with engine.connect() as connection:
-        session = await connection.execution_options(isolation_level="AUTOCOMMIT")
+    async with open_owner_session(engine) as session:
         await session.execute(sa.text(f"SET lock_timeout = '{GONE_WITHIN}'"))
         lock = sa.text("SELECT pg_advisory_lock(:lock)")
         try:
@@ -76,7 +77,7 @@ async def open_short_lock_transaction(engine: AsyncEngine) -> AsyncIterator[Asyn
     So those who queue behind it do not wait longer. Raise CannotChange if it does not get a lock.
     """
     try:
-        async with engine.begin() as connection:
+        async with begin_as_owner(engine) as connection:
             await connection.execute(sa.text("SET LOCAL lock_timeout = '2s'"))
             yield connection
     except (sa.exc.OperationalError, psycopg.errors.LockNotAvailable) as problem:
@@ -166,8 +167,7 @@ async def build_unembedded_index(engine: AsyncEngine) -> None:
 
     Nobody is kept from writing meanwhile.
     """
-    async with engine.connect() as connection:
-        session = await connection.execution_options(isolation_level="AUTOCOMMIT")
+    async with open_owner_session(engine) as session:
         is_valid = (await session.execute(sa.text(_FIND_INDEX))).scalar()
         if is_valid is False:  # an earlier process was stopped while it created the index
             await session.execute(sa.text("DROP INDEX CONCURRENTLY memories_waiting"))
@@ -203,12 +203,10 @@ async def list_unembedded(
     return [UnembeddedMemory(row["agent_id"], row["id"], row["content"]) for row in rows]
 
 
-# Lock the agents first, as every write does. Here that happens in their order, so that two
-# transactions never wait for each other's rows.
-_LOCK_AGENTS = """
+# Lock the agent first, as every write does.
+_LOCK_AGENT = """
     SELECT FROM agents
-    WHERE agent_id = ANY(:agents)
-    ORDER BY agent_id
+    WHERE agent_id = :agent
     FOR UPDATE
 """
 
@@ -216,27 +214,30 @@ _LOCK_AGENTS = """
 _STORE_VECTORS = f"""
     UPDATE memories AS m
     SET embedding_next = made.vector
-    FROM unnest(
-        CAST(:agents AS text[]),
-        CAST(:ids AS uuid[]),
-        CAST(:vectors AS vector[])
-    ) AS made (agent_id, id, vector)
-    WHERE m.agent_id = made.agent_id AND m.id = made.id AND {_IS_WAITING}
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:vectors AS vector[])) AS made (id, vector)
+    WHERE m.agent_id = :agent AND m.id = made.id AND {_IS_WAITING}
 """
 
 
 async def store_next_vectors(
     connection: AsyncConnection, waiting: Sequence[UnembeddedMemory], vectors: NDArray[np.float32]
 ) -> None:
-    """Store a vector of the next model for each of these memories."""
-    agents = [memory.agent for memory in waiting]
-    await fetch_rows(connection, _LOCK_AGENTS, {"agents": sorted(set(agents))})
-    values = {
-        "agents": agents,
-        "ids": [memory.id for memory in waiting],
-        "vectors": list(vectors),
-    }
-    await fetch_rows(connection, _STORE_VECTORS, values)
+    """Store a vector of the next model for each of these memories, agent by agent.
+
+    The memories are in the order of `list_unembedded`, so that two transactions never wait for
+    each other's agents. The transaction is left in the role of the last agent.
+    """
+    made = zip(waiting, vectors, strict=True)
+    for agent, group in groupby(made, key=lambda pair: pair[0].agent):
+        pairs = list(group)
+        values = {
+            "agent": agent,
+            "ids": [memory.id for memory, _ in pairs],
+            "vectors": [vector for _, vector in pairs],
+        }
+        await take_role(connection, Role.SERVICE, agent)
+        await fetch_rows(connection, _LOCK_AGENT, {"agent": agent})
+        await fetch_rows(connection, _STORE_VECTORS, values)
 
 
 # --- the change --------------------------------------------------------------------------------
@@ -278,6 +279,5 @@ async def swap_vector_columns(connection: AsyncConnection) -> None:
 
 async def vacuum_memories(engine: AsyncEngine) -> None:
     """Free the space of the rows' old versions for new ones."""
-    async with engine.connect() as connection:
-        session = await connection.execution_options(isolation_level="AUTOCOMMIT")
+    async with open_owner_session(engine) as session:
         await session.execute(sa.text("VACUUM (ANALYZE) memories"))

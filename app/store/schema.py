@@ -11,8 +11,9 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 import app
-from app.store import unfit
+from app.store import roles, unfit
 from app.store.engine import NoAddress, sqlalchemy_url
+from app.store.roles import Role
 
 MINIMUM_SERVER = 160000
 MINIMUM_PGVECTOR = (0, 8, 4)
@@ -28,29 +29,34 @@ _MIGRATION_LOCK = 7_265_104_377
 # --- migrations --------------------------------------------------------------------------------
 
 
-def migrate_database(url: str) -> None:
+def migrate_database(owner_url: str, service_url: str | None = None) -> None:
     """Bring the database to the schema of this code, one process at a time.
 
-    Raise UnfitDatabase if the server is too old.
+    The login of `owner_url` owns the tables. The login of `service_url`, by default the same, is
+    created if it is missing, and may take on the roles of the service from then on. Raise
+    UnfitDatabase if the server is too old, or if roles are missing that the owner may not create.
     """
-    with _open_migration(url) as config:
+    with _open_migration(owner_url) as (connection, config):
+        service = sqlalchemy_url(service_url or owner_url)
+        roles.ensure_roles(connection, login=service.username, password=service.password)
+        connection.commit()
         command.upgrade(config, "head")
 
 
 def migrate_down(url: str, revision: str = "base") -> None:
     """Take the database back to an earlier revision. Data that only later ones hold is lost."""
-    with _open_migration(url) as config:
+    with _open_migration(url) as (_, config):
         command.downgrade(config, revision)
 
 
 @contextmanager
-def _open_migration(url: str) -> Iterator[Config]:
+def _open_migration(url: str) -> Iterator[tuple[sa.Connection, Config]]:
     with _connect_database(url) as connection:
         _check_server(connection)
         lock = sa.text("SELECT pg_advisory_lock(:lock)")
         connection.execute(lock, {"lock": _MIGRATION_LOCK})
         connection.commit()
-        yield _alembic_config(connection)
+        yield connection, _alembic_config(connection)
         connection.commit()
 
 
@@ -77,9 +83,23 @@ def check_schema(url: str) -> None:
     """Raise UnfitDatabase unless the database can be served as it is."""
     with _connect_database(url) as connection:
         _check_server(connection)
-        if _read_stored_revision(connection) != _read_head_revision():
+        try:
+            _become_operator(connection)
+            revision = _read_stored_revision(connection)
+        except (sa.exc.ProgrammingError, sa.exc.DataError):
+            # A database that was never migrated, or not for this login, has no such role or table.
+            raise unfit.OtherSchema from None
+        if revision != _read_head_revision():
             raise unfit.OtherSchema
         _check_pgvector(connection.execute(_INSTALLED_PGVECTOR).scalar())
+
+
+# Take on the role of the operator, for one transaction.
+_BECOME_OPERATOR = sa.text("SELECT set_config('role', :role, true)")
+
+
+def _become_operator(connection: sa.Connection) -> None:
+    connection.execute(_BECOME_OPERATOR, {"role": Role.OPERATOR})
 
 
 def _read_head_revision() -> str | None:
@@ -130,12 +150,9 @@ def _check_pgvector(version: str | None) -> None:
 
 # --- what a database is made for ---------------------------------------------------------------
 
-# Record the model of the vectors, unless a model is recorded.
-_CLAIM_ENCODER = sa.text("""
-    INSERT INTO encoder (the_one, name, dimensions)
-    VALUES (true, :name, :dimensions)
-    ON CONFLICT DO NOTHING
-""")
+# Record the model of the vectors, unless a model is recorded. A function of the owner does so,
+# because the storage of the vectors depends on their size.
+_CLAIM_ENCODER = sa.text("SELECT claim_encoder(:name, :dimensions, :storage)")
 
 # Read the recorded model.
 _READ_ENCODER = sa.text("""
@@ -147,14 +164,12 @@ _READ_ENCODER = sa.text("""
 def claim_encoder(url: str, name: str, dimensions: int) -> None:
     """Record which model makes the database's vectors. Raise UnfitDatabase if another one does."""
     with _connect_database(url) as connection:
-        values = {"name": name, "dimensions": dimensions}
-        is_first = connection.execute(_CLAIM_ENCODER, values).rowcount == 1
-        if is_first:
-            storage = choose_vector_storage(dimensions)
-            set_storage = f"ALTER TABLE memories ALTER COLUMN embedding SET STORAGE {storage}"
-            connection.execute(sa.text(set_storage))
-        connection.commit()
+        _become_operator(connection)
+        storage = choose_vector_storage(dimensions)
+        values = {"name": name, "dimensions": dimensions, "storage": storage}
+        connection.execute(_CLAIM_ENCODER, values)
         stored = connection.execute(_READ_ENCODER).one()
+        connection.commit()
     if tuple(stored) != (name, dimensions):
         raise unfit.OtherEncoder(stored=(stored.name, stored.dimensions), own=(name, dimensions))
 

@@ -6,16 +6,15 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.store.engine import begin_as_operator
+
 logger = logging.getLogger(__name__)
 
 # Autovacuum notices fewer new rows than this soon enough.
 MANY = 1_000
 
-# A table that somebody else works on is left to autovacuum.
-_ANALYZE = """
-    ANALYZE (SKIP_LOCKED)
-        memories, memory_beliefs, memory_usage, memory_relationships, consolidation_log, reviews
-"""
+# Refresh the statistics of the tables of memories, as the owner of the tables.
+_REFRESH = "SELECT refresh_statistics()"
 
 
 async def analyze_tables(engine: AsyncEngine, *, came: int) -> None:
@@ -27,7 +26,7 @@ async def analyze_tables(engine: AsyncEngine, *, came: int) -> None:
     if came < MANY:
         return
     try:
-        async with engine.begin() as connection:
-            await connection.execute(sa.text(_ANALYZE))
+        async with begin_as_operator(engine) as connection:
+            await connection.execute(sa.text(_REFRESH))
     except SQLAlchemyError as problem:
         logger.warning("The tables' statistics were not refreshed: %s", type(problem).__name__)

@@ -37,22 +37,28 @@ memories = sa.Table(
     ],
     sa.ForeignKeyConstraint(["agent_id"], ["agents.agent_id"], name="memories_agent_fkey"),
     sa.ForeignKeyConstraint(
-        ["agent_id", "chain_id"], ["memories.agent_id", "memories.id"], name="memories_chain_fkey"
+        ["agent_id", "chain_id"],
+        ["memories.agent_id", "memories.id"],
+        name="memories_chain_fkey",
+        deferrable=True,
     ),
     sa.ForeignKeyConstraint(
         ["agent_id", "superseded_by"],
         ["memories.agent_id", "memories.id"],
         name="memories_superseded_by_fkey",
+        deferrable=True,
     ),
     sa.ForeignKeyConstraint(
         ["agent_id", "ended_by"],
         ["memories.agent_id", "memories.id"],
         name="memories_ended_by_fkey",
+        deferrable=True,
     ),
     sa.ForeignKeyConstraint(
         ["agent_id", "contradicted_by"],
         ["memories.agent_id", "memories.id"],
         name="memories_contradicted_by_fkey",
+        deferrable=True,
     ),
     sa.Index("memories_chain", "agent_id", "chain_id"),
     sa.Index("memories_fuzzy_hash", "agent_id", "fuzzy_hash"),

@@ -51,6 +51,17 @@ class NoConnection(UnfitDatabase):
         self.reason = reason
 
 
+class MissingRoles(UnfitDatabase):
+    """The database has not all roles, and this login may not create them.
+
+    `statements` is the SQL with which an administrator creates them, in one line.
+    """
+
+    def __init__(self, statements: str) -> None:
+        super().__init__("Roles are missing, and this login may not create them.")
+        self.statements = statements
+
+
 class OldServer(UnfitDatabase):
     """The server's version of Postgres is too old."""
 

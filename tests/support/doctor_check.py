@@ -9,13 +9,13 @@ from app.domain.agent import AgentId
 from app.planning.audit.faults import Fault
 from app.services.doctor import Doctor
 from app.store.doctor import reads as doctor_reads
-from app.store.engine import Patience, create_engine
+from app.store.engine import Patience, begin_as_operator, create_engine
 
 
 async def _examined(database_url: str) -> dict[AgentId, list[Fault]]:
     engine = create_engine(database_url, pool_size=2, patience=Patience(statement=0))
     try:
-        async with engine.connect() as connection:
+        async with begin_as_operator(engine) as connection:
             agents = await doctor_reads.list_agent_ids(connection, after="", limit=10_000)
         found = {}
         for agent in agents:

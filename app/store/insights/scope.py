@@ -9,9 +9,8 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
-from app.store.engine import fetch_rows, open_snapshot
+from app.store.engine import begin_for_agent, fetch_rows, open_snapshot
 from app.store.known_time import settle_window
-from app.store.memories import open_read_connection
 
 MOST_IDS = 20
 
@@ -70,8 +69,8 @@ async def open_insights_snapshot(
 ) -> AsyncIterator[AsyncConnection]:
     """Open a connection on which all sections see one state, final up to `until`."""
     if until is not None:
-        async with open_read_connection(engine) as connection:
+        async with begin_for_agent(engine, agent) as connection:
             await settle_window(connection, agent, until)
-    async with open_snapshot(engine) as connection:
+    async with open_snapshot(engine, agent) as connection:
         await fetch_rows(connection, _SET_FOR_REPORTS, {})
         yield connection

@@ -4,18 +4,41 @@ The work itself is recorded in columns, in the transaction that makes it necessa
 where to look: a lost job costs a minute and loses no work, and a superfluous job finds nothing.
 """
 
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 from uuid import UUID
 
 import psycopg
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
+from psycopg_pool import AsyncConnectionPool
 
 from app.domain.agent import AgentId
+from app.store.roles import Role
 
 SWEEP = "sweep"
 LOOK = "look_again"
 SOON = 10  # the priority of short jobs, above that of sweeps
+
+
+# Take on the role of the queue, and find its tables, for one transaction.
+_BEGIN = """
+    SELECT set_config('role', %s, true), set_config('search_path', 'jobs, public', true)
+"""
+
+
+class _Pool(AsyncConnectionPool):
+    """Connections whose every transaction runs in the role of the queue."""
+
+    @asynccontextmanager
+    async def connection(
+        self,
+        timeout: float | None = None,  # noqa: ASYNC109 - as psycopg has it
+    ) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        async with super().connection(timeout) as connection:
+            await connection.execute(_BEGIN, [Role.JOBS])
+            yield connection
 
 
 class Queue:
@@ -23,7 +46,7 @@ class Queue:
 
     def __init__(self, url: str) -> None:
         connector = PsycopgConnector(
-            conninfo=url, min_size=0, max_size=3, timeout=10, configure=_set_search_path
+            pool_factory=_Pool, conninfo=url, min_size=0, max_size=3, timeout=10
         )
         self.app = App(connector=connector)
 
@@ -41,8 +64,3 @@ class Queue:
         job = self.app.configure_task(task, queueing_lock=lock, priority=priority)
         with suppress(AlreadyEnqueued):
             await job.defer_async(agent=agent, **arguments)
-
-
-async def _set_search_path(connection: psycopg.AsyncConnection[object]) -> None:
-    await connection.execute("SET search_path TO jobs, public")
-    await connection.commit()

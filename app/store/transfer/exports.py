@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.errors import TooManyExports
-from app.store.engine import driver_connection, lift_statement_timeout
+from app.store.engine import driver_connection, lift_statement_timeout, open_snapshot
 from app.store.transfer.format import (
     AGENT_COLUMNS,
     FORMAT,
@@ -49,7 +49,7 @@ class Exports:
             raise TooManyExports
         async with (
             self._places,
-            self._open_snapshot() as driver,
+            self._open_snapshot(agent) as driver,
             aclosing(_stream_lines(driver, agent, vectors=vectors)) as lines,
         ):
             block = bytearray()
@@ -61,11 +61,8 @@ class Exports:
             yield bytes(block)
 
     @asynccontextmanager
-    async def _open_snapshot(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
-        async with self._engine.connect() as plain:
-            connection = await plain.execution_options(
-                isolation_level="REPEATABLE READ", postgresql_readonly=True
-            )
+    async def _open_snapshot(self, agent: AgentId) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        async with open_snapshot(self._engine, agent) as connection:
             # Every section has the order of an index. The planner counts a sort of whole rows as
             # cheaper, but a sort writes all of them to disk before the first row comes.
             await connection.execute(sa.text("SET LOCAL enable_sort = off"))

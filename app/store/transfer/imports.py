@@ -4,11 +4,11 @@ The caller owns the transaction.
 """
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import psycopg
@@ -20,8 +20,8 @@ from app.domain.agent import AgentId
 from app.domain.errors import BadImportLine, DamagedImport
 from app.domain.version import Version
 from app.store.chains import VERSION_COLUMNS, version_from_row
-from app.store.columns import find_copy_type
 from app.store.engine import driver_connection, fetch_rows
+from app.store.inserts import build_row_insert, defer_references
 from app.store.transfer.format import SECTIONS
 
 _ROWS_BETWEEN_BREAKS = 50  # a break lets other requests run
@@ -65,7 +65,7 @@ async def set_agent(
         await driver.execute(statement.encode(), [*values.values(), agent])
 
 
-async def copy_rows(
+async def insert_rows(
     connection: AsyncConnection,
     agent: AgentId,
     kind: str,
@@ -73,29 +73,40 @@ async def copy_rows(
     *,
     first_line: int,
 ) -> None:
-    """Write the rows of a section, which are on consecutive lines, in one COPY.
+    """Write the rows of a section, which are on consecutive lines.
 
     Rows that point to one another are checked at its end. Raise BadImportLine or DamagedImport if
     they break a rule of the schema.
     """
     section = _SECTIONS[kind]
-    columns = list(section.columns.values())
-    names = ", ".join(column.name for column in columns)
-    statement = f"COPY {section.table.name} (agent_id, {names}) FROM STDIN (FORMAT BINARY)"
+    names = [column.name for column in section.columns.values()]
+    statement = build_row_insert(section.table.name, ["agent_id", *names])
     driver = await driver_connection(connection)
-    with _translate_errors(first_line):
-        async with driver.cursor() as cursor, cursor.copy(statement.encode()) as copy:
-            copy.set_types(["text", *map(find_copy_type, columns)])
-            for number, row in enumerate(rows):
-                await copy.write_row([agent, *(row[name] for name in section.columns)])
-                # COPY does not wait for the event loop while the server takes the rows at once.
-                if number % _ROWS_BETWEEN_BREAKS == 0:
-                    await asyncio.sleep(0)
+    line = first_line
+    async with driver.cursor() as cursor, defer_references(connection):
+        for chunk in _split_rows(rows):
+            values = [[agent, *(row[name] for name in section.columns)] for row in chunk]
+            with _translate_errors(line, cursor):
+                await cursor.executemany(statement, values)
+            line += len(chunk)
+            # The statements of a chunk do not wait for the event loop.
+            await asyncio.sleep(0)
+
+
+def _split_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, _ROWS_BETWEEN_BREAKS)):
+        yield chunk
 
 
 @contextmanager
-def _translate_errors(first_line: int) -> Iterator[None]:
-    """Raise BadImportLine if Postgres names the line that breaks a rule, else DamagedImport."""
+def _translate_errors(
+    first_line: int, inserting: psycopg.AsyncCursor[Any] | None = None
+) -> Iterator[None]:
+    """Raise BadImportLine if a line alone breaks a rule, else DamagedImport.
+
+    The cursor has counted the rows that it inserted before the one that breaks the rule.
+    """
     try:
         yield
     except (
@@ -104,9 +115,9 @@ def _translate_errors(first_line: int) -> Iterator[None]:
         psycopg.errors.ProgramLimitExceeded,
     ) as error:
         reason = f"{error.diag.message_primary}."
-        place = re.search(r"COPY \w+, line (\d+)", error.diag.context or "")
-        if place:
-            raise BadImportLine(first_line + int(place[1]) - 1, reason) from None
+        is_of_one_row = error.sqlstate and not isinstance(error, psycopg.errors.ForeignKeyViolation)
+        if inserting and is_of_one_row:
+            raise BadImportLine(first_line + inserting.rowcount, reason) from None
         detail = error.diag.message_detail or ""
         raise DamagedImport(f"{reason} {detail}".strip()) from None
 
