@@ -142,11 +142,12 @@ class EmbeddedServer:
         )
 
     def _forget_process(self) -> None:
-        """Take the pid out of postmaster.pid: another process may have it by now.
+        """Take the pid out of the lock files: another process may have it by now.
 
-        Postgres would refuse to start. The other lines stay, because they name the memory that
-        was shared: Postgres refuses to start as long as processes of the dead one use it.
+        Postgres would refuse to start. The other lines of postmaster.pid stay, because they name
+        the shared memory: Postgres refuses to start as long as processes of the dead one use it.
         """
+        (self.socket_folder / f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
         lines = read_pid_file(self.folder)
         if lines:
             self._write_file("postmaster.pid", "\n".join([str(_NOBODY), *lines[1:], ""]))
