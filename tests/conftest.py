@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -13,6 +12,8 @@ import pytest
 
 from app import wiring
 from app.settings import Settings, load_settings
+from app.store import schema
+from app.store.embedded import embedded_postgres
 from app.store.roles import build_service_url
 from app.wiring import Process
 from support.containers import container_url
@@ -21,14 +22,6 @@ from support.doctor_check import assert_agent_healthy, assert_healthy
 from support.openapi_check import keeps_to_the_document
 from support.service import running
 from support.sweeps import Place
-
-with warnings.catch_warnings():
-    warnings.simplefilter(
-        "ignore"
-    )  # the embedded server's library warns at import where XDG_RUNTIME_DIR is unset
-    from app.store import schema
-    from app.store.embedded import embedded_postgres
-
 
 # Most tests are about what signals, keys and models decide. Those of the local judge turn it on.
 os.environ.setdefault("PALIMPSEST_LOCAL_JUDGE", "false")

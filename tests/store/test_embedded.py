@@ -31,7 +31,6 @@ def test_a_folder_in_use_out_of_sight_is_refused_and_left_as_it_is(tmp_path: Pat
     """As from another container: its lock is seen, its processes are not."""
     folder = tmp_path / "postgres"
     folder.mkdir()
-    (folder / ".handle_pids.json").write_text("[1]")
     (folder / "postmaster.pid").write_text("999999999\n")
     other = os.open(folder, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_SH)
@@ -41,8 +40,8 @@ def test_a_folder_in_use_out_of_sight_is_refused_and_left_as_it_is(tmp_path: Pat
     ):
         pass
     os.close(other)
-    assert sorted(file.name for file in folder.iterdir()) == [".handle_pids.json", "postmaster.pid"]
-    assert (folder / ".handle_pids.json").read_text() == "[1]"
+    assert [file.name for file in folder.iterdir()] == ["postmaster.pid"]
+    assert (folder / "postmaster.pid").read_text() == "999999999\n"
 
 
 def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
@@ -53,7 +52,7 @@ def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
 
 
 def test_two_that_start_at_once_share_one_postgres_and_the_last_stops_it(tmp_path: Path) -> None:
-    environment = {**os.environ, "XDG_RUNTIME_DIR": "/tmp", "PALIMPSEST_DATA_DIR": str(tmp_path)}
+    environment = {**os.environ, "PALIMPSEST_DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "app.cli", "migrate"]
     both = [
         subprocess.Popen(

@@ -180,7 +180,6 @@ def test_an_address_that_cannot_be_read_is_told_without_its_password(tmp_path: P
     command = [sys.executable, "-m", "app.cli", "serve"]
     environment = {
         **os.environ,
-        "XDG_RUNTIME_DIR": "/tmp",
         "PALIMPSEST_DATABASE_URL": "postgresql://me:s3cret:/w0rd@host:port/name",
     }
     failed = subprocess.run(

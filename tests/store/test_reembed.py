@@ -416,7 +416,6 @@ def settings_of(server: ScriptedModel, dimensions: int = 12) -> dict[str, str]:
 def command(url: str, server: ScriptedModel, *words: str) -> subprocess.Popen[str]:
     environment = {
         **os.environ,
-        "XDG_RUNTIME_DIR": "/tmp",
         "PALIMPSEST_DATABASE_URL": url,
         **settings_of(server),
     }

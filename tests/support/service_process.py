@@ -13,8 +13,6 @@ from pathlib import Path
 
 import httpx
 
-QUIET = {"XDG_RUNTIME_DIR": "/tmp"}
-
 
 def palimpsest(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "app.cli", *words]
@@ -24,7 +22,7 @@ def palimpsest(*words: str, **environment: str) -> subprocess.CompletedProcess[s
         text=True,
         timeout=60,
         check=False,
-        env={**os.environ, **QUIET, **environment},
+        env={**os.environ, **environment},
     )
 
 
@@ -54,7 +52,7 @@ def served(
         for k, v in os.environ.items()
         if not k.startswith(("PALIMPSEST_", "OTEL_", "PROMETHEUS_"))
     }
-    ours = {"PALIMPSEST_DATA_DIR": str(folder), "XDG_RUNTIME_DIR": str(folder)}
+    ours = {"PALIMPSEST_DATA_DIR": str(folder)}
     log = folder / "service.log"
     with (
         open(log, "ab") as written,

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from support.builders import contents, editor, store
-from support.service_process import QUIET, palimpsest
+from support.service_process import palimpsest
 from support.transfers import exported, lines_of, other
 
 
@@ -62,7 +62,7 @@ def test_it_flows_through_a_pipe(client: httpx.Client, service: str) -> None:
             "--agent",
             two.headers["X-Agent-Id"],
         ]
-        environment = {**os.environ, **QUIET, "PALIMPSEST_URL": service}
+        environment = {**os.environ, "PALIMPSEST_URL": service}
         with subprocess.Popen(export, stdout=subprocess.PIPE, env=environment) as source:
             assert (
                 subprocess.run(
@@ -137,7 +137,7 @@ def test_on_a_terminal_it_shows_how_far_it_is(
             stderr=shown,
             timeout=60,
             check=False,
-            env={**os.environ, **QUIET, "TERM": "xterm"},
+            env={**os.environ, "TERM": "xterm"},
         ).returncode
         == 0
     )

