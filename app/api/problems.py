@@ -275,6 +275,8 @@ _PROBLEMS = [
         "The embeddings cannot be made",
         "{fact} Try again later; searches in mode `text` need no embeddings.",
     ),
+    # Nobody reads it; it is counted.
+    _Row(errors.CallerLeft, 408, "caller-left", "The caller left"),
     _Row(
         errors.DatabaseSilent,
         503,

@@ -23,6 +23,7 @@ from app.domain.policy import Policy
 from app.domain.relation import Classify, Operation, Relation, decide_operation
 from app.domain.version import Belief, Memory
 from app.embedding import Embedder, Vector
+from app.networks import get_requester
 from app.planning.classified import MAX_LINKS
 from app.planning.plan import PreparedMerge, ReviewDecision
 from app.store import erasures, memories, search
@@ -284,6 +285,7 @@ class Classifier:
             async with places:
                 # Let other tasks run between two facts.
                 await asyncio.sleep(0)
+                get_requester().check_presence()
                 return await self.classify_one(agent, item, hits)
 
         judging = map(classify_in_turn, compared, near)
