@@ -593,6 +593,15 @@ def respond_to_large_body(limit: int) -> Response:
     return respond_with_problem(problem, {"Connection": "close"})
 
 
+def respond_to_crowded_body(limit: int) -> Response:
+    """Return the answer to a body of more than `limit` commas, colons and opening brackets."""
+    detail = (
+        f"The body holds more than {limit} commas, colons and opening brackets. Send fewer facts "
+        "at a time, or many as a stream of lines with POST /v1/import."
+    )
+    return respond_with_problem(build_problem(413, "too-large", "The body is too large", detail))
+
+
 def respond_starving() -> Response:
     """Return the answer of /readyz while requests wait and none moves on."""
     detail = "Requests wait for a place, and none has come free for a while. Use another process."

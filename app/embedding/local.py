@@ -72,8 +72,12 @@ class LocalEmbedder:
             vectors[index] = await self._encode_text(texts[index])
 
     async def _encode_text(self, text: str) -> NDArray[np.float32]:
-        # The first window is encoded in the step that finds them: most texts have only one.
-        row, others = await self._threads.run(partial(self._encode_beginning, text))
+        *pieces, last = _split_pieces(text)
+        tokens: list[int] = []
+        for piece in pieces:
+            tokens += await self._threads.run(partial(self._tokenize, piece))
+        # Most texts have one piece and one window, so those are one step.
+        row, others = await self._threads.run(partial(self._encode_beginning, tokens, last))
         rows = [row]
         for window in others:
             rows.append(await self._threads.run(partial(self._encode_window, window)))
@@ -81,26 +85,14 @@ class LocalEmbedder:
         return total / np.linalg.norm(total)
 
     def _encode_beginning(
-        self, text: str
+        self, tokens: list[int], last_piece: str
     ) -> tuple[NDArray[np.float32], Sequence[NDArray[np.int64]]]:
         """Return the vector of the first window, and the windows that are left to encode."""
-        first, *others = self._cut_windows(text)
+        first, *others = _cut_windows(tokens + self._tokenize(last_piece))
         return self._encode_window(first), others
 
-    def _cut_windows(self, text: str) -> Sequence[NDArray[np.int64]]:
-        tokens = self._tokenize(text)
-        window_count = max(1, ceil(len(tokens) / WINDOW_TOKENS))
-        windows = np.array_split(np.array(tokens, np.int64), window_count)
-        if window_count <= MOST_WINDOWS:
-            return windows
-        places = np.linspace(0, window_count - 1, MOST_WINDOWS).round().astype(int)
-        return [windows[place] for place in places]
-
-    def _tokenize(self, text: str) -> list[int]:
-        encodable = text.encode("utf-8", "replace").decode("utf-8")
-        tokens: list[int] = []
-        for piece in _PIECE.findall(encodable):
-            tokens += self._tokenizer.encode(piece, add_special_tokens=False).ids
+    def _tokenize(self, piece: str) -> list[int]:
+        tokens: list[int] = self._tokenizer.encode(piece, add_special_tokens=False).ids
         return tokens
 
     def _encode_window(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -108,3 +100,18 @@ class LocalEmbedder:
         ids = np.concatenate(([START_TOKEN], tokens, [END_TOKEN]))
         row: NDArray[np.float32] = self._session.run(["vectors"], {"ids": ids[np.newaxis]})[0]
         return row
+
+
+def _split_pieces(text: str) -> list[str]:
+    encodable = text.encode("utf-8", "replace").decode("utf-8")
+    return _PIECE.findall(encodable) or [""]
+
+
+def _cut_windows(tokens: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+    """Return windows of nearly equal length: all of them, or `MOST_WINDOWS` at even distances."""
+    count = max(1, ceil(len(tokens) / WINDOW_TOKENS))
+    windows = np.array_split(np.array(tokens, np.int64), count)
+    if count <= MOST_WINDOWS:
+        return windows
+    places = np.linspace(0, count - 1, MOST_WINDOWS).round().astype(int)
+    return [windows[place] for place in places]

@@ -256,11 +256,11 @@ class Classifier:
             tier = command.classify or self._settings.classify
             wanted = tier.reads_signals or (signals_on and not encoding.done())
             if wanted and len(fact.content) <= MAX_READ:
-                prepare_text(fact.content)
+                get_requester().check_presence()
+                # In a thread: reading a text of the greatest length may take 20 ms.
+                await asyncio.to_thread(prepare_text, fact.content)
                 if tier.reads_signals:
                     fact = _mark_speech(_with_derived_slot(fact))
-                # Let other tasks run between two texts.
-                await asyncio.sleep(0)
             facts.append((fact, tier))
         return facts
 
