@@ -72,15 +72,15 @@ class LocalEmbedder:
             vectors[index] = await self._encode_text(texts[index])
 
     async def _encode_text(self, text: str) -> NDArray[np.float32]:
-        *pieces, last = _split_pieces(text)
+        *pieces, last = split_pieces(text)
         tokens: list[int] = []
         for piece in pieces:
-            tokens += await self._threads.run(partial(self._tokenize, piece))
+            tokens += await self._threads.run(partial(self.tokenize, piece))
         # Most texts have one piece and one window, so those are one step.
         row, others = await self._threads.run(partial(self._encode_beginning, tokens, last))
         rows = [row]
         for window in others:
-            rows.append(await self._threads.run(partial(self._encode_window, window)))
+            rows.append(await self._threads.run(partial(self.encode_window, window)))
         total: NDArray[np.float32] = np.concatenate(rows).sum(axis=0)
         return total / np.linalg.norm(total)
 
@@ -88,30 +88,31 @@ class LocalEmbedder:
         self, tokens: list[int], last_piece: str
     ) -> tuple[NDArray[np.float32], Sequence[NDArray[np.int64]]]:
         """Return the vector of the first window, and the windows that are left to encode."""
-        first, *others = _cut_windows(tokens + self._tokenize(last_piece))
-        return self._encode_window(first), others
+        first, *others = cut_windows(tokens + self.tokenize(last_piece))
+        return self.encode_window(first), others
 
-    def _tokenize(self, piece: str) -> list[int]:
+    def tokenize(self, piece: str) -> list[int]:
+        """Return the numbers of the tokens, without those of a start and an end."""
         tokens: list[int] = self._tokenizer.encode(piece, add_special_tokens=False).ids
         return tokens
 
-    def _encode_window(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
+    def encode_window(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the vector as one row: (1, dimensions)."""
         ids = np.concatenate(([START_TOKEN], tokens, [END_TOKEN]))
         row: NDArray[np.float32] = self._session.run(["vectors"], {"ids": ids[np.newaxis]})[0]
         return row
 
 
-def _split_pieces(text: str) -> list[str]:
+def split_pieces(text: str) -> list[str]:
     encodable = text.encode("utf-8", "replace").decode("utf-8")
     return _PIECE.findall(encodable) or [""]
 
 
-def _cut_windows(tokens: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-    """Return windows of nearly equal length: all of them, or `MOST_WINDOWS` at even distances."""
+def cut_windows(tokens: Sequence[int], *, most: int = MOST_WINDOWS) -> Sequence[NDArray[np.int64]]:
+    """Return windows of nearly equal length: all of them, or so many at even distances."""
     count = max(1, ceil(len(tokens) / WINDOW_TOKENS))
     windows = np.array_split(np.array(tokens, np.int64), count)
-    if count <= MOST_WINDOWS:
+    if count <= most:
         return windows
-    places = np.linspace(0, count - 1, MOST_WINDOWS).round().astype(int)
+    places = np.linspace(0, count - 1, most).round().astype(int)
     return [windows[place] for place in places]

@@ -28,9 +28,9 @@ class CountingEmbedder(LocalEmbedder):
 
     windows = 0
 
-    def _encode_window(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
+    def encode_window(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         self.windows += 1
-        return super()._encode_window(tokens)
+        return super().encode_window(tokens)
 
 
 @pytest.fixture
