@@ -151,7 +151,10 @@ class Settings(BaseSettings):
         1,
         ge=1,
         le=64,
-        description="Threads of the local encoder, per process.",
+        description=(
+            "Threads of the local encoder that one agent may have at a time, per process; there is "
+            "one more for the others."
+        ),
     )
     embedding_base_url: str | None = Field(
         None,

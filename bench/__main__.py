@@ -3,7 +3,19 @@
 import argparse
 from pathlib import Path
 
-from bench import growth, image, insights, model, overload, recall, search, start, store, sweep
+from bench import (
+    growth,
+    image,
+    insights,
+    model,
+    neighbours,
+    overload,
+    recall,
+    search,
+    start,
+    store,
+    sweep,
+)
 from bench.figures import RESULTS, Report
 from bench.world import World, world
 
@@ -14,6 +26,7 @@ PARTS = (
     "model",
     "sweep",
     "overload",
+    "neighbours",
     "start",
     "growth",
     "insights",
@@ -56,6 +69,8 @@ def main() -> None:
             sweep.measure(report, here)
         if "overload" in arguments.only:
             overload.measure(report, here, seconds=2 if quick else 4, rounds=1 if quick else 3)
+        if "neighbours" in arguments.only:
+            neighbours.measure(report, here, seconds=6 if quick else neighbours.SECONDS)
         if "start" in arguments.only:
             start.measure(report, here, times=1 if quick else 5)
         if "growth" in arguments.only:

@@ -17,6 +17,10 @@ class Client:
     def close(self) -> None:
         self._socket.close()
 
+    def hang_up(self) -> None:
+        """Ends the connection at once, also under a call that waits in another thread."""
+        self._socket.shutdown(socket.SHUT_RDWR)
+
     def prepare(self, path: str, body: Any) -> bytes:
         """The bytes of a POST."""
         content = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -8,6 +8,7 @@ from app.domain.errors import BadImportLine
 
 NDJSON = "application/x-ndjson"
 MAX_LINE_BYTES = 2**20
+MAX_BLANK_LINES = 1_000
 
 
 class NumberedLine(NamedTuple):
@@ -20,7 +21,8 @@ class NumberedLine(NamedTuple):
 class NumberedLines:
     """The lines of a stream that are not blank.
 
-    Reading raises BadImportLine for a line of more than `longest` bytes.
+    Reading raises BadImportLine for a line of more than `longest` bytes, and for blank lines
+    without end.
     """
 
     def __init__(self, stream: AsyncIterator[bytes]) -> None:
@@ -34,13 +36,16 @@ class NumberedLines:
         return await anext(self._lines)
 
     async def _number_lines(self, stream: AsyncIterator[bytes]) -> AsyncIterator[NumberedLine]:
-        number = 0
+        number = last = 0
         async for line in self._split_lines(stream):
             number += 1
             raw = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
             if len(raw) > self.longest:
                 raise BadImportLine(number, f"It is longer than {self.longest} bytes.")
+            if number > last + MAX_BLANK_LINES:
+                raise BadImportLine(number, f"{MAX_BLANK_LINES} blank lines stand before it.")
             if raw.strip():
+                last = number
                 yield NumberedLine(number, raw)
 
     async def _split_lines(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

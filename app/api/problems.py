@@ -345,6 +345,8 @@ _PROBLEMS = [
         "The embeddings cannot be made",
         "{fact} Try again later; searches in mode `text` need no embeddings.",
     ),
+    # Nobody reads it; it is counted.
+    _Row(errors.CallerLeft, 408, "caller-left", "The caller left"),
     _Row(
         errors.DatabaseSilent,
         503,
@@ -679,6 +681,15 @@ def respond_to_large_body(limit: int) -> Response:
     )
     problem = build_problem(413, "too-large", "The body is too large", detail)
     return respond_with_problem(problem, {"Connection": "close"})
+
+
+def respond_to_crowded_body(limit: int) -> Response:
+    """Return the answer to a body of more than `limit` commas, colons and opening brackets."""
+    detail = (
+        f"The body holds more than {limit} commas, colons and opening brackets. Send fewer facts "
+        "at a time, or many as a stream of lines with POST /v1/import."
+    )
+    return respond_with_problem(build_problem(413, "too-large", "The body is too large", detail))
 
 
 def respond_starving() -> Response:

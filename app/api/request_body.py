@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import (
     respond_overloaded,
+    respond_to_crowded_body,
     respond_to_large_body,
     respond_to_slow_body,
 )
@@ -24,6 +25,9 @@ MOST_BUFFERED = 256 * 2**20
 STREAMED = frozenset({"/v1/import"})
 BATCHED = frozenset({"/v1/memories/batch"})
 MAX_SINGLE_BODY = 256 * 1024
+# Marks of a batch. Parsing JSON takes up to 0.4 µs for each, during which nobody has a turn; texts
+# without them take next to nothing.
+MAX_MARKS = 200_000
 
 
 class _Refused(Exception):
@@ -54,6 +58,7 @@ class TimelyBody:
         body = bytearray()
         try:
             await self._receive_whole(receive, body, self._find_limit(scope["path"]))
+            await _refuse_crowded(body)
             await self._app(scope, _replay(bytes(body), receive), send)
         except _Refused as refusal:
             await refusal.response(scope, receive, send)
@@ -87,6 +92,18 @@ class TimelyBody:
         self._buffered += len(piece)
         has_more: bool = message.get("more_body", False)
         return has_more
+
+
+async def _refuse_crowded(body: bytearray) -> None:
+    """Refuse a body that would keep everybody waiting while its values are parsed."""
+    if len(body) <= MAX_SINGLE_BODY:
+        return
+    marks = 0
+    for mark in b",:[{":
+        # Counting in 16 MiB takes 5 ms.
+        marks += await asyncio.to_thread(body.count, mark)
+    if marks > MAX_MARKS:
+        raise _Refused(respond_to_crowded_body(MAX_MARKS))
 
 
 def _stream_in_time(receive: Receive) -> Receive:

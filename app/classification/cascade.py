@@ -95,12 +95,12 @@ class Cascade:
         The likeliest candidates come first.
         """
         memories = [candidate.memory for candidate in candidates]
-        texts = _rename_alike(fact, memories)
         verdict = Verdict()
+        texts: dict[UUID, RenamedText] = {}
         readings: dict[UUID, Reading] = {}
         if tier.reads_signals:
-            # In a thread: two texts of the greatest length take long enough to hold others up.
-            verdict = await asyncio.to_thread(_judge_by_signals, fact, memories, texts)
+            # In a thread: texts of the greatest length take long enough to hold others up.
+            verdict, texts = await asyncio.to_thread(_judge_by_signals, fact, memories)
         if _states_nothing(fact.content):
             return verdict
         if tier.reads_signals:
@@ -227,30 +227,26 @@ def should_consider(
 
 
 def _rename_alike(fact: Fact, memories: Sequence[Memory]) -> dict[UUID, RenamedText]:
-    """Return the texts that are short enough to be one fact, with the names that the fact uses.
-
-    Empty if the fact itself is longer.
-    """
-    if len(fact.content) > MAX_READ:
-        return {}
+    """Return the texts that are short enough to be one fact, with the names that the fact uses."""
     short = [memory for memory in memories if len(memory.fact.content) <= MAX_READ]
     texts = rename_alike(fact.content, [memory.fact.content for memory in short])
     return {memory.id: text for memory, text in zip(short, texts, strict=True)}
 
 
 def _judge_by_signals(
-    fact: Fact, memories: Sequence[Memory], texts: Mapping[UUID, RenamedText]
-) -> Verdict:
-    """Judge the candidates that have a text to read, if the fact itself is short enough."""
+    fact: Fact, memories: Sequence[Memory]
+) -> tuple[Verdict, dict[UUID, RenamedText]]:
+    """Judge the candidates that are short enough, if the fact itself is. Return their texts too."""
     if len(fact.content) > MAX_READ:
-        return Verdict()
+        return Verdict(), {}
+    texts = _rename_alike(fact, memories)
     read = [memory for memory in memories if memory.id in texts]
     statements = [_build_statement(memory.fact, texts[memory.id].text) for memory in read]
     judgments = []
     for judgment in signals.judge_candidates(_build_statement(fact, fact.content), statements):
         judgments.append(_judgment_from_signal(judgment, read[judgment.candidate]))
     retracts = find_ending(fact.content) is not None
-    return Verdict(judgments=tuple(judgments), retracts=retracts)
+    return Verdict(judgments=tuple(judgments), retracts=retracts), texts
 
 
 def _keep_descriptions(verdict: Verdict, texts: Mapping[UUID, RenamedText]) -> Verdict:

@@ -13,7 +13,8 @@ from functools import lru_cache
 from app.classification.signals import lexicon
 from app.classification.signals.reading import parse_text
 
-_NAME = r"[A-Z][\w-]*\w"
+# A name of any length would be read anew from each of its letters.
+_NAME = r"[A-Z][\w-]{0,60}\w"
 _ENVIRONMENTS = ("staging", "production")
 _RELATIVE = "|".join(sorted(map(re.escape, lexicon.KIN), key=len, reverse=True))
 _FORMS = (

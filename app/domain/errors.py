@@ -470,6 +470,16 @@ class NotEmpty(Conflict):
         super().__init__("The agent holds memories or operations already.")
 
 
+# --- callers -------------------------------------------------------------------------------------
+
+
+class CallerLeft(PalimpsestError):
+    """The caller hung up before anything was written, and what they wanted was given up."""
+
+    def __init__(self) -> None:
+        super().__init__("The caller hung up. Nothing was written.")
+
+
 # --- vectors -------------------------------------------------------------------------------------
 
 

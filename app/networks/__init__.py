@@ -1,5 +1,16 @@
-"""The shipped neural networks: their weights, and how texts and tokens go into them."""
+"""The shipped neural networks: their weights, how texts go into them, and whose turn it is."""
 
+from app.networks.fair_threads import FairThreads
+from app.networks.requester import Requester, get_requester, work_for
 from app.networks.session import END_TOKEN, START_TOKEN, load_tokenizer, open_session
 
-__all__ = ["END_TOKEN", "START_TOKEN", "load_tokenizer", "open_session"]
+__all__ = [
+    "END_TOKEN",
+    "START_TOKEN",
+    "FairThreads",
+    "Requester",
+    "get_requester",
+    "load_tokenizer",
+    "open_session",
+    "work_for",
+]

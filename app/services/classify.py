@@ -24,6 +24,7 @@ from app.domain.policy import Policy
 from app.domain.relation import Classify, Operation, Relation, decide_operation
 from app.domain.version import Belief, Memory
 from app.embedding import Embedder, Vector
+from app.networks import get_requester
 from app.planning.classified import MAX_LINKS
 from app.planning.plan import PreparedMerge, ReviewDecision
 from app.store import erasures, search
@@ -260,11 +261,11 @@ class Classifier:
             tier = command.classify or self._settings.classify
             wanted = tier.reads_signals or (signals_on and not encoding.done())
             if wanted and len(fact.content) <= MAX_READ:
-                prepare_text(fact.content)
+                get_requester().check_presence()
+                # In a thread: reading a text of the greatest length may take 20 ms.
+                await asyncio.to_thread(prepare_text, fact.content)
                 if tier.reads_signals:
                     fact = _mark_speech(_with_derived_slot(fact))
-                # Let other tasks run between two texts.
-                await asyncio.sleep(0)
             facts.append((fact, tier))
         return facts
 
@@ -289,6 +290,7 @@ class Classifier:
             async with places:
                 # Let other tasks run between two facts.
                 await asyncio.sleep(0)
+                get_requester().check_presence()
                 return await self.classify_one(payer, item, hits)
 
         judging = map(classify_in_turn, compared, near)

@@ -17,7 +17,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from app.embedding import Embedder
-from app.embedding.local import LocalEmbedder
+from app.embedding.local import (
+    MOST_WINDOWS,
+    WINDOW_TOKENS,
+    LocalEmbedder,
+    cut_windows,
+    split_pieces,
+)
 
 SENTENCES = [
     "The office moved to Lisbon in March.",
@@ -115,6 +121,27 @@ def test_a_long_text_is_the_normalised_mean_of_its_windows(embedder: LocalEmbedd
     whole, first, second = encode(embedder, "".join(halves), *halves)
     mean = (first + second) / 2
     assert whole == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+
+
+def test_a_text_of_many_windows_is_the_mean_of_some_at_even_distances(
+    embedder: LocalEmbedder,
+) -> None:
+    tokens = list(range(31 * WINDOW_TOKENS))
+    windows = cut_windows(tokens)
+    starts = [int(window[0]) // WINDOW_TOKENS for window in windows]
+    assert starts == [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]
+    assert len(cut_windows(tokens[: 16 * WINDOW_TOKENS])) == MOST_WINDOWS
+    words = " ".join(["river", "engine", "cloud"] * 3_000)
+    assert np.linalg.norm(encode(embedder, words)) == pytest.approx(1, abs=1e-6)
+
+
+def test_pieces_of_a_long_text_have_the_tokens_of_the_whole(embedder: LocalEmbedder) -> None:
+    text = " ".join(SENTENCES) * 60
+    pieces = split_pieces(text)
+    assert len(pieces) > 5
+    assert "".join(pieces) == text
+    tokens = [token for piece in pieces for token in embedder.tokenize(piece)]
+    assert tokens == embedder.tokenize(text)
 
 
 def test_long_words_are_told_apart(embedder: LocalEmbedder) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
@@ -11,6 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    model_validator,
 )
 
 from app.domain.text import is_storable
@@ -26,12 +28,21 @@ MAX_LIST = 100
 MAX_DETAILS_DEPTH = 8
 MAX_DETAILS_SIZE = 2_000
 MAX_LIMIT = 1_000
+MAX_FIELDS = 100  # more than any request has
 
 
 class StrictRequest(BaseModel):
     """A request that refuses fields it does not know."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_field_count(cls, fields: Any) -> Any:
+        # Otherwise each of a million unknown fields would become an error with a place of its own.
+        if isinstance(fields, Mapping) and len(fields) > MAX_FIELDS:
+            raise ValueError(f"has more than {MAX_FIELDS} fields; leave the unknown ones out")
+        return fields
 
 
 def build_from_fields(target: type[Target], request: BaseModel, **others: Any) -> Target:
@@ -70,14 +81,15 @@ def _check_details(details: dict[str, Any]) -> dict[str, Any]:
     layer: list[tuple[int, Any]] = [(1, details)]
     while layer:
         depth, value = layer.pop()
-        remaining -= 1
-        if depth > MAX_DETAILS_DEPTH or remaining < 0:
+        inner_values = _list_inner_values(value)
+        remaining -= len(inner_values)
+        if depth > MAX_DETAILS_DEPTH or remaining < 1:
             raise ValueError(
                 f"must hold at most {MAX_DETAILS_SIZE} values, "
                 f"nested at most {MAX_DETAILS_DEPTH} deep"
             )
         _check_detail(value)
-        layer += [(depth + 1, inner) for inner in _list_inner_values(value)]
+        layer += [(depth + 1, inner) for inner in inner_values]
     return details
 
 

@@ -1,7 +1,8 @@
 """In which words two texts differ."""
 
 import re
-from difflib import SequenceMatcher
+from collections.abc import Sequence
+from itertools import takewhile
 
 from app.domain.text import fold
 
@@ -10,21 +11,28 @@ _MOST = 0.6  # of the incoming words
 
 
 def describe_difference(stored: str, incoming: str) -> str:
-    """Return the words that only one of the texts has, as in '"in Ghent" → "in Bruges"'."""
+    """Return the words between those that both texts begin and end with.
+
+    An example is '"in Ghent" → "in Bruges"'.
+    """
     old, new = stored.split(), incoming.split()
-    matcher = SequenceMatcher(None, list(map(fold, old)), list(map(fold, new)), autojunk=False)
-    changes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-    if not changes:
+    old_folded, new_folded = list(map(fold, old)), list(map(fold, new))
+    if old_folded == new_folded:
         return f'"{_shorten(stored)}" says the same'
-    _, old_start, _, new_start, _ = changes[0]
-    _, _, old_end, _, new_end = changes[-1]
-    before = _shorten(" ".join(old[old_start:old_end]))
-    after = _shorten(" ".join(new[new_start:new_end]))
+    start = _count_equal(old_folded, new_folded)
+    end = _count_equal(old_folded[start:][::-1], new_folded[start:][::-1])
+    before = _shorten(" ".join(old[start : len(old) - end]))
+    after = _shorten(" ".join(new[start : len(new) - end]))
     if not before:
         return f'adds "{after}"'
     if not after:
         return f'leaves out "{before}"'
     return f'"{before}" → "{after}"'
+
+
+def _count_equal(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many words both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _shorten(text: str) -> str:

@@ -5,14 +5,14 @@ Pairs run through it one at a time, so that what is read of a pair never depends
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from app.classification.local.reading import Reading
-from app.networks import END_TOKEN, START_TOKEN, load_tokenizer, open_session
+from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
 from app.networks.session import FOLDER
 
 # Of each text. A fact is shorter; of a longer text the beginning is read.
@@ -35,23 +35,23 @@ def open_network(*, threads: int) -> Iterator["LocalNetwork"]:
 
 
 class LocalNetwork:
-    """Reads pairs of texts on threads of its own, so that the event loop stays free."""
+    """Reads pairs of texts on threads of its own, which it shares out fairly between agents."""
 
     def __init__(self, *, threads: int = 1) -> None:
         self._tokenizer = load_tokenizer()
         self._session = open_session(WEIGHTS)
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="judge")
+        self._threads = FairThreads(threads, "judge")
 
     def close(self) -> None:
         """Wait for the pairs under way and end the threads."""
-        self._executor.shutdown()
+        self._threads.close()
 
     async def read(self, stored: Sequence[str], incoming: str) -> list[Reading]:
-        """Return what is read of the incoming text beside each of the stored ones, in order."""
-        loop = asyncio.get_running_loop()
-        reading = [
-            loop.run_in_executor(self._executor, self._read_pair, text, incoming) for text in stored
-        ]
+        """Return what is read of the incoming text beside each of the stored ones, in order.
+
+        Raises CallerLeft.
+        """
+        reading = [self._threads.run(partial(self._read_pair, text, incoming)) for text in stored]
         return await asyncio.gather(*reading)
 
     def _read_pair(self, stored: str, incoming: str) -> Reading:
