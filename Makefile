@@ -8,7 +8,7 @@ BIN := .venv/bin
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-.PHONY: serve test test-deep test-docker check format lock openapi golden settings-docs eval eval-asof eval-replay eval-search eval-sweep bench judge measure-judge
+.PHONY: serve test test-deep test-docker check format lock openapi golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench judge measure-judge
 
 serve: .venv/.serve
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -74,19 +74,30 @@ lock: .venv/.dev
 	$(COMPILE) pyproject.toml -o requirements.lock
 	echo "hatchling editables" | tr " " "\n" | $(COMPILE) - -o requirements-build.lock
 	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.lock
+	echo cyclonedx-bom | $(COMPILE) - -o requirements-sbom.lock
+
+# What the service is made of, as CycloneDX. The image holds its own: docs/container.md.
+sbom: .venv-sbom/.ready
+	mkdir -p build
+	.venv-sbom/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --output-file build/palimpsest.cdx.json
 
 # Stamps: an install runs again only when its lock changes.
 .venv/.serve: requirements.lock requirements-build.lock pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements.lock -r requirements-build.lock
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements.lock -r requirements-build.lock
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
 .venv/.dev: requirements-dev.lock pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@ .venv/.serve
+
+.venv-sbom/.ready: requirements-sbom.lock
+	$(PYTHON) -m venv .venv-sbom
+	.venv-sbom/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-sbom.lock
+	touch $@
 
 .venv-training/.ready: training/requirements.txt
 	$(PYTHON) -m venv .venv-training

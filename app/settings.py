@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import platformdirs
 from croniter import croniter
 from pydantic import BeforeValidator, Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
 from app.domain.agent import Mode
 from app.domain.fact import Kind
@@ -58,7 +58,7 @@ _Days = Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)]
 
 
 class Settings(BaseSettings):
-    """The settings. The environment wins over the default, and nothing else is read."""
+    """The settings. The environment wins over files of the secrets folder, they over defaults."""
 
     model_config = SettingsConfigDict(
         env_prefix="PALIMPSEST_", extra="ignore", hide_input_in_errors=True
@@ -133,6 +133,13 @@ class Settings(BaseSettings):
     metrics_need_key: bool = Field(
         False,
         description="/metrics needs a key too, one with the scope `admin`.",
+    )
+    secrets_dir: Path | None = Field(
+        None,
+        description=(
+            "Folder of files that each hold a setting, for secrets: `palimpsest_api_key` holds "
+            "PALIMPSEST_API_KEY. A variable wins over its file."
+        ),
     )
     allowed_hosts: str = Field(
         "localhost,127.0.0.1,[::1]",
@@ -619,9 +626,12 @@ class Settings(BaseSettings):
 
 def load_settings(**overrides: object) -> Settings:
     """Return the settings of this process. Raises InvalidSettings."""
+    values: dict[str, Any] = {"_secrets_dir": _find_secrets_folder(), **overrides}
     try:
-        # pydantic checks the values.
-        settings = Settings(**overrides)  # type: ignore[arg-type]
+        settings = Settings(**values)
+    except SettingsError as problem:
+        # Its cause names the file, such as one that this user may not read.
+        raise InvalidSettings(f"PALIMPSEST_SECRETS_DIR: {problem.__cause__ or problem}") from None
     except ValidationError as problem:
         first = problem.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
@@ -645,6 +655,14 @@ def load_settings(**overrides: object) -> Settings:
             "Set it to the size of the model's vectors."
         )
     return settings
+
+
+def _find_secrets_folder() -> str | None:
+    """Return the folder of the environment. Raise InvalidSettings if it is not there."""
+    folder = os.environ.get("PALIMPSEST_SECRETS_DIR")
+    if folder is not None and not Path(folder).is_dir():
+        raise InvalidSettings(f"PALIMPSEST_SECRETS_DIR: there is no folder {folder}.")
+    return folder
 
 
 def should_trace() -> bool:

@@ -43,9 +43,10 @@ def test_the_libraries_are_those_of_the_lock_with_their_hashes() -> None:
     installs = re.findall(
         r"pip (?:--python \S+ )?install (.*?)(?= \\$| &&|$)", DOCKERFILE, re.MULTILINE
     )
-    assert len(installs) == 3
+    assert len(installs) == 4
     assert all(
-        "--require-hashes -r requirements" in words or "--no-deps" in words for words in installs
+        "--no-deps --require-hashes -r requirements" in words or words.endswith("/wheel/*.whl")
+        for words in installs
     )
 
 
@@ -90,22 +91,42 @@ def test_every_secret_is_asked_for_and_shown_in_the_example() -> None:
 
 
 def test_the_service_is_confined_and_only_this_machine_reaches_it() -> None:
-    for described in (service("palimpsest"), service("worker")):
+    for described in (service("palimpsest"), service("worker"), service("postgres")):
         assert described["read_only"] is True
         assert described["cap_drop"] == ["ALL"]
         assert described["security_opt"] == ["no-new-privileges:true"]
+        assert {"mem_limit", "pids_limit"} <= described.keys()
     assert all(port.startswith("127.0.0.1:") for port in service("palimpsest")["ports"])
     assert not {"ports"} & {*service("postgres"), *service("worker")}
 
 
 def test_the_database_is_the_one_tested_with_and_its_volume_holds_what_it_writes() -> None:
     postgres = service("postgres")
-    assert postgres["image"] == POSTGRES_IMAGE
+    assert postgres["image"] == f"${{POSTGRES_IMAGE:-{POSTGRES_IMAGE}}}"
     assert postgres["volumes"] == ["postgres:/var/lib/postgresql"], (
         "from 18 on the data lies in a folder below"
     )
     assert "postgres" in yaml.safe_load(COMPOSE)["volumes"]
     assert service("palimpsest")["depends_on"]["postgres"]["condition"] == "service_healthy"
+
+
+def test_nothing_but_the_service_and_its_worker_reaches_the_database() -> None:
+    networks = yaml.safe_load(COMPOSE)["networks"]
+    assert networks["database"] == {"internal": True}
+    assert service("postgres")["networks"] == ["database"]
+
+
+def test_a_build_may_pin_its_images_by_digest() -> None:
+    default = re.search(r"^ARG PYTHON_IMAGE=(\S+)$", DOCKERFILE, re.MULTILINE)
+    assert default
+    arguments = service("palimpsest")["build"]["args"]
+    assert arguments == {"PYTHON_IMAGE": f"${{PYTHON_IMAGE:-{default[1]}}}"}
+
+
+def test_the_image_holds_a_list_of_what_it_is_made_of() -> None:
+    made = re.search(r"cyclonedx-py environment /opt/venv .*?--output-file (\S+)", DOCKERFILE, re.S)
+    assert made
+    assert made[1].startswith("/opt/app/"), "what is copied into the image"
 
 
 # --- what a container does ---------------------------------------------------------------------------------------------

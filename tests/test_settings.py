@@ -75,3 +75,38 @@ def test_half_lives_left_out_keep_their_default(monkeypatch: pytest.MonkeyPatch)
         "constraint": 3650,
     }
     assert settings.half_life_days_core["fact"] == 365
+
+
+def test_a_secret_may_be_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "palimpsest_api_key").write_text("key-of-a-file\n")
+    (tmp_path / "palimpsest_database_url").write_text("postgresql://user:p%40ss@host/name")
+    monkeypatch.delenv("PALIMPSEST_DATABASE_URL", raising=False)
+    monkeypatch.setenv("PALIMPSEST_SECRETS_DIR", str(tmp_path))
+    settings = load_settings(host="0.0.0.0")
+    assert settings.api_key == "key-of-a-file"
+    assert settings.database_url == "postgresql://user:p%40ss@host/name"
+    monkeypatch.setenv("PALIMPSEST_API_KEY", "key-of-the-environment")
+    assert load_settings().api_key == "key-of-the-environment"
+
+
+def test_a_secret_that_cannot_be_had_stops_the_start_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_SECRETS_DIR", str(tmp_path / "missing"))
+    with pytest.raises(InvalidSettings, match="PALIMPSEST_SECRETS_DIR: there is no folder"):
+        load_settings()
+    (tmp_path / "palimpsest_api_key").write_text("ä")
+    monkeypatch.setenv("PALIMPSEST_SECRETS_DIR", str(tmp_path))
+    with pytest.raises(InvalidSettings, match="PALIMPSEST_API_KEY: ") as refused:
+        load_settings()
+    assert "ä" not in str(refused.value)
+
+
+def test_a_secret_that_cannot_be_read_is_one_line_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "palimpsest_api_key").write_bytes(b"\xff")
+    monkeypatch.setenv("PALIMPSEST_SECRETS_DIR", str(tmp_path))
+    with pytest.raises(InvalidSettings, match="PALIMPSEST_SECRETS_DIR: ") as refused:
+        load_settings()
+    assert "\n" not in str(refused.value)
