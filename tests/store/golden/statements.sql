@@ -9,6 +9,16 @@
 -- ===== POST /v1/memories (a first fact) =====
 
 -- POST /v1/memories (a first fact)
+-- app/store/engine.py
+SELECT
+    set_config('role', :role, true),
+    set_config('palimpsest.agent', :agent, true),
+    set_config('timezone', 'UTC', true),
+    set_config('statement_timeout', :statement_timeout, true),
+    set_config('lock_timeout', :lock_timeout, true),
+    set_config('idle_in_transaction_session_timeout', :idle_timeout, true);
+
+-- POST /v1/memories (a first fact)
 -- app/store/search.py find_candidates
 WITH
 moment AS MATERIALIZED (
@@ -119,7 +129,7 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 -- POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent
-SELECT last_known_at, last_erased_at, mode, (SELECT name FROM encoder) AS encoder
+SELECT last_known_at, last_erased_at, mode, log_head, (SELECT name FROM encoder) AS encoder
 FROM agents
 WHERE agent_id = :agent
     FOR UPDATE;
@@ -131,26 +141,115 @@ VALUES (:agent, clock_timestamp(), timestamptz '0001-01-01 00:00:00+00')
 ON CONFLICT DO NOTHING;
 
 -- POST /v1/memories (a first fact)
--- app/store/chains.py read_chains
-SELECT clock_timestamp() AS clock, v.*
-FROM (SELECT 1) AS once LEFT JOIN (
+-- app/store/chains.py read_near_chains
+WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS clock),
+fact AS MATERIALIZED (
+    SELECT f.slot, f.value_hash, f.folded_hash,
+        coalesce(f.start, greatest(clock, CAST(:last AS timestamptz))) AS start
+    FROM moment, unnest(
+        CAST(:slots AS bytea[]),
+        CAST(:starts AS timestamptz[]),
+        CAST(:value_hashes AS bytea[]),
+        CAST(:folded_hashes AS bytea[])
+    ) AS f (slot, start, value_hash, folded_hash)
+),
+named AS MATERIALIZED (
+    SELECT id, chain_id FROM memories WHERE agent_id = :agent AND id = ANY(:ids)
+    UNION
+    SELECT id, chain_id FROM memories WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
+),
+chain AS MATERIALIZED (
+    SELECT DISTINCT ON (slot_hash, chain_id) id, chain_id FROM memories
+    WHERE agent_id = :agent AND slot_key IS NOT NULL
+        AND slot_hash IN (SELECT slot FROM fact)
+    ORDER BY slot_hash, chain_id, (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued
+        IS NOT false) DESC
+),
+sized AS MATERIALIZED (
+    SELECT chain_id, count(*) > :whole AS is_long FROM memories
+    WHERE agent_id = :agent AND chain_id IN (
+        SELECT chain_id FROM named UNION SELECT chain_id FROM chain
+    )
+    GROUP BY chain_id
+),
+place AS (
+    SELECT chain_id, valid_from, asserted_at, id,
+        id IN (SELECT id FROM named) AS is_marked, 0 AS step
+    FROM memories
+    WHERE agent_id = :agent AND NOT void
+        AND chain_id IN (SELECT chain_id FROM sized WHERE is_long)
+    UNION ALL
+    SELECT chain_id, start, 'infinity', NULL, true, 1
+    FROM sized, (SELECT DISTINCT start FROM fact) AS starts WHERE is_long
+    UNION ALL
+    SELECT chain_id, start + CAST(:span AS interval), 'infinity', NULL, true, -1
+    FROM sized, (SELECT DISTINCT start FROM fact) AS starts WHERE is_long
+),
+near AS (
+    SELECT id,
+        sum(step) OVER line > 0 OR bool_or(is_marked) OVER (
+            line ROWS BETWEEN :reach PRECEDING AND :reach FOLLOWING
+        ) AS is_near
+    FROM place
+    WINDOW line AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
+),
+other AS (
+    SELECT v.id FROM fact CROSS JOIN LATERAL (
+        (
+            SELECT m.id FROM memories m
+            WHERE
+                m.agent_id = :agent AND m.slot_hash = fact.slot AND NOT m.void AND slot_key IS NOT
+                    NULL AND kind <> 'constraint' AND single_valued IS NOT false
+                AND (m.valid_until IS NULL OR m.valid_until > m.valid_from)
+                AND CASE
+                WHEN m.value_hash IS NOT NULL AND fact.value_hash IS NOT NULL
+                THEN m.value_hash <> fact.value_hash
+                ELSE m.folded_hash <> fact.folded_hash
+                END
+                AND m.valid_from <= fact.start
+            ORDER BY m.valid_from DESC, m.asserted_at DESC LIMIT :reach
+        )
+        UNION ALL
+            (
+                SELECT m.id FROM memories m
+                WHERE
+                    m.agent_id = :agent AND m.slot_hash = fact.slot AND NOT m.void AND slot_key IS
+                        NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false
+                    AND (m.valid_until IS NULL OR m.valid_until > m.valid_from)
+                    AND CASE
+                    WHEN m.value_hash IS NOT NULL AND fact.value_hash IS NOT NULL
+                    THEN m.value_hash <> fact.value_hash
+                    ELSE m.folded_hash <> fact.folded_hash
+                    END
+                    AND m.valid_from > fact.start
+                ORDER BY m.valid_from, m.asserted_at LIMIT :reach
+            )
+    ) AS v
+),
+wanted AS (
+    SELECT id FROM near WHERE is_near AND id IS NOT NULL
+    UNION SELECT id FROM named
+    UNION SELECT id FROM chain
+    UNION SELECT id FROM other
+    UNION SELECT chain_id FROM sized
+    UNION SELECT deciding.id FROM sized CROSS JOIN LATERAL (
+        SELECT m.id FROM memories m
+        WHERE m.agent_id = :agent AND m.chain_id = sized.chain_id
+        ORDER BY m.kind = 'constraint' DESC, m.trust DESC LIMIT 1
+    ) AS deciding WHERE is_long
+)
+SELECT clock, v.*
+FROM moment LEFT JOIN (
     SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
         slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
         lifespan, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
         said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-        superseded_by, superseded_at, known_from FROM memories
-    WHERE agent_id = :agent AND chain_id IN (
-        SELECT chain_id FROM memories
-        WHERE agent_id = :agent AND id = ANY(:ids)
-        UNION
-        SELECT chain_id FROM memories
-        WHERE agent_id = :agent AND superseded_by = ANY(:withdrawable)
-        UNION
-        SELECT chain_id FROM memories
-        WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
-        UNION
-        SELECT chain_id FROM memories
-        WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+        superseded_by, superseded_at, known_from,
+        chain_id = ANY(ARRAY(SELECT chain_id FROM sized WHERE is_long)) AS is_long
+    FROM memories
+    WHERE agent_id = :agent AND (
+        chain_id = ANY(ARRAY(SELECT chain_id FROM sized WHERE NOT is_long))
+        OR id = ANY(ARRAY(SELECT id FROM wanted))
     )
 ) AS v ON true;
 
@@ -170,16 +269,19 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
     :derived_key, :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at,
     :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
     :superseded_by, :superseded_at, :known_from)), part1 AS (UPDATE agents SET last_known_at =
-    :last_known_at WHERE agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id,
-    operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
-    session_id, request_id, created_at, reverts, vetoed) VALUES (:agent_id, :id, :operation,
-    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
-    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
-    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed);
+    :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log
+    (agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
+    signals, decided_by, incoming, before_state, after_state, model, prompt_version, usage,
+    duration_ms, session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
+    content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
+    :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
+    :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
+    :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
+    :content_salt);
 
 
 -- ===== POST /v1/memories (a new value of a slot) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/idempotency.py find_idempotency_record
@@ -190,7 +292,7 @@ WHERE agent_id = :agent
     AND created_at > now() - CAST(:kept_for AS interval);
 -- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/apply.py apply_plans
@@ -230,14 +332,15 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
     superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
     :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
     :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part3 AS (UPDATE
-    agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT INTO
-    consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
-    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) VALUES
-    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
-    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
-    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
-    :vetoed);
+    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
+    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
+    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
+    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
+    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
+    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
+    :hash, :content_digest, :content_salt);
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale
@@ -350,9 +453,10 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 
 
 -- ===== POST /v1/memories (a dry run) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 
 -- POST /v1/memories (a dry run)
@@ -480,6 +584,7 @@ FROM moment LEFT JOIN (
 
 
 -- ===== POST /v1/memories/batch =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories/batch
 -- app/store/search.py find_candidates
@@ -597,33 +702,76 @@ LEFT JOIN LATERAL (
 ) AS hit ON true
 ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
-COPY memories (agent_id, id, chain_id, created_at, revision, entity, category, key, single_valued,
-    slot_entity, slot_category, slot_key, slot_hash, content, value, details, tags, entities,
-    sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
+SET CONSTRAINTS ALL DEFERRED;
+
+-- POST /v1/memories/batch
+-- app/store/apply.py apply_plans
+INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity, category, key,
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details, tags,
+    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
     merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
     derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from, asserted_at,
     said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
+    superseded_by, superseded_at, known_from) VALUES (:agent_id, :id, :chain_id, :created_at,
+    :revision, :entity, :category, :key, :single_valued, :slot_entity, :slot_category, :slot_key,
+    :slot_hash, :content, :value, :details, :tags, :entities, :sources, :source, :session_id,
+    :project, :kind, :importance, :confidence, :trust, :lifespan, :merged_from, :content_hash,
+    :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity, :derived_key,
+    :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
+    :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
+    :superseded_by, :superseded_at, :known_from);
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
-COPY consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
-    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) FROM
-    STDIN (FORMAT BINARY);
+SET CONSTRAINTS ALL IMMEDIATE;
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
-UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id;
+INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
+    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
+    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
+    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
+    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
+    :hash, :content_digest, :content_salt);
+
+-- POST /v1/memories/batch
+-- app/store/apply.py apply_plans
+UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id;
 
 
 -- ===== POST /v1/memories/{memory_id}/relationships =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+
+-- POST /v1/memories/{memory_id}/relationships
+-- app/store/chains.py read_chains
+SELECT clock_timestamp() AS clock, v.*
+FROM (SELECT 1) AS once LEFT JOIN (
+    SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
+        slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
+        lifespan, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
+        said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
+        superseded_by, superseded_at, known_from FROM memories
+    WHERE agent_id = :agent AND chain_id IN (
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND id = ANY(:ids)
+        UNION
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND superseded_by = ANY(:withdrawable)
+        UNION
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
+        UNION
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+    )
+) AS v ON true;
 
 -- POST /v1/memories/{memory_id}/relationships
 -- app/store/relationships.py find_relationships
@@ -640,17 +788,19 @@ WHERE r.agent_id = :agent;
 -- app/store/apply.py apply_plans
 WITH part0 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id,
     created_at) VALUES (:agent_id, :source_id, :target_id, :type, :log_id, :created_at)), part1 AS
-    (UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT INTO
-    consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
-    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) VALUES
-    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
-    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
-    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
-    :vetoed);
+    (UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id =
+    :agent_id) INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids,
+    target_memory_id, relation, confidence, reasoning, signals, decided_by, incoming, before_state,
+    after_state, model, prompt_version, usage, duration_ms, session_id, request_id, created_at,
+    reverts, vetoed, actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id,
+    :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning,
+    :signals, :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
+    :hash, :content_digest, :content_salt);
 
 
 -- ===== GET /v1/memories/{memory_id}/relationships =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories/{memory_id}/relationships
 -- app/store/relationships.py list_relationships
@@ -723,8 +873,9 @@ LEFT JOIN LATERAL (
 
 
 -- ===== PATCH /v1/memories/{memory_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 
 -- PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans
@@ -734,14 +885,15 @@ WHERE memories.agent_id = :agent_id_1 AND memories.id = :id_1;
 
 -- PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans
-WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT
-    INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
-    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) VALUES
-    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
-    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
-    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
-    :vetoed);
+WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE
+    agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id, operation,
+    source_memory_ids, target_memory_id, relation, confidence, reasoning, signals, decided_by,
+    incoming, before_state, after_state, model, prompt_version, usage, duration_ms, session_id,
+    request_id, created_at, reverts, vetoed, actor, previous_hash, hash, content_digest,
+    content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id,
+    :relation, :confidence, :reasoning, :signals, :decided_by, :incoming, :before_state,
+    :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id, :request_id,
+    :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest, :content_salt);
 
 -- PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans
@@ -751,15 +903,17 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 
 
 -- ===== POST /v1/memories/{memory_id}/supersede =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== POST /v1/memories/{memory_id}/retract =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 
 -- POST /v1/memories/{memory_id}/retract
 -- app/store/apply.py apply_plans
@@ -786,22 +940,25 @@ WITH part0 AS (
     superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
     :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
     :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part2 AS (UPDATE
-    agents SET last_known_at = :last_known_at WHERE agent_id = :agent_id) INSERT INTO
-    consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
-    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed) VALUES
-    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
-    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
-    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
-    :vetoed);
+    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
+    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
+    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
+    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
+    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
+    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
+    :hash, :content_digest, :content_salt);
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== GET /v1/memories/{memory_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/memories.py find_memory: as for POST /v1/memories (a dry run)
 
 
 -- ===== GET /v1/memories/{memory_id}/history =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories/{memory_id}/history
 -- app/store/memories.py list_chain
@@ -932,7 +1089,7 @@ FROM moment LEFT JOIN (
 -- GET /v1/memories/{memory_id}/history
 -- app/store/log/entries.py list_operations_on
 SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
-    decided_by, created_at
+    decided_by, actor, created_at
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at <= :known_at
     AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
@@ -947,13 +1104,14 @@ WHERE agent_id = :agent AND archive_id IS NOT NULL
 
 
 -- ===== GET /v1/memories/{memory_id}/why =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_chain: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py list_entries_on
 SELECT
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, incoming, before_state, after_state, vetoed, created_at, reverts
+    decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at <= :known_at
     AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
@@ -963,7 +1121,7 @@ ORDER BY created_at, id;
 -- app/store/log/why.py list_vetoed_entries
 SELECT
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, incoming, before_state, after_state, vetoed, created_at, reverts
+    decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at
     AND vetoed <> '[]' AND vetoed @> ANY(:vetoed)
@@ -974,7 +1132,7 @@ LIMIT :limit;
 -- app/store/log/why.py list_proposals_about
 SELECT r.id, r.log_id, r.created_at, r.source, r.relation, r.memory_id, r.judgments,
     r.relied_on, r.incoming, r.status, r.note, r.decided_at, r.decision_log_id,
-    d.decided_by AS settled_by
+    d.decided_by AS settled_by, d.actor AS settling_actor
 FROM reviews r
 LEFT JOIN consolidation_log d ON d.agent_id = :agent AND d.id = r.decision_log_id
 WHERE r.agent_id = :agent AND r.created_at <= :known_at
@@ -990,6 +1148,7 @@ WHERE agent_id = :agent AND id = ANY(:ids) AND created_at <= :known_at;
 
 
 -- ===== POST /v1/search (hybrid) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- POST /v1/search (hybrid)
 -- app/store/search.py search_memories
@@ -1209,6 +1368,7 @@ ORDER BY
 
 
 -- ===== POST /v1/search (vector) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- POST /v1/search (vector)
 -- app/store/search.py search_memories
@@ -1400,6 +1560,7 @@ ORDER BY
 
 
 -- ===== POST /v1/search (text) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- POST /v1/search (text)
 -- app/store/search.py search_memories
@@ -1596,6 +1757,7 @@ ORDER BY
 
 
 -- ===== POST /v1/search (hybrid, in the past) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- POST /v1/search (hybrid, in the past)
 -- app/store/search.py search_memories
@@ -1870,10 +2032,12 @@ ORDER BY
 
 
 -- ===== GET /v1/search =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/search.py search_memories: as for POST /v1/search (hybrid)
 
 
 -- ===== GET /v1/memories =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories
 -- app/store/memories.py list_memories
@@ -2003,6 +2167,7 @@ FROM moment LEFT JOIN (
 
 
 -- ===== GET /v1/memories (narrowed) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories (narrowed)
 -- app/store/memories.py list_memories
@@ -2188,6 +2353,7 @@ FROM moment LEFT JOIN (
 
 
 -- ===== GET /v1/memories (in the past) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_memories: as for POST /v1/search (hybrid, in the past)
 
 -- GET /v1/memories (in the past)
@@ -2353,6 +2519,7 @@ FROM moment LEFT JOIN (
 
 
 -- ===== GET /v1/memories (by strength) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories (by strength)
 -- app/store/memories.py list_strongest
@@ -2555,6 +2722,7 @@ ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC;
 
 
 -- ===== GET /v1/preferences/{category}/{key} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/preferences/{category}/{key}
 -- app/store/memories.py find_holding_in_slot
@@ -2684,10 +2852,12 @@ FROM moment LEFT JOIN (
 
 
 -- ===== GET /v1/preferences/{key} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/memories.py find_holding_in_slot: as for GET /v1/preferences/{category}/{key}
 
 
 -- ===== GET /v1/context =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/context
 -- app/store/memories.py list_strongest
@@ -2934,6 +3104,7 @@ WHERE m.agent_id = :agent AND m.id IN (
 
 
 -- ===== GET /v1/context (with a query) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_strongest: as for GET /v1/context
 
 -- GET /v1/context (with a query)
@@ -3155,10 +3326,12 @@ ORDER BY
 
 
 -- ===== GET /v1/log =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/log
 -- app/store/log/entries.py list_log
-SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review
+SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
+    encode(hash, 'hex') AS chain_hash
 FROM consolidation_log
 WHERE agent_id = :agent
 ORDER BY created_at DESC, id DESC
@@ -3166,10 +3339,12 @@ LIMIT :limit;
 
 
 -- ===== GET /v1/log (narrowed) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/log (narrowed)
 -- app/store/log/entries.py list_log
-SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review
+SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
+    encode(hash, 'hex') AS chain_hash
 FROM consolidation_log
 WHERE agent_id = :agent AND operation = :operation AND session_id = :session_id
 ORDER BY created_at DESC, id DESC
@@ -3177,15 +3352,18 @@ LIMIT :limit;
 
 
 -- ===== GET /v1/log/{log_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/log/{log_id}
 -- app/store/log/entries.py find_log_entry
-SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review
+SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
+    encode(hash, 'hex') AS chain_hash
 FROM consolidation_log
 WHERE agent_id = :agent AND id = :id;
 
 
 -- ===== POST /v1/log/{log_id}/revert =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 
 -- POST /v1/log/{log_id}/revert
@@ -3247,7 +3425,7 @@ WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL
     AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links')
         OR jsonb_path_exists(before_state || after_state, '$[*].id'))
 ORDER BY created_at DESC, id DESC;
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 
 -- POST /v1/log/{log_id}/revert
@@ -3306,6 +3484,7 @@ WHERE agent_id = :agent AND memory_id = :unconfirmed;
 
 
 -- ===== GET /v1/reviews =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/reviews
 -- app/store/engine.py
@@ -3329,6 +3508,7 @@ LIMIT :limit;
 
 
 -- ===== GET /v1/reviews (narrowed) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/reviews
 -- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
 
@@ -3343,15 +3523,17 @@ LIMIT :limit;
 
 
 -- ===== GET /v1/reviews/{review_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/reviews/{review_id}
 -- app/store/reviews/reviews.py find_review_row
 SELECT * FROM reviews WHERE agent_id = :agent AND id = :id;
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
 
 
 -- ===== POST /v1/reviews/{review_id}/reject =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/reviews
 -- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
@@ -3371,11 +3553,12 @@ WHERE agent_id = :agent AND id = :id;
 
 
 -- ===== POST /v1/reviews/{review_id}/accept =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/reviews
 -- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
 -- app/store/reviews/reviews.py find_stored_review: as for GET /v1/reviews/{review_id}
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
@@ -3383,6 +3566,7 @@ WHERE agent_id = :agent AND id = :id;
 
 
 -- ===== POST /v1/reviews/decide =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- POST /v1/reviews/decide
 -- app/store/reviews/reviews.py list_reviews
@@ -3401,6 +3585,7 @@ LIMIT :limit;
 
 
 -- ===== GET /v1/shadow/report =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/shadow/report
 -- app/store/reviews/reviews.py read_shadow_report
@@ -3426,6 +3611,7 @@ ORDER BY 1, 2, 3 DESC;
 
 
 -- ===== GET /v1/agents =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/agents
 -- app/store/agents.py list_agents
@@ -3449,6 +3635,7 @@ LIMIT :limit;
 
 
 -- ===== GET /v1/agents/{agent_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/agents/{agent_id}
 -- app/store/agents.py find_agent
@@ -3464,7 +3651,14 @@ WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT N
 
 
 -- ===== PATCH /v1/agents/{agent_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+
+-- PATCH /v1/agents/{agent_id}
+-- app/store/engine.py
+SELECT
+    set_config('role', :role, true),
+    set_config('palimpsest.agent', :agent, true);
 
 -- PATCH /v1/agents/{agent_id}
 -- app/store/agents.py set_mode
@@ -3485,6 +3679,7 @@ WHERE a.agent_id = :agent;
 
 
 -- ===== GET /v1/agents/{agent_id}/stats =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agents.py find_agent: as for GET /v1/agents/{agent_id}
 
 -- GET /v1/agents/{agent_id}/stats
@@ -3586,11 +3781,11 @@ version AS MATERIALIZED (
     WHERE m.agent_id = :agent
 ),
 done AS (
-    SELECT operation, decided_by, created_at
+    SELECT operation, decided_by, created_at, hash
     FROM consolidation_log
     WHERE agent_id = :agent
     UNION ALL
-    SELECT operation, decided_by, created_at
+    SELECT operation, decided_by, created_at, hash
     FROM folded_operations
     WHERE agent_id = :agent AND archive_id IS NOT NULL
 ),
@@ -3657,6 +3852,8 @@ SELECT
     (SELECT count(*) FROM version WHERE look_again IS NOT NULL) AS look_again,
     (SELECT coalesce(sum(bytes), 0) FROM version) AS text_bytes,
     (SELECT count(*) FROM done) AS operations,
+    (SELECT encode(log_head, 'hex') FROM agents WHERE agent_id = :agent) AS log_head,
+    (SELECT count(hash) FROM done) AS log_length,
     (
         SELECT coalesce(jsonb_object_agg(value, n), '{}')
         FROM (
@@ -3695,6 +3892,7 @@ SELECT
 
 
 -- ===== POST /v1/sweeps =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 
 -- POST /v1/sweeps
@@ -3718,8 +3916,13 @@ RETURNING *;
 -- app/store/sweeps/queue.py defer_sweep
 ;
 
+-- POST /v1/sweeps
+-- app/store/sweeps/queue.py defer_sweep
+SELECT set_config('role', :value, true), set_config('search_path', 'jobs, public', true);
+
 
 -- ===== GET /v1/sweeps =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/sweeps
 -- app/store/sweeps/runs.py list_sweeps
@@ -3733,6 +3936,7 @@ LIMIT :limit;
 
 
 -- ===== GET /v1/sweeps/{sweep_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/sweeps/{sweep_id}
 -- app/store/sweeps/runs.py find_sweep
@@ -3740,6 +3944,7 @@ SELECT * FROM sweeps WHERE agent_id = :agent AND id = :id;
 
 
 -- ===== POST /v1/sweeps/{sweep_id}/cancel =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 
 -- POST /v1/sweeps/{sweep_id}/cancel
@@ -3750,6 +3955,7 @@ WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running');
 
 
 -- ===== GET /v1/doctor =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
@@ -4282,6 +4488,75 @@ JOIN memories m ON m.agent_id = c.agent_id AND m.id = c.memory_id
 WHERE c.agent_id = :agent AND m.erased_at IS NOT NULL AND c.sealed <> '{}';
 
 -- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM (
+    SELECT id, previous_hash, lag(hash) OVER (ORDER BY created_at, id) AS before
+    FROM (
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        UNION ALL
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM folded_operations
+        WHERE agent_id = :agent AND archive_id IS NOT NULL
+    ) AS links
+) AS pairs
+WHERE previous_hash <> coalesce(before,
+    decode('0000000000000000000000000000000000000000000000000000000000000000', 'hex'));
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM (
+    SELECT id, hash, count(hash) OVER (ORDER BY created_at, id) AS linked_before
+    FROM (
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        UNION ALL
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM folded_operations
+        WHERE agent_id = :agent AND archive_id IS NOT NULL
+    ) AS links
+) AS counted
+WHERE hash IS NULL AND linked_before > 0;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT CAST('{}' AS text[]) AS ids
+FROM agents a
+WHERE a.agent_id = :agent AND a.log_head IS DISTINCT FROM (
+    SELECT hash FROM (
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        UNION ALL
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM folded_operations
+        WHERE agent_id = :agent AND archive_id IS NOT NULL
+    ) AS links ORDER BY created_at DESC, id DESC LIMIT 1
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM consolidation_log
+WHERE agent_id = :agent AND hash IS NOT NULL AND content_salt IS NULL
+    AND created_at >= coalesce(
+        (SELECT max(created_at) FROM (
+            SELECT id, operation, created_at, previous_hash, hash
+            FROM consolidation_log
+            WHERE agent_id = :agent
+            UNION ALL
+            SELECT id, operation, created_at, previous_hash, hash
+            FROM folded_operations
+            WHERE agent_id = :agent AND archive_id IS NOT NULL
+        ) AS links WHERE operation = 'ERASE'),
+        '-infinity'
+    );
+
+-- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
 SELECT log_folded_until FROM agents WHERE agent_id = :agent;
 
@@ -4389,6 +4664,16 @@ WHERE k.agent_id = :agent
 ORDER BY k.key;
 
 -- GET /v1/doctor
+-- app/store/engine.py
+SELECT actor, confidence, created_at, decided_by, duration_ms, id, model, operation,
+    prompt_version, relation, request_id, reverts, source_memory_ids, target_memory_id,
+    after_state, before_state, incoming, reasoning, session_id, signals, usage, vetoed,
+    previous_hash, hash, content_digest, content_salt
+FROM consolidation_log
+WHERE agent_id = :agent AND hash IS NOT NULL
+ORDER BY created_at, id;
+
+-- GET /v1/doctor
 -- app/store/log/archived.py list_archive_files
 SELECT id, file, sha256
 FROM log_archives
@@ -4397,6 +4682,7 @@ ORDER BY first_at, id;
 
 
 -- ===== GET /v1/insights =====
+-- app/store/insights/scope.py open_insights_snapshot: as for POST /v1/memories (a first fact)
 
 -- GET /v1/insights
 -- app/store/insights/scope.py open_insights_snapshot
@@ -5283,6 +5569,7 @@ ORDER BY
 
 
 -- ===== GET /readyz =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /readyz
 -- app/store/search.py check_encoder
@@ -5302,6 +5589,7 @@ SELECT current_setting('transaction_read_only')::boolean AS is_read_only;
 
 
 -- ===== GET /v1/export =====
+-- app/store/transfer/exports.py stream_blocks: as for POST /v1/memories (a first fact)
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
@@ -5317,7 +5605,7 @@ SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') A
     to_char(last_known_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_known_at,
     to_char(last_erased_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_erased_at,
     mode AS mode, to_char(log_folded_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-    log_folded_until FROM agents WHERE agent_id = :agent_id;
+    log_folded_until, encode(log_head, 'hex') AS log_head FROM agents WHERE agent_id = :agent_id;
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
@@ -5407,7 +5695,10 @@ COPY (
             after_state, model AS model, prompt_version AS prompt_version, usage AS usage,
             duration_ms AS duration_ms, session_id AS session_id, request_id AS request_id,
             to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
-            reverts AS reverts, reverted_by AS reverted_by, vetoed AS vetoed
+            reverts AS reverts, reverted_by AS reverted_by, vetoed AS vetoed, actor AS actor,
+            encode(previous_hash, 'hex') AS previous_hash, encode(hash, 'hex') AS hash,
+            encode(content_digest, 'hex') AS content_digest, encode(content_salt, 'hex') AS
+            content_salt
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.created_at, t.id
@@ -5448,7 +5739,8 @@ COPY (
         SELECT 'folded' AS type, id AS id, archive_id AS archive_id, operation AS operation,
             decided_by AS decided_by, request_id AS request_id, memory_ids AS memory_ids, stands AS
             stands, proposed AS proposed, to_char(created_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, actor AS actor, encode(previous_hash,
+            'hex') AS previous_hash, encode(hash, 'hex') AS hash
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.id
@@ -5487,6 +5779,7 @@ COPY (
 
 
 -- ===== GET /v1/export (with vectors) =====
+-- app/store/transfer/exports.py stream_blocks: as for POST /v1/memories (a first fact)
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
@@ -5503,13 +5796,15 @@ COPY (
 
 
 -- ===== POST /v1/import (a history) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/import (an export) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py read_import_target
@@ -5526,41 +5821,58 @@ SELECT clock_timestamp() AS clock,
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py set_agent
 UPDATE agents SET created_at = :created_at, last_known_at = :last_known_at, last_erased_at =
-    :last_erased_at, mode = :mode, log_folded_until = :log_folded_until WHERE agent_id = :agent_id;
+    :last_erased_at, mode = :mode, log_folded_until = :log_folded_until, log_head = :log_head WHERE
+    agent_id = :agent_id;
+-- app/store/transfer/imports.py insert_rows: as for POST /v1/memories/batch
 
 -- POST /v1/import (an export)
--- app/store/transfer/imports.py copy_rows
-COPY memories (agent_id, id, chain_id, created_at, revision, erased_at, entity, category, key,
-    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details, tags,
-    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
-    merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
+-- app/store/transfer/imports.py insert_rows
+INSERT INTO memories (agent_id, id, chain_id, created_at, revision, erased_at, entity, category,
+    key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+    tags, entities, sources, source, session_id, project, kind, importance, confidence, trust,
+    lifespan, merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
     derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from, asserted_at,
     said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
+    superseded_by, superseded_at, known_from) VALUES (:agent_id, :id, :chain_id, :created_at,
+    :revision, :erased_at, :entity, :category, :key, :single_valued, :slot_entity, :slot_category,
+    :slot_key, :slot_hash, :content, :value, :details, :tags, :entities, :sources, :source,
+    :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan, :merged_from,
+    :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity,
+    :derived_key, :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at,
+    :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
+    :superseded_by, :superseded_at, :known_from);
+-- app/store/transfer/imports.py insert_rows: as for POST /v1/memories/batch
 
 -- POST /v1/import (an export)
--- app/store/transfer/imports.py copy_rows
-COPY memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, said_until,
+-- app/store/transfer/imports.py insert_rows
+INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, said_until,
     retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from) FROM STDIN (FORMAT BINARY);
+    superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until, :valid_from,
+    :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier,
+    :valid_until, :superseded_by, :superseded_at, :known_from);
 
 -- POST /v1/import (an export)
--- app/store/transfer/imports.py copy_rows
-COPY consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
-    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, reverted_by,
-    vetoed) FROM STDIN (FORMAT BINARY);
+-- app/store/transfer/imports.py insert_rows
+INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
+    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
+    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts,
+    reverted_by, vetoed, actor, previous_hash, hash, content_digest, content_salt) VALUES
+    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
+    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
+    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
+    :reverted_by, :vetoed, :actor, :previous_hash, :hash, :content_digest, :content_salt);
 
 -- POST /v1/import (an export)
--- app/store/transfer/imports.py copy_rows
-COPY memory_relationships (agent_id, source_id, target_id, type, log_id, created_at) FROM STDIN
-    (FORMAT BINARY);
+-- app/store/transfer/imports.py insert_rows
+INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id, created_at) VALUES
+    (:agent_id, :source_id, :target_id, :type, :log_id, :created_at);
 
 -- POST /v1/import (an export)
--- app/store/transfer/imports.py copy_rows
-COPY reviews (agent_id, id, status, source, relation, sentence, memory_id, log_id, judgments,
-    relied_on, created_at, said, incoming, note, decided_at, decision_log_id) FROM STDIN (FORMAT
-    BINARY);
+-- app/store/transfer/imports.py insert_rows
+INSERT INTO reviews (agent_id, id, status, source, relation, sentence, memory_id, log_id,
+    judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) VALUES
+    (:agent_id, :id, :status, :source, :relation, :sentence, :memory_id, :log_id, :judgments,
+    :relied_on, :created_at, :said, :incoming, :note, :decided_at, :decision_log_id);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
@@ -5635,13 +5947,15 @@ ORDER BY chain_id, created_at, id;
 
 
 -- ===== DELETE /v1/memories/{memory_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== POST /v1/sessions/{session_id}/end =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/reviews
 
@@ -5656,7 +5970,7 @@ WHERE agent_id = :agent
     AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from))
     AND lifespan = :lifespan
 ORDER BY chain_id, created_at, id;
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 
 -- POST /v1/sessions/{session_id}/end
@@ -5671,6 +5985,7 @@ WHERE agent_id = :agent
 
 
 -- ===== POST /v1/projects/{project}/end =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/reviews
 
@@ -5685,7 +6000,7 @@ WHERE agent_id = :agent
     AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from))
     AND lifespan = :lifespan
 ORDER BY chain_id, created_at, id;
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 
 -- POST /v1/projects/{project}/end
@@ -5700,6 +6015,7 @@ WHERE agent_id = :agent
 
 
 -- ===== POST /v1/reverts =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 
 -- POST /v1/reverts
@@ -5737,7 +6053,7 @@ LIMIT :limit;
 -- app/store/log/archived.py refuse_archived: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 
 -- POST /v1/reverts
 -- app/store/apply.py apply_plans
@@ -5758,7 +6074,9 @@ UPDATE memories SET
     revision = :revision,
     cold = false
 WHERE agent_id = :agent_id AND id = :id;
+-- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/import (an export)
+-- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
@@ -5769,6 +6087,7 @@ WHERE agent_id = :agent_id AND id = :id;
 
 
 -- ===== DELETE /v1/memories/{memory_id} (erase) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/export
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
@@ -5778,7 +6097,7 @@ WHERE agent_id = :agent_id AND id = :id;
 SELECT id FROM memories
 WHERE agent_id = :agent
     AND chain_id = (SELECT chain_id FROM memories WHERE agent_id = :agent AND id = :id);
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py find_merge_descendants
@@ -6063,7 +6382,8 @@ UPDATE consolidation_log l SET
         SELECT coalesce(jsonb_agg(f || '{"explanation": ""}'), '[]')
         FROM jsonb_array_elements(l.signals) AS f
     ),
-    vetoed = '[]'
+    vetoed = '[]',
+    content_salt = NULL
 FROM stands
 WHERE l.agent_id = :agent AND l.id = stands.id;
 
@@ -6079,7 +6399,8 @@ UPDATE consolidation_log l SET vetoed = (
             WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0
         )
     )
-)
+),
+    content_salt = NULL
 WHERE l.agent_id = :agent
     AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE
         v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
@@ -6091,26 +6412,21 @@ WHERE l.agent_id = :agent
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
-UPDATE consolidation_log SET usage = jsonb_set(usage, '{trouble}', '"erased"')
+UPDATE consolidation_log SET
+    usage = jsonb_set(usage, '{trouble}', '"erased"'),
+    content_salt = NULL
 WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL;
+-- app/store/erasures.py log_erasure: as for POST /v1/memories/batch
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure
-WITH known AS (
-    UPDATE agents SET last_known_at = :now, last_erased_at = :now
-    WHERE agent_id = :agent
-)
-INSERT INTO consolidation_log (
-    agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence,
-    reasoning, signals, decided_by, before_state, after_state, request_id, created_at
-)
-VALUES (
-    :agent, :id, 'ERASE', :ids, :target, 'NONE', 1,
-    'Erased by the caller.', '[]', 'caller', '[]', :after, :request, :now
-);
+UPDATE agents
+SET last_known_at = :now, last_erased_at = :now, log_head = :log_head
+WHERE agent_id = :agent;
 
 
 -- ===== POST /v1/erasures =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/export
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
@@ -6119,7 +6435,7 @@ VALUES (
 -- app/store/erasures.py list_ids_of_agent
 SELECT id FROM memories
 WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :session);
--- app/store/chains.py read_chains: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
@@ -6134,10 +6450,12 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py log_erasure: as for POST /v1/memories/batch
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
 
 
 -- ===== POST /v1/keys =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/reviews
 
 -- POST /v1/keys
@@ -6153,6 +6471,7 @@ VALUES (
 
 
 -- ===== GET /v1/keys =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/keys
 -- app/store/keys.py stream_keys
@@ -6165,6 +6484,7 @@ ORDER BY id;
 
 
 -- ===== GET /v1/memories (with an issued key) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories (with an issued key)
 -- app/store/keys.py find_keys
@@ -6177,6 +6497,7 @@ WHERE id = ANY(CAST(:ids AS text[]));
 
 
 -- ===== POST /v1/keys/{key_id}/rotate =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- POST /v1/keys/{key_id}/rotate
 -- app/store/keys.py lock_key
@@ -6196,6 +6517,7 @@ WHERE id = :id;
 
 
 -- ===== DELETE /v1/keys/{key_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/keys.py lock_key: as for POST /v1/keys/{key_id}/rotate
 -- app/store/engine.py: as for GET /v1/reviews
 
