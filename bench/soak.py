@@ -29,10 +29,9 @@ from bench.servers import free_port
 ROOT_KEY = "root-key-of-the-soak"
 AGENTS = [f"soak/{number}" for number in range(1, 7)]
 CALLS_PER_SECOND = 6
-ROTATE_EVERY = 240.0  # seconds
-KILL_EVERY = 420.0
 OVERLAP = 20  # seconds for which a replaced key still works
-# Shares of the run: the database is killed, and told to stop; processes are killed until the last.
+# Shares of the run. Processes are killed until the last one.
+ROTATE_EVERY, KILL_EVERY = 0.07, 0.11
 DATABASE_DIES_AT, DATABASE_STOPS_AT, KILLS_END_AT = 0.25, 0.5, 0.6
 
 
@@ -151,10 +150,13 @@ class Soak:
         is_killed = is_stopped = False
         while self.age < self.seconds:
             time.sleep(2)
-            if self.age > last_rotation + ROTATE_EVERY:
+            if self.age > last_rotation + ROTATE_EVERY * self.seconds:
                 last_rotation = self.age
                 self.rotate_key()
-            if self.age > (kills + 1) * KILL_EVERY and self.age < KILLS_END_AT * self.seconds:
+            if (
+                self.age > (kills + 1) * KILL_EVERY * self.seconds
+                and self.age < KILLS_END_AT * self.seconds
+            ):
                 kills += 1
                 words, name = WORKERS[kills % 2]
                 self.kill(words, signal.SIGKILL, name)
@@ -187,7 +189,7 @@ class Soak:
 
     def examine(self) -> dict[str, Any]:
         return {
-            agent: self.call("GET", "/v1/doctor", agent, key=ROOT_KEY).json()["healthy"]
+            agent: self.call("GET", "/v1/doctor", agent, key=ROOT_KEY).json()["problems"]
             for agent in AGENTS
         }
 
@@ -284,7 +286,7 @@ def drive(soak: Soak) -> dict[str, Any]:
         "acknowledged": len(soak.stored),
         "erased": len(soak.erased),
         "lost": lost,
-        "healthy": soak.examine(),
+        "problems": soak.examine(),
         "answers": dict(sorted(soak.answers.items())),
         "memory_mib_by_sixth": soak.median_by_sixth(soak.memory),
         "p50_seconds_by_sixth": soak.median_by_sixth(soak.durations),
