@@ -5,7 +5,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -15,6 +15,8 @@ from app.store import keys
 from app.store.engine import begin_for_keys, read_clock
 
 logger = logging.getLogger(__name__)
+
+_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,9 @@ class KeyIssuer:
             now = await read_clock(connection)
             if not key.is_valid(now):
                 raise KeyEnded(key_id)
-            expires_at = key.expires_at and now + (key.expires_at - key.created_at)
-            issued = await _insert_new(connection, actor, key.name, key.rights, now, expires_at)
+            issued = await _insert_new(
+                connection, actor, key.name, key.rights, now, _find_new_end(key, now)
+            )
             await keys.end_key(connection, key_id, at=now + overlap)
         _log_issue(actor, issued)
         return issued
@@ -97,6 +100,14 @@ class KeyIssuer:
             if key is None or not actor.rights.include(key.rights):
                 raise UnknownKey(key_id)
             yield connection, key
+
+
+def _find_new_end(key: ApiKey, now: datetime) -> datetime | None:
+    """Return the end of a key that begins now and lives as long as this one."""
+    if key.expires_at is None:
+        return None
+    length = key.expires_at - key.created_at
+    return now + min(length, _LAST_MOMENT - now)
 
 
 def _log_issue(actor: Actor, issued: IssuedKey) -> None:

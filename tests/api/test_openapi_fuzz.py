@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from app.api.examples import STORE
+from app.api import wrong_keys
 from app.settings import load_settings
 from support.openapi_check import DOCUMENT
 from support.service import running
@@ -49,8 +50,10 @@ CHANCE = [] if DEEP else ["--generation-deterministic"]
 
 
 @pytest.fixture
-def address(database_url: str) -> Iterator[str]:
+def address(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A service with a key, over a database of its own that knows the examples of a store, and where reviews wait."""
+    # Wrong keys are tried at every route, and each is to be answered as such.
+    monkeypatch.setattr(wrong_keys, "MOST_WRONG", 1_000_000)
     with running(load_settings(database_url=database_url, api_key=KEY)) as address:
         for example in STORE.values():
             httpx.post(

@@ -225,6 +225,17 @@ def test_a_rotated_key_works_until_the_overlap_ends(root: httpx.Client) -> None:
     problem(root.post(f"/v1/keys/{old['id']}/rotate"), 409)
 
 
+@pytest.mark.parametrize(
+    ("end", "new_end"), [(None, None), ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59")]
+)
+def test_a_rotated_key_lives_as_long_as_the_old_one(
+    root: httpx.Client, end: str | None, new_end: str | None
+) -> None:
+    old = issue(root, expires_at=end)
+    new = root.post(f"/v1/keys/{old['id']}/rotate").json()
+    assert (new["expires_at"] or "")[:19] == (new_end or "")
+
+
 # --- agents --------------------------------------------------------------------------------------
 
 
