@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.api.examples import STORE
 from app.api import wrong_keys
+from app.api.examples import STORE
 from app.settings import load_settings
 from support.openapi_check import DOCUMENT
 from support.service import running
