@@ -258,7 +258,9 @@ def test_the_service_logs_in_as_neither_owner_nor_superuser(url: str) -> None:
 
 def test_transactions_are_opened_in_one_module_alone() -> None:
     """Elsewhere a transaction would begin without a role."""
-    plain = re.compile(r"engine\.(begin|connect|raw_connection)\(|psycopg\.(Async)?[cC]onnect")
+    plain = re.compile(
+        r"engine\.(begin|connect|raw_connection)\(|psycopg\.connect\(|AsyncConnection\.connect\("
+    )
     allowed = {"app/store/engine.py", "app/store/schema.py", "app/store/embedded.py"}
     found = {
         str(path)
@@ -275,6 +277,7 @@ def test_transactions_are_opened_in_one_module_alone() -> None:
 def plain_owner(server_url: str) -> Iterator[tuple[str, Connection]]:
     """A database whose owner is no superuser and may create no roles; the URL of the owner, and a superuser's session there."""
     with fresh_database(server_url) as url, psycopg.connect(url, autocommit=True) as superuser:
+        superuser.execute("CREATE EXTENSION vector")
         owner = f"owner_{name_of(url)}"
         superuser.execute(f"CREATE ROLE {owner} LOGIN PASSWORD 'secret'")  # type: ignore[arg-type]
         superuser.execute(f"ALTER DATABASE {name_of(url)} OWNER TO {owner}")  # type: ignore[arg-type]

@@ -92,7 +92,7 @@ def use(address: str, agent: str) -> set[str]:
         for number in range(8):
             store(client, f"{agent} knows number {number}")
             store(client, **editor(f"{agent}-{number}"))
-            found = client.post("/v1/search", json={"query": "number"}).json()["items"]
+            found = client.get("/v1/search", params={"q": "number"}).json()["results"]
             assert all(agent in item["memory"]["content"] for item in found), found
         return contents(client)
 
