@@ -381,7 +381,7 @@ def _open_checked_database() -> Iterator[Settings]:
     from app.store import schema
 
     with _open_database(_load_settings_of_command()) as settings:
-        schema.check_schema(_get_url(settings))
+        schema.check_schema(_get_owner_url(settings))
         yield settings
 
 

@@ -125,7 +125,7 @@ async def open_services(
         language_oid = await asyncio.to_thread(
             schema.get_language_oid, database_url, settings.text_language
         )
-        queue = Queue(database_url)
+        queue = Queue(database_url, behind_pooler=settings.database_pooler)
         await opened.enter_async_context(queue.app.open_async())
         services = _build_services(
             settings,
@@ -159,21 +159,26 @@ def _get_database_url(settings: Settings, process: Process) -> str:
 
 
 def _create_engine(settings: Settings, database_url: str, process: Process) -> AsyncEngine:
+    patience = MAINTENANCE_PATIENCE if process is Process.MAINTENANCE else build_patience(settings)
+    engine = create_engine(
+        database_url,
+        pool_size=_get_pool_size(settings, process),
+        patience=patience,
+        behind_pooler=settings.database_pooler,
+    )
+    if process is Process.WORKER:
+        lower_backend_priority(engine, NICENESS)
+    return engine
+
+
+def _get_pool_size(settings: Settings, process: Process) -> int:
     match process:
         case Process.SERVICE:
-            return create_engine(
-                database_url, pool_size=settings.pool_size, patience=build_patience(settings)
-            )
+            return settings.pool_size
         case Process.WORKER:
-            engine = create_engine(
-                database_url, pool_size=WORKER_CONNECTIONS, patience=build_patience(settings)
-            )
-            lower_backend_priority(engine, NICENESS)
-            return engine
+            return WORKER_CONNECTIONS
         case Process.MAINTENANCE:
-            return create_engine(
-                database_url, pool_size=MAINTENANCE_CONNECTIONS, patience=MAINTENANCE_PATIENCE
-            )
+            return MAINTENANCE_CONNECTIONS
         case _:
             assert_never(process)
 

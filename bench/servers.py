@@ -17,8 +17,8 @@ FLOOR = "bench.floor:create_app"
 
 
 @contextmanager
-def serving(factory: str, **environment: str) -> Iterator[int]:
-    """Runs an application factory and yields its port. Raises RuntimeError where it does not start."""
+def serving(factory: str, *, root: Path = ROOT, **environment: str) -> Iterator[int]:
+    """Runs an application factory of the checkout `root` and yields its port. Raises RuntimeError where it does not start."""
     port = free_port()
     options = [
         "--port",
@@ -32,7 +32,8 @@ def serving(factory: str, **environment: str) -> Iterator[int]:
         "--no-access-log",
     ]
     command = [sys.executable, "-m", "uvicorn", "--factory", factory, *options]
-    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment)
+    paths = {"PYTHONPATH": str(root)}
+    process = subprocess.Popen(command, cwd=root, env=os.environ | paths | environment)
     try:
         await_port(port, process, factory)
         yield port

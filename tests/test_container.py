@@ -79,10 +79,11 @@ def test_every_setting_named_is_one_that_is_read() -> None:
 def test_every_secret_is_asked_for_and_shown_in_the_example() -> None:
     secrets = dict(re.findall(r"\$\{(\w+):(\?[^}]*)\}", COMPOSE))
     example = re.findall(r"^(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
-    assert sorted(secrets) == sorted(example) == ["PALIMPSEST_API_KEY", "POSTGRES_PASSWORD"]
+    assert sorted(secrets) == sorted(example)
+    assert sorted(secrets) == ["PALIMPSEST_API_KEY", "POSTGRES_PASSWORD", "SERVICE_PASSWORD"]
     passed_on = [
         pair
-        for name in ("palimpsest", "worker", "postgres")
+        for name in ("palimpsest", "migrate", "worker", "postgres")
         for pair in service(name)["environment"].items()
     ]
     assert all(
@@ -90,14 +91,25 @@ def test_every_secret_is_asked_for_and_shown_in_the_example() -> None:
     )
 
 
+def test_only_postgres_and_the_migration_know_the_owner() -> None:
+    for name in ("palimpsest", "worker"):
+        told = service(name)["environment"]
+        assert "PALIMPSEST_OWNER_URL" not in told
+        assert "POSTGRES_PASSWORD" not in str(told)
+        assert "palimpsest_login@" in told["PALIMPSEST_DATABASE_URL"]
+    waits_for = service("palimpsest")["depends_on"]["migrate"]
+    assert waits_for["condition"] == "service_completed_successfully"
+
+
 def test_the_service_is_confined_and_only_this_machine_reaches_it() -> None:
-    for described in (service("palimpsest"), service("worker"), service("postgres")):
+    for name in ("palimpsest", "migrate", "worker", "postgres"):
+        described = service(name)
         assert described["read_only"] is True
         assert described["cap_drop"] == ["ALL"]
         assert described["security_opt"] == ["no-new-privileges:true"]
         assert {"mem_limit", "pids_limit"} <= described.keys()
     assert all(port.startswith("127.0.0.1:") for port in service("palimpsest")["ports"])
-    assert not {"ports"} & {*service("postgres"), *service("worker")}
+    assert not {"ports"} & {*service("postgres"), *service("migrate"), *service("worker")}
 
 
 def test_the_database_is_the_one_tested_with_and_its_volume_holds_what_it_writes() -> None:

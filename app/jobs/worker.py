@@ -45,6 +45,8 @@ async def _run_jobs(jobs: Jobs, *, until_idle: bool) -> None:
         await jobs.services.queue.app.run_worker_async(
             concurrency=CONCURRENT_JOBS,
             wait=not until_idle,
+            # Behind a pooler, the session that listens is not the one that is told.
+            listen_notify=not jobs.services.settings.database_pooler,
             delete_jobs="always",
             shutdown_graceful_timeout=SHUTDOWN_GRACE,
             update_heartbeat_interval=STALLED_AFTER / 3,

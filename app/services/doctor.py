@@ -18,7 +18,7 @@ from app.planning.audit.revert_checks import check_reverts
 from app.services.agent_write import Call, agent_write
 from app.store.doctor import reads as doctor_reads
 from app.store.doctor import rules as doctor_rules
-from app.store.engine import begin_as_operator, begin_for_agent, open_snapshot
+from app.store.engine import begin_as_operator, begin_for_agent, open_snapshot, take_role
 from app.store.log import archived as archived_log
 from app.store.log import chain as log_chain
 from app.store.log.archive_files import Archives, File
@@ -69,7 +69,7 @@ class Doctor:
         """
         async with (
             self._turn,
-            open_snapshot(self._engine, agent) as connection,
+            open_snapshot(self._engine, agent, Role.OPERATOR) as connection,
             aclosing(_find_faults(connection, agent)) as faults,
         ):
             async for fault in faults:
@@ -131,11 +131,13 @@ class Doctor:
             self._turn,
             agent_write(self._engine, call, refuse_frozen=False, role=Role.LOG_EDITOR) as write,
         ):
+            await take_role(write.connection, Role.OPERATOR, agent)
             async with aclosing(_find_faults(write.connection, agent)) as faults:
                 async for fault in faults:
                     if fault.remedy:
                         repaired.append(fault)
                         remedies.append(fault.remedy)
+            await take_role(write.connection, Role.LOG_EDITOR, agent)
             await doctor_reads.apply_remedies(write.connection, agent, remedies)
         return repaired
 

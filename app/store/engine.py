@@ -76,6 +76,9 @@ def _is_misread(*, host: str, port: str) -> bool:
 
 T = TypeVar("T")
 
+# Uses after which psycopg prepares a statement on the server.
+PREPARED_AFTER = 5
+
 # Seconds after its own timeout that a running server may take to report it.
 GRACE = 5.0
 
@@ -142,10 +145,13 @@ _KEEPALIVES = {
 }
 
 
-def create_engine(url: str, *, pool_size: int, patience: Patience) -> AsyncEngine:
+def create_engine(
+    url: str, *, pool_size: int, patience: Patience, behind_pooler: bool = False
+) -> AsyncEngine:
     """Return a pool of at most `pool_size` connections.
 
-    Waiting too long for a connection raises TimeoutError.
+    Behind a transaction pooler, the next transaction may run in another session, which has not
+    prepared the same statements. Waiting too long for a connection raises TimeoutError.
     """
     engine = create_async_engine(
         sqlalchemy_url(url),
@@ -157,6 +163,7 @@ def create_engine(url: str, *, pool_size: int, patience: Patience) -> AsyncEngin
         hide_parameters=True,  # errors are logged, and parameters hold facts
         connect_args={
             "connect_timeout": patience.connect,
+            "prepare_threshold": None if behind_pooler else PREPARED_AFTER,
             "async_creator_fn": TimelyConnection.connect,
             **_KEEPALIVES,
         },

@@ -16,9 +16,9 @@ import pytest
 from app.domain.agent import AgentId
 from app.domain.fact import Fact
 from app.settings import load_settings
-from app.store import memories, search
+from app.store import search
 from app.store.columns import Filters
-from app.store.engine import Patience, create_engine, fetch_rows
+from app.store.engine import Patience, begin_for_agent, create_engine, fetch_rows
 from app.store.memories import Point
 from app.store.search import ComparisonOptions
 from support.builders import contents, editor, send, store
@@ -125,7 +125,7 @@ def test_facts_are_compared_with_what_held_in_the_past_though_it_is_cold(own: Ke
 
     async def compared(as_of: datetime | None) -> list[str]:
         engine = create_engine(own.url, pool_size=1, patience=Patience())
-        async with memories.open_read_connection(engine) as connection:
+        async with begin_for_agent(engine, AgentId("default")) as connection:
             [row] = await fetch_rows(connection, "SELECT name FROM encoder", {})
             comparing = ComparisonOptions(row["name"], "english", 10)
             hits = [
@@ -230,7 +230,7 @@ def test_plain_reads_do_not_pass_cold_rows(own: Kept) -> None:
     async def plans() -> list[str]:
         engine = create_engine(own.url, pool_size=1, patience=Patience())
         told = []
-        async with memories.open_read_connection(engine) as connection:
+        async with begin_for_agent(engine, AgentId("default")) as connection:
             await fetch_rows(
                 connection, "SET enable_seqscan = off", {}
             )  # twenty rows are read through the cheapest in any way

@@ -16,6 +16,7 @@ import pytest
 
 from app.jobs.worker import open_jobs, run_worker
 from app.settings import Settings, load_settings
+from app.store.engine import begin_as_operator
 from app.store.sweeps import runs as sweep_runs
 from support.builders import editor
 from support.doctor_check import assert_healthy
@@ -213,7 +214,10 @@ def by_the_clock(settings: Settings) -> set[str]:
     """The agents for which the clock starts a sweep now."""
 
     async def started() -> set[str]:
-        async with open_jobs(settings) as jobs, jobs.services.engine.connect() as connection:
+        async with (
+            open_jobs(settings) as jobs,
+            begin_as_operator(jobs.services.engine) as connection,
+        ):
             await jobs.start_sweeps(0)
             return {str(agent) for agent, _ in await sweep_runs.list_waiting_sweeps(connection)}
 

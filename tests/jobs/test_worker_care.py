@@ -10,11 +10,13 @@ import httpx
 import psycopg
 import pytest
 
+from app.domain.agent import AgentId
 from app.domain.errors import EmbedderUnavailable
 from app.jobs.tasks import Jobs
 from app.jobs.worker import open_jobs, run_worker
 from app.settings import load_settings
 from app.store import chains
+from app.store.engine import begin_for_agent
 from app.store.sweeps import runs as sweep_runs
 from support.service import running
 from support.sweeps import Place
@@ -185,7 +187,9 @@ def test_a_runner_that_was_taken_over_does_not_fail_the_other(place: Place) -> N
         async with open_jobs(load_settings(database_url=place.url)) as jobs:
 
             async def broken(*a, **k):
-                async with jobs.services.engine.begin() as c:  # another took over meanwhile
+                async with begin_for_agent(
+                    jobs.services.engine, AgentId("default")
+                ) as c:  # another took over meanwhile
                     await c.exec_driver_sql(
                         "UPDATE sweeps SET runner = gen_random_uuid(), alive_at = clock_timestamp()"
                     )
@@ -290,11 +294,11 @@ def test_starting_sweeps_for_all_holds_up_nobody(place: Place) -> None:
     async def go() -> None:
         async with open_jobs(load_settings(database_url=place.url)) as jobs:
             jobs.register_jobs(sweeps_at=None)
-            async with jobs.services.engine.begin() as busy:
+            async with begin_for_agent(jobs.services.engine, AgentId("later")) as busy:
                 await chains.lock_agent(busy, "later", encoder=None)
                 starting = asyncio.create_task(jobs.start_sweeps(0))
                 await asyncio.sleep(0.5)
-                async with jobs.services.engine.begin() as c:
+                async with begin_for_agent(jobs.services.engine, AgentId("default")) as c:
                     await c.exec_driver_sql("SET LOCAL lock_timeout = '500ms'")
                     await chains.lock_agent(c, "default", encoder=None)
             await starting
@@ -311,7 +315,9 @@ def test_one_busy_agent_does_not_keep_the_clock_from_the_others(place: Place) ->
     async def go() -> None:
         async with open_jobs(load_settings(database_url=place.url, lock_timeout=0.5)) as jobs:
             jobs.register_jobs(sweeps_at=None)
-            async with jobs.services.engine.begin() as c:  # a long batch of one agent
+            async with begin_for_agent(
+                jobs.services.engine, AgentId("default")
+            ) as c:  # a long batch of one agent
                 await chains.lock_agent(c, "default", encoder=None)
                 try:
                     await jobs.start_sweeps(0)

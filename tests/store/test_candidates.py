@@ -16,9 +16,9 @@ from app.domain.errors import EmbeddingsChanged
 from app.domain.fact import DerivedSlot, Fact
 from app.embedding.local import LocalEmbedder
 from app.settings import load_settings
-from app.store import memories, search
+from app.store import search
 from app.store.columns import Filters
-from app.store.engine import Patience, create_engine
+from app.store.engine import Patience, begin_for_agent, create_engine
 from app.store.memories import Point
 from app.store.search import MAX_ALIKE, ComparisonOptions, Hit, Hits, Query
 from support.service import running
@@ -72,7 +72,7 @@ def reading(url: str, read: Callable[[AsyncConnection], Coroutine[None, None, Fo
     async def run() -> Found:
         engine = create_engine(url, pool_size=1, patience=Patience())
         try:
-            async with memories.open_read_connection(engine) as connection:
+            async with begin_for_agent(engine, AGENT) as connection:
                 return await read(connection)
         finally:
             await engine.dispose()

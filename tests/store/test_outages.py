@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from app.settings import load_settings
 from app.store import schema
 from app.store.embedded import embedded_postgres
-from app.store.engine import Patience, create_engine, fetch_rows
+from app.store.engine import Patience, begin_as_operator, create_engine, fetch_rows
+from app.store.roles import build_service_url
 from support.builders import contents, problem, store
 from support.service import running
 
@@ -90,7 +91,7 @@ def test_a_call_whose_connection_is_cut_can_be_repeated(database_url: str) -> No
 
 def test_a_database_that_is_stopped_is_told_and_one_that_is_back_is_used(tmp_path: Path) -> None:
     with embedded_postgres(tmp_path) as url:
-        schema.migrate_database(url)
+        schema.migrate_database(url, build_service_url(url))
         running_service = service(url)
         client = running_service.__enter__()
         store(client, "Has a dog")
@@ -150,7 +151,7 @@ def test_a_transaction_in_which_nothing_happens_is_ended(database_url: str) -> N
     async def idle() -> None:
         engine = create_engine(database_url, pool_size=1, patience=Patience(idle_transaction=0.2))
         try:
-            async with engine.connect() as connection, connection.begin():
+            async with begin_as_operator(engine) as connection:
                 await fetch_rows(connection, "SELECT 1", {})
                 await asyncio.sleep(1)
                 await fetch_rows(connection, "SELECT 1", {})

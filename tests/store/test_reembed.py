@@ -21,7 +21,7 @@ from app.services.reembed import Reembedder, ReembedStopped
 from app.settings import Settings, load_settings
 from app.store import chains, schema
 from app.store import reembed as reembed_store
-from app.store.engine import Patience, create_engine
+from app.store.engine import Patience, begin_as_owner, create_engine
 from support.builders import problem, store
 from support.databases import fresh_database
 from support.scripted_model import Answer, Request, ScriptedModel, fails
@@ -309,7 +309,7 @@ def _break_off(url: str, embedder: Scripted) -> None:
 
     async def run() -> None:
         engine = create_engine(url, pool_size=3, patience=Patience())
-        async with engine.begin() as connection:
+        async with begin_as_owner(engine) as connection:
             assert await reembed_store.begin_reembedding(
                 connection, embedder.name, embedder.dimensions
             )

@@ -10,7 +10,7 @@ import pytest
 from app.domain.fact import Kind, StoredFact, Tier
 from app.domain.strength import MAX_REINFORCEMENTS, HalfLives, compute_strength
 from app.domain.version import Belief, Memory, Usage
-from app.store.engine import Patience, create_engine, fetch_rows
+from app.store.engine import Patience, begin_as_operator, create_engine, fetch_rows
 from app.store.strength import STRENGTH, half_life_values
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -85,7 +85,7 @@ def test_sql_and_python_agree(database_url: str) -> None:
 
 async def ask(url: str, statement: str, given: dict[str, object]) -> list[dict[str, float]]:
     engine = create_engine(url, pool_size=1, patience=Patience())
-    async with engine.connect() as connection:
+    async with begin_as_operator(engine) as connection:
         rows = await fetch_rows(connection, statement, given)
     await engine.dispose()
     return rows

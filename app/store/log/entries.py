@@ -11,6 +11,7 @@ from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
+from app.store.fragments import is_on_memories
 from app.store.known_time import settle_window
 from app.store.memories import After
 
@@ -34,10 +35,7 @@ _REVIEW = "(jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}')"
 
 _CONDITIONS = {
     "operation": "operation = :operation",
-    "memory_id": """
-        (target_memory_id = :memory_id
-         OR source_memory_ids @> ARRAY[CAST(:memory_id AS uuid)])
-    """,
+    "memory_id": is_on_memories("id", "ARRAY[:memory_id]"),
     "decided_by": "decided_by = :decided_by",
     "actor": "actor = :actor",
     "session_id": "session_id = :session_id",
@@ -98,12 +96,12 @@ async def find_log_entry(
 
 
 # List the operations that wrote, changed or confirmed some memories, oldest first.
-_OPERATIONS_ON = """
+_OPERATIONS_ON = f"""
     SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
            decided_by, actor, created_at
     FROM consolidation_log
     WHERE agent_id = :agent AND created_at <= :known_at
-      AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+      AND {is_on_memories("id", ":ids")}
     ORDER BY created_at, id
 """
 

@@ -19,6 +19,7 @@ from app.planning.reverts import (
     MetadataChange,
 )
 from app.store.engine import fetch_rows
+from app.store.fragments import is_on_memories
 from app.store.log.state import (
     decode_beliefs,
     decode_fact,
@@ -160,8 +161,8 @@ def _where_selected(alias: str, names: Iterable[str]) -> str:
 
 # The condition that an operation is on some memories. An operation that only makes or removes
 # relationships is not: a relationship stays when one of its ends is withdrawn.
-_TOUCHED = """
-    (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+_TOUCHED = f"""
+    {is_on_memories("id", ":ids")}
     AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links')
          OR jsonb_path_exists(before_state || after_state, '$[*].id'))
 """

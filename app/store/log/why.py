@@ -12,6 +12,7 @@ from app.domain.relation import Operation, Relation
 from app.planning.plan import ReviewStatus
 from app.planning.why.story import StoryEntry, StoryReview
 from app.store.engine import fetch_rows
+from app.store.fragments import is_on_memories
 from app.store.log.state import (
     Json,
     decode_beliefs,
@@ -39,7 +40,7 @@ _ENTRIES = f"""
     SELECT {_ENTRY_COLUMNS}
     FROM consolidation_log
     WHERE agent_id = :agent AND created_at <= :known_at
-      AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+      AND {is_on_memories("id", ":ids")}
     ORDER BY created_at, id
 """
 

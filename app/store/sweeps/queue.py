@@ -15,6 +15,7 @@ from procrastinate.exceptions import AlreadyEnqueued
 from psycopg_pool import AsyncConnectionPool
 
 from app.domain.agent import AgentId
+from app.store.engine import PREPARED_AFTER
 from app.store.roles import Role
 
 SWEEP = "sweep"
@@ -44,9 +45,14 @@ class _Pool(AsyncConnectionPool):
 class Queue:
     """Enqueues the jobs that wake workers. `app` is procrastinate's and must be open."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, behind_pooler: bool = False) -> None:
         connector = PsycopgConnector(
-            pool_factory=_Pool, conninfo=url, min_size=0, max_size=3, timeout=10
+            pool_factory=_Pool,
+            conninfo=url,
+            kwargs={"prepare_threshold": None if behind_pooler else PREPARED_AFTER},
+            min_size=0,
+            max_size=3,
+            timeout=10,
         )
         self.app = App(connector=connector)
 

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.version import Memory
 from app.store.engine import fetch_rows
-from app.store.fragments import LATEST, ONE_VALUE
+from app.store.fragments import LATEST, ONE_VALUE, is_on_memories
 from app.store.memories import MEMORY, memory_from_row
 
 # Conditions on a memory `m`: it has a place in valid time; it is new to the sweep.
@@ -144,7 +144,7 @@ _REVIEWED_PAIRS = """
 
 # List pairs of memories of which a change was undone, by operations in the log or archived. If a
 # sweep ended or merged memories without a successor, its operation names both in the same column.
-_UNDONE_PAIRS = """
+_UNDONE_PAIRS = f"""
     SELECT l.target_memory_id AS memory_id, other
     FROM consolidation_log l
     CROSS JOIN LATERAL unnest(l.source_memory_ids) AS other
@@ -153,14 +153,14 @@ _UNDONE_PAIRS = """
     SELECT mine, l.target_memory_id
     FROM consolidation_log l
     CROSS JOIN LATERAL unnest(l.source_memory_ids) AS mine
-    WHERE l.agent_id = :agent AND l.source_memory_ids && :ids AND mine = ANY(:ids)
+    WHERE l.agent_id = :agent AND {is_on_memories("l.id", ":ids")} AND mine = ANY(:ids)
       AND l.target_memory_id IS NOT NULL AND l.reverted_by IS NOT NULL
     UNION
     SELECT mine, other
     FROM consolidation_log l
     CROSS JOIN LATERAL unnest(l.source_memory_ids) AS mine
     CROSS JOIN LATERAL unnest(l.source_memory_ids) AS other
-    WHERE l.agent_id = :agent AND l.source_memory_ids && :ids
+    WHERE l.agent_id = :agent AND {is_on_memories("l.id", ":ids")}
       AND mine = ANY(:ids) AND other <> mine
       AND l.operation IN ('DELETE', 'MERGE') AND l.decided_by = 'sweep'
       AND l.reverted_by IS NOT NULL

@@ -4,7 +4,7 @@ The caller owns the transaction.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +22,7 @@ from app.domain.version import Version
 from app.store.chains import VERSION_COLUMNS, version_from_row
 from app.store.engine import driver_connection, fetch_rows
 from app.store.inserts import build_row_insert, defer_references
+from app.store.tables import memories
 from app.store.transfer.format import SECTIONS
 
 _ROWS_BETWEEN_BREAKS = 50  # a break lets other requests run
@@ -86,11 +87,16 @@ async def insert_rows(
     async with driver.cursor() as cursor, defer_references(connection):
         for chunk in _split_rows(rows):
             values = [[agent, *(row[name] for name in section.columns)] for row in chunk]
-            with _translate_errors(line, cursor):
+            with (
+                _translate_errors(line, cursor),
+                _name_missing_reference(section.table, chunk, cursor),
+            ):
                 await cursor.executemany(statement, values)
             line += len(chunk)
             # The statements of a chunk do not wait for the event loop.
             await asyncio.sleep(0)
+        if section.table is memories:
+            await _check_memory_references(connection, agent)
 
 
 def _split_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
@@ -103,9 +109,9 @@ def _split_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str,
 def _translate_errors(
     first_line: int, inserting: psycopg.AsyncCursor[Any] | None = None
 ) -> Iterator[None]:
-    """Raise BadImportLine if a line alone breaks a rule, else DamagedImport.
+    """Raise BadImportLine if Postgres refuses one line by itself, else DamagedImport.
 
-    The cursor has counted the rows that it inserted before the one that breaks the rule.
+    `inserting` has counted the lines that came before, from `first_line` on.
     """
     try:
         yield
@@ -115,11 +121,50 @@ def _translate_errors(
         psycopg.errors.ProgramLimitExceeded,
     ) as error:
         reason = f"{error.diag.message_primary}."
-        is_of_one_row = error.sqlstate and not isinstance(error, psycopg.errors.ForeignKeyViolation)
-        if inserting and is_of_one_row:
+        if inserting and error.sqlstate:
             raise BadImportLine(first_line + inserting.rowcount, reason) from None
         detail = error.diag.message_detail or ""
         raise DamagedImport(f"{reason} {detail}".strip()) from None
+
+
+@contextmanager
+def _name_missing_reference(
+    table: sa.Table, rows: Sequence[Mapping[str, Any]], inserting: psycopg.AsyncCursor[Any]
+) -> Iterator[None]:
+    """Raise DamagedImport if a row points to one that is not there.
+
+    Postgres does not say to which, because row-level security could hide that one.
+    """
+    try:
+        yield
+    except psycopg.errors.ForeignKeyViolation as error:
+        row = rows[inserting.rowcount]
+        [broken] = [
+            key for key in table.foreign_key_constraints if key.name == error.diag.constraint_name
+        ]
+        missing = [str(row[name]) for name in broken.column_keys if name != "agent_id"]
+        raise DamagedImport(f"{error.diag.message_primary}: {', '.join(missing)}.") from None
+
+
+# Find what a memory points to and is not there.
+_MISSING_MEMORY = """
+    SELECT named.id
+    FROM memories m
+    CROSS JOIN LATERAL (
+        VALUES (m.chain_id), (m.superseded_by), (m.ended_by), (m.contradicted_by)
+    ) AS named (id)
+    LEFT JOIN memories o ON o.agent_id = :agent AND o.id = named.id
+    WHERE m.agent_id = :agent AND named.id IS NOT NULL AND o.id IS NULL
+    LIMIT 1
+"""
+
+
+async def _check_memory_references(connection: AsyncConnection, agent: AgentId) -> None:
+    """Raise DamagedImport if a memory points to one that is not there."""
+    await _avoid_nested_loops(connection)
+    rows = await fetch_rows(connection, _MISSING_MEMORY, {"agent": agent})
+    if rows:
+        raise DamagedImport(f"A memory points to {rows[0]['id']}, which is not there.")
 
 
 # Find a memory that no operation inserted. The inserting operation names the memory, and its known
@@ -200,13 +245,19 @@ _CHECKS = (
 
 async def check_imported_history(connection: AsyncConnection, agent: AgentId) -> None:
     """Raise DamagedImport if an operation is missing, or if the beliefs of a memory leave a gap."""
-    # The statistics do not count the new rows. The planner expects one row, and would compare each
-    # row with each other row.
-    await connection.execute(sa.text("SET LOCAL enable_nestloop = off"))
+    await _avoid_nested_loops(connection)
     for reason, statement in _CHECKS:
         rows = await fetch_rows(connection, statement, {"agent": agent})
         if rows:
             raise DamagedImport(reason.format(rows[0]["id"]))
+
+
+async def _avoid_nested_loops(connection: AsyncConnection) -> None:
+    """Keep the planner from comparing each row with each other row.
+
+    The statistics do not count the new rows, so it expects one.
+    """
+    await connection.execute(sa.text("SET LOCAL enable_nestloop = off"))
 
 
 # Read all versions of an agent, chain by chain.

@@ -23,7 +23,7 @@ from app.domain.agent import AgentId
 from app.planning.audit.faults import Fault
 from app.services.doctor import Doctor
 from app.settings import load_settings
-from app.store.engine import Patience, create_engine
+from app.store.engine import Patience, begin_for_agent, create_engine
 from app.store.log.archive_files import Archives
 from app.store.sweeps import work as sweep_work
 from support.builders import editor, problem, send, store
@@ -290,7 +290,7 @@ def test_what_people_undid_is_still_known_when_it_is_archived(
     async def decided() -> dict[UUID, set[UUID]]:
         engine = create_engine(database_url, pool_size=1, patience=Patience())
         try:
-            async with engine.connect() as connection:
+            async with begin_for_agent(engine, AgentId("default")) as connection:
                 return await sweep_work.find_decided_by_people(
                     connection, AgentId("default"), [mine]
                 )

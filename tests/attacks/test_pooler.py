@@ -1,0 +1,123 @@
+"""The service behind a transaction pooler: nothing it relies on outlives a transaction."""
+
+import asyncio
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from app.jobs.worker import run_worker
+from app.settings import load_settings
+from app.store.roles import SERVICE_LOGIN, build_service_url
+from support.builders import contents, editor, store
+from support.databases import name_of
+from support.service import running
+from support.transfers import brought_back, exported, other
+
+AGENTS = ("one", "two", "three")
+
+
+@pytest.fixture
+def pooled_url(database_url: str) -> Iterator[str]:
+    """The database through PgBouncer, which gives two sessions to everybody, one transaction at a time."""
+    program = shutil.which("pgbouncer")
+    if program is None:
+        pytest.skip("PgBouncer is not installed")
+    server = psycopg.conninfo.conninfo_to_dict(build_service_url(database_url))
+    with tempfile.TemporaryDirectory(prefix="palimpsest-test-") as folder:
+        port = free_port()
+        configuration = write_configuration(Path(folder), server, port)
+        process = subprocess.Popen([program, "-q", configuration], user=find_user(server["host"]))
+        try:
+            wait_for(port, process)
+            yield f"postgresql://{SERVICE_LOGIN}@127.0.0.1:{port}/{name_of(database_url)}"
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def write_configuration(folder: Path, server: dict[str, Any], port: int) -> Path:
+    folder.chmod(0o755)
+    users = folder / "users.txt"
+    users.write_text(f'"{SERVICE_LOGIN}" "{server.get("password", "")}"\n')
+    configuration = folder / "pgbouncer.ini"
+    configuration.write_text(
+        f"[databases]\n* = host={server['host']} port={server.get('port', 5432)}\n"
+        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
+        f"auth_type = trust\nauth_file = {users}\n"
+        "pool_mode = transaction\ndefault_pool_size = 2\n"
+    )
+    return configuration
+
+
+def find_user(host: Any) -> int | None:
+    """The account that may open the socket: PgBouncer does not run as root."""
+    if os.getuid() != 0:
+        return None
+    owner = os.stat(host).st_uid if str(host).startswith("/") else 0
+    return owner or pwd.getpwnam("nobody").pw_uid
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
+
+
+def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(200):
+        assert process.poll() is None, "PgBouncer did not start"
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError("PgBouncer does not listen")
+
+
+def use(address: str, agent: str) -> set[str]:
+    """Write, read, change and search as one agent; what it then holds."""
+    with httpx.Client(base_url=address, headers={"X-Agent-Id": agent}, timeout=60) as client:
+        for number in range(8):
+            store(client, f"{agent} knows number {number}")
+            store(client, **editor(f"{agent}-{number}"))
+            found = client.get("/v1/search", params={"q": "number"}).json()["results"]
+            assert all(agent in item["memory"]["content"] for item in found), found
+        return contents(client)
+
+
+def test_agents_stay_apart_behind_a_transaction_pooler(pooled_url: str) -> None:
+    settings: dict[str, Any] = {"database_url": pooled_url, "database_pooler": True}
+    with (
+        running(load_settings(**settings, pool_size=6, use_flush_seconds=0.2)) as address,
+        ThreadPoolExecutor(len(AGENTS)) as callers,
+    ):
+        held = list(callers.map(use, [address] * len(AGENTS), AGENTS))
+        for agent, found in zip(AGENTS, held, strict=True):
+            assert len(found) == 9, found
+            assert all(agent in content for content in found), found
+        with (
+            httpx.Client(base_url=address, headers={"X-Agent-Id": "one"}, timeout=60) as client,
+            other(client, "copy") as copy,
+        ):
+            brought_back(copy, exported(client))
+            assert contents(copy) == held[0]
+            items = [{"content": f"one has {number}"} for number in range(50)]
+            assert client.post("/v1/memories/batch", json={"items": items}).is_success
+            sweep = client.post("/v1/sweeps", json={}).json()["id"]
+            asyncio.run(run_worker(load_settings(**settings), until_idle=True))
+            assert client.get(f"/v1/sweeps/{sweep}").json()["status"] == "done"
+            assert client.post("/v1/erasures", json={"agent_id": "copy"}).is_success
+            assert contents(copy) == set()
+        assert httpx.get(f"{address}/readyz").status_code == 200
