@@ -4,7 +4,10 @@ The rules are pure and are applied under the agent's lock, to the chains as they
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from datetime import datetime
+from itertools import islice
+from uuid import UUID
 
 from app.domain.chains import Chains
 from app.domain.fact import Fact, Kind
@@ -12,25 +15,37 @@ from app.domain.relation import Judge, Judgment, Relation
 from app.domain.text import fold
 from app.domain.version import Version
 
+# A slot may hold thousands of values that nobody compared. The plan looks at its chains itself;
+# these judgments are for the answer and for hints.
+MAX_JUDGED_IN_SLOT = 20
+
 
 def judge_fact(
     fact: Fact, chains: Chains, start: datetime, *, classify: bool, fuzzy: bool
 ) -> list[Judgment]:
     """Return judgments on stored memories at the fact's start, the deciding ones first.
 
-    Without `classify` only equal content counts.
+    Without `classify` only equal content counts. Of the other memories of the slot,
+    MAX_JUDGED_IN_SLOT at most are judged.
     """
     judgments = list(_find_duplicates(fact, chains, fuzzy=fuzzy and classify))
     if not classify or fact.key is None:
         return judgments
     judged = {judgment.memory_id for judgment in judgments}
+    in_slot = _judge_slot(fact, chains, start, judged)
+    return [*judgments, *islice(in_slot, MAX_JUDGED_IN_SLOT)]
+
+
+def _judge_slot(
+    fact: Fact, chains: Chains, start: datetime, judged: AbstractSet[UUID]
+) -> Iterator[Judgment]:
+    """Yield judgments on what holds in the fact's slot and is not judged yet."""
     for version in chains.find_in_slot(fact.slot):
         if version.id in judged or not version.belief.holds_at(start):
             continue
         judgment = _judge_in_slot(fact, version)
         if judgment:
-            judgments.append(judgment)
-    return judgments
+            yield judgment
 
 
 def _find_duplicates(fact: Fact, chains: Chains, *, fuzzy: bool) -> Iterator[Judgment]:
