@@ -12,6 +12,7 @@ from app.api.problems import (
     respond_to_database_error,
     respond_with_problem,
 )
+from app.api.request_body import drain_body
 from app.api.wrong_keys import WrongKeys
 from app.domain.keys import ANONYMOUS, ROOT, STRANGER, Actor, PresentedKey
 from app.services.key_reader import KeyReader
@@ -43,6 +44,7 @@ class KeyCheck:
             return await respond_to_database_error(error)(scope, receive, send)
         if actor is None:
             refusal = self._respond_to_wrong_key(scope) if key else _respond_unauthorized()
+            await drain_body(receive)
             return await refusal(scope, receive, send)
         scope["actor"] = actor
         await self._app(scope, receive, send)

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextlib import suppress
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -19,6 +20,8 @@ PIECE_DEADLINE = 10.0
 BODY_DEADLINE = 60.0
 # Bytes a second that a streamed body has to bring once it has been waited for a minute.
 SLOWEST_STREAM = 4096
+# Seconds for which the body of a refused call is still read.
+DRAIN_DEADLINE = 1.0
 # Bytes of all bodies that have arrived and are worked on, or wait for it.
 MOST_BUFFERED = 256 * 2**20
 # The body of an import is a stream; each of its lines is bounded.
@@ -61,6 +64,7 @@ class TimelyBody:
             await _refuse_crowded(body)
             await self._app(scope, _replay(bytes(body), receive), send)
         except _Refused as refusal:
+            await drain_body(receive)
             await refusal.response(scope, receive, send)
         finally:
             self._buffered -= len(body)
@@ -104,6 +108,20 @@ async def _refuse_crowded(body: bytearray) -> None:
         marks += await asyncio.to_thread(body.count, mark)
     if marks > MAX_MARKS:
         raise _Refused(respond_to_crowded_body(MAX_MARKS))
+
+
+async def drain_body(receive: Receive) -> None:
+    """Read what still comes of a body, for a moment, and forget it.
+
+    Most callers read no answer before they have sent their body, and the connection of one who
+    still sends would be reset instead.
+    """
+    has_more = True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_DEADLINE):
+            while has_more:
+                message = await receive()
+                has_more = message.get("more_body", False)
 
 
 def _stream_in_time(receive: Receive) -> Receive:

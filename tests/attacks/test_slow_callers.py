@@ -75,6 +75,18 @@ def test_the_key_is_asked_for_before_the_body(keyed: httpx.Client) -> None:
     assert answer.startswith(b"HTTP/1.1 401 ")
 
 
+@pytest.mark.parametrize(
+    ("path", "size", "key", "status"),
+    [("/v1/memories/batch", 8, "wrong", 401), ("/v1/memories", 8, KEY, 413)],
+)
+def test_a_refusal_reaches_a_caller_who_sends_all_of_a_large_body(
+    keyed: httpx.Client, path: str, size: int, key: str, status: int
+) -> None:
+    for _ in range(5):
+        response = keyed.post(path, content=b" " * size * 2**20, headers={"X-API-Key": key})
+        assert response.status_code == status
+
+
 def test_a_body_that_stops_coming_is_given_up(
     keyed: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
