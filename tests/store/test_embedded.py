@@ -4,11 +4,14 @@ import fcntl
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
+from app.store import embedded_account
 from app.store.embedded import embedded_postgres
 from app.store.unfit import UnfitDatabase
 
@@ -64,3 +67,53 @@ def test_two_that_start_at_once_share_one_postgres_and_the_last_stops_it(tmp_pat
         _, said = process.communicate(timeout=120)
         assert process.returncode == 0, said
     assert not (tmp_path / "postgres" / "postmaster.pid").exists()
+
+
+def test_the_last_to_leave_stops_it_whoever_started_it(tmp_path: Path) -> None:
+    file = tmp_path / "postgres" / "postmaster.pid"
+    first, second = embedded_postgres(tmp_path), embedded_postgres(tmp_path)
+    url = first.__enter__()
+    assert second.__enter__() == url
+    first.__exit__(None, None, None)
+    psycopg.connect(url).close()
+    second.__exit__(None, None, None)
+    assert not file.exists()
+
+
+def test_why_it_does_not_start_is_said(tmp_path: Path) -> None:
+    with embedded_postgres(tmp_path):
+        pass
+    (tmp_path / "postgres" / "PG_VERSION").write_text("1\n")
+    refused = pytest.raises(UnfitDatabase, match=r"does not start: .*incompatible")
+    with refused, embedded_postgres(tmp_path):
+        pass
+
+
+def test_a_folder_with_a_long_path_and_odd_characters_serves(tmp_path: Path) -> None:
+    data_dir = tmp_path / "a b%+'é" / ("long" * 30)
+    with embedded_postgres(data_dir) as url, psycopg.connect(url) as connection:
+        sockets = Path(connection.info.host)
+        assert sockets.stat().st_mode & 0o777 == 0o700
+    assert not sockets.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root lets it run as another account")
+def test_programs_that_its_account_cannot_reach_are_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of an environment below root's home, which is closed to others."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    package = embedded_account._find_package()
+    for folder in (package, package.with_suffix(".libs")):
+        (closed / folder.name).symlink_to(folder)
+    monkeypatch.setattr(embedded_account, "_find_package", lambda: closed / package.name)
+    with tempfile.TemporaryDirectory(prefix="palimpsest-test-") as name:
+        Path(name).chmod(0o711)
+        monkeypatch.setattr(embedded_account, "COPIES", Path(name) / "copies")
+        for _ in range(2):
+            with embedded_postgres(tmp_path) as url, psycopg.connect(url) as connection:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+                backend = psutil.Process(connection.info.backend_pid)
+                assert backend.exe().startswith(name)
+        assert len(list((Path(name) / "copies").iterdir())) == 1
