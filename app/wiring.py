@@ -218,7 +218,13 @@ def _build_services(
     classifier = Classifier(engine, embedder, cascade, store_settings)
     remember = Remember(engine, embedder, classifier, store_settings, setup)
     usage = UsageCounter(engine, every=settings.use_flush_seconds)
-    search = Searcher(engine, embedder, usage, language=settings.text_language)
+    search = Searcher(
+        engine,
+        embedder,
+        usage,
+        language=settings.text_language,
+        max_answer_bytes=settings.max_answer_bytes,
+    )
     half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
     archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
     return Services(
@@ -231,7 +237,7 @@ def _build_services(
         key_locks=KeyLocks(),
         remember=remember,
         search=search,
-        context=ContextComposer(engine, search, usage, half_lives),
+        context=ContextComposer(engine, search, usage, half_lives, settings.max_answer_bytes),
         explicit=ExplicitChanger(engine, embedder, setup),
         lifespans=LifespanEnder(engine, setup),
         relationships=RelationshipWriter(engine, setup),

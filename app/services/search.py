@@ -40,11 +40,13 @@ class Searcher:
         usage: UsageCounter,
         *,
         language: str,
+        max_answer_bytes: int,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._usage = usage
         self._language = language
+        self._max_answer_bytes = max_answer_bytes
 
     async def search(
         self,
@@ -78,6 +80,7 @@ class Searcher:
             self._language,
             question.limit,
             floor,
+            self._max_answer_bytes,
         )
         async with memories.open_read_connection(self._engine) as connection:
             return await search.search_memories(
