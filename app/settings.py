@@ -476,6 +476,16 @@ class Settings(BaseSettings):
             "imports stream and are bounded per line."
         ),
     )
+    max_answer_bytes: int = Field(
+        4 * 2**20,
+        ge=1024,
+        le=2**30,
+        description=(
+            "Bytes that the items of one answer may take, about. A list, the log, reviews and a "
+            "history go on behind `next_cursor` then; a search says `truncated`. One item always "
+            "fits."
+        ),
+    )
     max_connections: int = Field(
         1000,
         ge=10,

@@ -228,7 +228,13 @@ def _build_services(
     classifier = Classifier(engine, embedder, cascade, store_settings)
     remember = Remember(engine, embedder, classifier, store_settings, setup)
     usage = UsageCounter(engine, every=settings.use_flush_seconds)
-    search = Searcher(engine, embedder, usage, language=settings.text_language)
+    search = Searcher(
+        engine,
+        embedder,
+        usage,
+        language=settings.text_language,
+        max_answer_bytes=settings.max_answer_bytes,
+    )
     half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
     archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
     return Services(
@@ -243,7 +249,7 @@ def _build_services(
         keys=KeyIssuer(engine),
         remember=remember,
         search=search,
-        context=ContextComposer(engine, search, usage, half_lives),
+        context=ContextComposer(engine, search, usage, half_lives, settings.max_answer_bytes),
         explicit=ExplicitChanger(engine, embedder, setup),
         lifespans=LifespanEnder(engine, setup),
         relationships=RelationshipWriter(engine, setup),

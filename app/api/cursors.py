@@ -14,7 +14,9 @@ from app.api.times import format_time, parse_time
 from app.domain.errors import InvalidFact
 from app.domain.relationship import LinkType
 from app.domain.version import Moment
-from app.store.memories import After
+from app.services.history import HistoryPosition
+from app.store.bounded import is_cut
+from app.store.memories import After, AfterVersion
 from app.store.relationships import AfterRelationship
 
 _HELP = "cursor: use next_cursor of the page before as it is, or leave it out to start again."
@@ -51,6 +53,47 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryCursor:
+    """The position where a page of a history ended, and the moment that all its pages show."""
+
+    position: HistoryPosition
+    moment: Moment
+
+    def encode(self) -> str:
+        version, operation = self.position.version, self.position.operation
+        values: list[Any] = [format_time(self.moment.as_of), format_time(self.moment.known_at)]
+        values.append(
+            version
+            and [
+                format_time(version.valid_from),
+                format_time(version.asserted_at),
+                str(version.memory_id),
+            ]
+        )
+        values.append(operation and [format_time(operation.created_at), str(operation.memory_id)])
+        return _encode_values(values)
+
+    @classmethod
+    def decode(cls, text: str) -> Self:
+        """Raise InvalidFact if `text` is no cursor."""
+        try:
+            as_of, known_at, version, operation = _decode_values(text)
+            after_version, after_operation = None, None
+            if version:
+                start, asserted_at, memory_id = version
+                after_version = AfterVersion(
+                    parse_time(start), parse_time(asserted_at), UUID(memory_id)
+                )
+            if operation:
+                created_at, log_id = operation
+                after_operation = After(parse_time(created_at), UUID(log_id))
+            position = HistoryPosition(after_version, after_operation)
+            return cls(position, Moment(parse_time(as_of), parse_time(known_at)))
+        except _BROKEN:
+            raise InvalidFact(_HELP) from None
+
+
+@dataclass(frozen=True, slots=True)
 class RelationshipCursor:
     """The position where a page of relationships ended, and the known time that all pages show."""
 
@@ -74,10 +117,13 @@ class RelationshipCursor:
 
 
 def build_next_cursor(rows: Sequence[Mapping[str, Any] | RowMapping], limit: int) -> str | None:
-    """Return the cursor after the first `limit` rows, or None if there are no more rows."""
-    if len(rows) <= limit:
+    """Return the cursor after the first `limit` rows of a bounded page.
+
+    Return None if there are no more rows.
+    """
+    if len(rows) <= limit and not is_cut(rows):
         return None
-    last = rows[limit - 1]
+    last = rows[:limit][-1]
     return Cursor(After(last["created_at"], last["id"]), None).encode()
 
 

@@ -41,6 +41,7 @@ async def list_log(
             agent,
             query.to_log_filters(),
             limit=query.limit + 1,
+            max_bytes=services.settings.max_answer_bytes,
             after=decode_position(query.cursor),
         )
     items = [LogEntryOut.from_values(row) for row in rows[: query.limit]]

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Query
 from pydantic import ValidationError
-from sqlalchemy.ext.asyncio import AsyncEngine
 from starlette.responses import Response
 
 from app.api import examples
@@ -16,7 +15,7 @@ from app.api.answers.erasures import ErasureAnswer
 from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut, format_etag
 from app.api.answers.problem import Problem
 from app.api.answers.writes import BatchAnswer, WriteAnswer
-from app.api.cursors import Cursor
+from app.api.cursors import Cursor, HistoryCursor
 from app.api.deps import AgentDep, MemoryPath, ServicesDep, TargetDep
 from app.api.erasures import render_erasure, render_erasure_retry
 from app.api.idempotency import Caller, CallerDep
@@ -31,20 +30,19 @@ from app.api.schemas.memories import (
     StoreRequest,
     SupersedeRequest,
 )
-from app.api.schemas.reads import ListQuery, PointQuery
+from app.api.schemas.reads import HistoryQuery, ListQuery, PointQuery
 from app.domain.agent import AgentId
-from app.domain.errors import InvalidFact, PalimpsestError, TrustTooHigh, UnknownMemory
+from app.domain.errors import InvalidFact, PalimpsestError, TrustTooHigh
 from app.domain.keys import Rights, Scope
 from app.domain.strength import HalfLives
 from app.services.agent_write import Outcome
 from app.services.classify import StoreCommand
 from app.services.erasures import ErasureScope
 from app.services.explicit import Target
+from app.services.history import read_history
 from app.services.remember import BatchRefused, Outcomes
 from app.store import memories
 from app.store.engine import begin_for_agent
-from app.store.log import archived as archived_log
-from app.store.log import entries as log_entries
 from app.store.memories import After, Page, Ranked, Ranking
 from app.wiring import Services
 
@@ -228,14 +226,13 @@ def _answer_outcome(
 async def list_memories(
     services: ServicesDep, agent: AgentDep, query: Annotated[ListQuery, Query()]
 ) -> Response:
-    page = await _read_page(services.engine, agent, query, services.half_lives)
+    page = await _read_page(services, agent, query)
     as_of, known_at = page.moment.as_of, page.moment.known_at
-    items = []
-    for memory in page.memories[: query.limit]:
-        items.append(MemoryOut.from_memory(memory, as_of, services.half_lives))
+    shown = page.memories[: query.limit]
+    items = [MemoryOut.from_memory(memory, as_of, services.half_lives) for memory in shown]
     next_cursor = None
-    if len(page.memories) > query.limit:
-        next_cursor = Cursor(_locate_memory(page, query.limit - 1), page.moment).encode()
+    if page.is_cut or len(page.memories) > query.limit:
+        next_cursor = Cursor(_locate_memory(page, len(shown) - 1), page.moment).encode()
     return respond_with_answer(
         ListAnswer.model_construct(
             items=items, next_cursor=next_cursor, as_of=as_of, known_at=known_at
@@ -243,18 +240,17 @@ async def list_memories(
     )
 
 
-async def _read_page(
-    engine: AsyncEngine, agent: AgentId, query: ListQuery, half_lives: HalfLives
-) -> Page:
+async def _read_page(services: Services, agent: AgentId, query: ListQuery) -> Page:
     """Return a page and one memory more if there is a next page."""
     point, after = query.locate_page()
     filters, limit = query.to_filters(), query.limit + 1
-    async with begin_for_agent(engine, agent) as connection:
+    max_bytes = services.settings.max_answer_bytes
+    async with begin_for_agent(services.engine, agent) as connection:
         if query.sort == "strength":
-            ranking = Ranking(half_lives, limit, after)
+            ranking = Ranking(services.half_lives, limit, max_bytes, after)
             return await memories.list_strongest(connection, agent, filters, point, ranking)
         return await memories.list_memories(
-            connection, agent, filters, point, limit=limit, after=after
+            connection, agent, filters, point, limit=limit, max_bytes=max_bytes, after=after
         )
 
 
@@ -285,29 +281,29 @@ async def get_memory(
     responses={200: {"model": HistoryAnswer}, **document_problems(404)},
     response_model=None,
     description=(
-        "The whole chain of a memory, from any of its versions: oldest first, which one is "
-        "current, and the operations."
+        "The chain of a memory, from any of its versions: oldest first, which one is current, and "
+        "the operations.\n"
+        "A history of more than 1,000 versions or operations, or of too many bytes, goes on behind "
+        "`next_cursor`."
     ),
 )
 async def history(
     services: ServicesDep,
     agent: AgentDep,
     memory_id: MemoryPath,
-    query: Annotated[PointQuery, Query()],
+    query: Annotated[HistoryQuery, Query()],
 ) -> Response:
-    async with begin_for_agent(services.engine, agent) as connection:
-        chain = await memories.list_chain(connection, agent, memory_id, query.to_point())
-        version_ids = [memory.id for memory in chain.memories]
-        if memory_id not in version_ids:
-            raise UnknownMemory(memory_id)
-        known_at = chain.moment.known_at
-        operations = await log_entries.list_operations_on(connection, agent, version_ids, known_at)
-        since = min(memory.created_at for memory in chain.memories)
-        archived_until = await archived_log.find_archived_until(
-            connection, agent, since=since, known_at=known_at
-        )
-    answer = HistoryAnswer.from_chain(chain, operations, archived_until, services.half_lives)
-    return respond_with_answer(answer)
+    point, after = query.locate_page()
+    page = await read_history(
+        services.engine,
+        agent,
+        memory_id,
+        point,
+        after=after,
+        max_bytes=services.settings.max_answer_bytes,
+    )
+    next_cursor = HistoryCursor(page.next, page.moment).encode() if page.next else None
+    return respond_with_answer(HistoryAnswer.from_history(page, next_cursor, services.half_lives))
 
 
 @router.patch(

@@ -79,6 +79,7 @@ async def list_reviews(
             agent,
             query.to_review_filters(),
             limit=query.limit + 1,
+            max_bytes=services.settings.max_answer_bytes,
             after=decode_position(query.cursor),
         )
     items = [ReviewOut.from_row(row) for row in rows[: query.limit]]

@@ -50,11 +50,13 @@ class ContextComposer:
         searcher: Searcher,
         usage: UsageCounter,
         half_lives: HalfLives,
+        max_answer_bytes: int,
     ) -> None:
         self._engine = engine
         self._searcher = searcher
         self._usage = usage
         self._half_lives = half_lives
+        self._max_answer_bytes = max_answer_bytes
 
     async def compose(
         self,
@@ -71,7 +73,7 @@ class ContextComposer:
         as used.
         """
         limit = _choose_row_limit(budget)
-        ranking = Ranking(self._half_lives, limit, first=Kind.CONSTRAINT)
+        ranking = Ranking(self._half_lives, limit, self._max_answer_bytes, first=Kind.CONSTRAINT)
         async with begin_for_agent(self._engine, agent) as connection:
             strong = await memory_store.list_strongest(connection, agent, filters, point, ranking)
         moment = strong.moment

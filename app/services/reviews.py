@@ -43,6 +43,7 @@ from app.services.classify import StoreCommand
 from app.services.remember import Outcomes, Remember
 from app.store import memories
 from app.store.apply import LoggedPlan
+from app.store.bounded import ANY_SIZE
 from app.store.chains import read_chains
 from app.store.engine import begin_for_agent, read_clock
 from app.store.log import archived as archived_log
@@ -229,6 +230,7 @@ class ReviewDecider:
                 agent,
                 pending,
                 limit=limit,
+                max_bytes=ANY_SIZE,
                 after=None,
             )
         return [row["id"] for row in rows]

@@ -41,11 +41,13 @@ class Searcher:
         usage: UsageCounter,
         *,
         language: str,
+        max_answer_bytes: int,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._usage = usage
         self._language = language
+        self._max_answer_bytes = max_answer_bytes
 
     async def search(
         self,
@@ -79,6 +81,7 @@ class Searcher:
             self._language,
             question.limit,
             floor,
+            self._max_answer_bytes,
         )
         async with begin_for_agent(self._engine, agent) as connection:
             return await search.search_memories(

@@ -1,7 +1,7 @@
 """Reads of memories. Each is one statement, so that it sees one consistent state."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,6 +13,7 @@ from app.domain.errors import EmbeddingsChanged
 from app.domain.fact import FACT_FIELDS, DerivedSlot, Kind, Lifespan, Slot, StoredFact
 from app.domain.strength import HalfLives
 from app.domain.version import Belief, Memory, Moment, Usage
+from app.store.bounded import bound_page, is_cut
 from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES, Filters, build_filter_conditions
 from app.store.engine import fetch_rows
 from app.store.fragments import (
@@ -106,10 +107,14 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Memories in order, and the moment on both axes at which they were read."""
+    """Memories in order, and the moment on both axes at which they were read.
+
+    `is_cut`: there are more, for which the page had no bytes left.
+    """
 
     moment: Moment
     memories: list[Memory]
+    is_cut: bool = field(default=False, kw_only=True)
 
 
 def memories_from(point: Point) -> tuple[str, str]:
@@ -239,19 +244,44 @@ async def _select_page(
     tail: str,
     parameters: Mapping[str, Any],
 ) -> Page:
-    source, _ = memories_from(point)
     statement = f"""
         WITH {MOMENT}
         SELECT {MOMENT_COLUMNS}, page.*
-        FROM moment LEFT JOIN (
-            SELECT {memory_columns(point)}
-            FROM {source}
-            WHERE {where}
-            {tail}
-        ) AS page ON true
+        FROM moment LEFT JOIN ({_select_memories(point, where, tail)}) AS page ON true
     """
     moment, rows = await run_read(connection, statement, agent, point, parameters)
     return Page(moment, [memory_from_row(row) for row in rows])
+
+
+async def _select_bounded_page(
+    connection: AsyncConnection,
+    agent: AgentId,
+    point: Point,
+    *,
+    where: str,
+    order: str,
+    parameters: Mapping[str, Any],
+) -> Page:
+    """Select a page in an order of its columns. `:limit` and `:max_bytes` bound it."""
+    page = _select_memories(point, where, f"ORDER BY {order} LIMIT :limit")
+    statement = f"""
+        WITH {MOMENT}
+        SELECT {MOMENT_COLUMNS}, page.*
+        FROM moment LEFT JOIN ({bound_page(page, order)}) AS page ON true
+        ORDER BY {order}
+    """
+    moment, rows = await run_read(connection, statement, agent, point, parameters)
+    return Page(moment, [memory_from_row(row) for row in rows], is_cut=is_cut(rows))
+
+
+def _select_memories(point: Point, where: str, tail: str) -> str:
+    source, _ = memories_from(point)
+    return f"""
+        SELECT {memory_columns(point)}
+        FROM {source}
+        WHERE {where}
+        {tail}
+    """
 
 
 async def read_moment(connection: AsyncConnection, agent: AgentId) -> Moment:
@@ -306,21 +336,22 @@ async def list_memories(
     point: Point,
     *,
     limit: int,
+    max_bytes: int,
     after: After | None,
 ) -> Page:
-    """Return memories, the newest known first."""
+    """Return memories, the newest known first, until they reach `max_bytes` as JSON."""
     where, parameters = where_memories(filters, point)
-    parameters["limit"] = limit
+    parameters |= {"limit": limit, "max_bytes": max_bytes}
     if after is not None:
         where += " AND (m.created_at, m.id) < (:after_created_at, :after_id)"
         parameters["after_created_at"] = after.created_at
         parameters["after_id"] = after.memory_id
-    return await _select_page(
+    return await _select_bounded_page(
         connection,
         agent,
         point,
         where=where,
-        tail="ORDER BY m.created_at DESC, m.id DESC LIMIT :limit",
+        order="created_at DESC, id DESC",
         parameters=parameters,
     )
 
@@ -329,12 +360,14 @@ async def list_memories(
 class Ranking:
     """An order by strength, and which part of the order to read.
 
-    Memories of the kind `first` come before all others, and erased ones are left out then. `after`
-    cannot be combined with `first`.
+    At most `limit` memories are read, and no more once they reach `max_bytes` as JSON. Memories of
+    the kind `first` come before all others, and erased ones are left out then. `after` cannot be
+    combined with `first`.
     """
 
     half_lives: HalfLives
     limit: int
+    max_bytes: int
     after: After | None = None
     first: Kind | None = None
 
@@ -355,17 +388,22 @@ async def list_strongest(
     ranking: Ranking,
 ) -> Ranked:
     """Return memories, the strongest first."""
+    order = "is_first DESC, strength DESC, id DESC"
     source, _ = memories_from(point)
     build_where = where_searchable if ranking.first else where_memories
     where, parameters = build_where(filters, point)
     parameters["first"] = ranking.first
-    parameters["limit"] = ranking.limit
+    parameters |= {"limit": ranking.limit, "max_bytes": ranking.max_bytes}
     parameters |= half_life_values(ranking.half_lives)
     beyond = ""
     if ranking.after is not None:
         beyond = "WHERE (strength, id) < (:after_strength, :after_id)"
         parameters["after_strength"] = ranking.after.strength
         parameters["after_id"] = ranking.after.memory_id
+    strongest = f"""
+        SELECT top.strength, top.is_first, {memory_columns(point)}
+        FROM top JOIN {source} ON m.agent_id = :agent AND m.id = top.id
+    """
     statement = f"""
         WITH {MOMENT},
         live AS MATERIALIZED (
@@ -376,16 +414,13 @@ async def list_strongest(
         ),
         top AS (
             SELECT * FROM live {beyond}
-            ORDER BY is_first DESC, strength DESC, id DESC
+            ORDER BY {order}
             LIMIT :limit
         )
         SELECT {MOMENT_COLUMNS},
                (SELECT count(*) FROM live) AS live, hit.*
-        FROM moment LEFT JOIN (
-            SELECT top.strength, top.is_first, {memory_columns(point)}
-            FROM top JOIN {source} ON m.agent_id = :agent AND m.id = top.id
-        ) AS hit ON true
-        ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC
+        FROM moment LEFT JOIN ({bound_page(strongest, order)}) AS hit ON true
+        ORDER BY {order}
     """
     moment, rows = await run_read(connection, statement, agent, point, parameters)
     return Ranked(
@@ -393,6 +428,7 @@ async def list_strongest(
         memories=[memory_from_row(row) for row in rows],
         strengths=[row["strength"] for row in rows],
         live=rows[0]["live"] if rows else 0,
+        is_cut=is_cut(rows),
     )
 
 
@@ -415,6 +451,83 @@ async def list_chain(
         tail="ORDER BY b.valid_from, b.asserted_at",
         parameters={"id": memory_id},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSummary:
+    """A chain: the known time of its first version, and the version that holds, if any."""
+
+    chain_id: UUID
+    created_at: datetime
+    current: UUID | None
+
+
+async def find_chain(
+    connection: AsyncConnection, agent: AgentId, memory_id: UUID, point: Point
+) -> tuple[Moment, ChainSummary | None]:
+    """Return the chain of a version; None if the version was not known at the point."""
+    source, _ = memories_from(point)
+    statement = f"""
+        WITH {MOMENT}
+        SELECT {MOMENT_COLUMNS}, version.*, (
+            SELECT m.id FROM {source} WHERE {_IN_CHAIN} AND {HOLDS} LIMIT 1
+        ) AS current
+        FROM moment LEFT JOIN (
+            SELECT m.id, m.chain_id, (
+                SELECT min(o.created_at) FROM memories o
+                WHERE o.agent_id = :agent AND o.chain_id = m.chain_id
+            ) AS created_at
+            FROM {source}
+            WHERE m.agent_id = :agent AND m.id = :id
+        ) AS version ON true
+    """
+    moment, rows = await run_read(connection, statement, agent, point, {"id": memory_id})
+    if not rows:
+        return moment, None
+    [row] = rows
+    return moment, ChainSummary(row["chain_id"], row["created_at"], row["current"])
+
+
+@dataclass(frozen=True, slots=True)
+class AfterVersion:
+    """The last version of a page of a chain, by its place in the order of the chain."""
+
+    valid_from: datetime
+    asserted_at: datetime
+    memory_id: UUID
+
+
+async def list_chain_page(
+    connection: AsyncConnection,
+    agent: AgentId,
+    memory_id: UUID,
+    point: Point,
+    *,
+    after: AfterVersion | None,
+    limit: int,
+    max_bytes: int,
+) -> Page:
+    """Return versions of the chain that were known at the point's known time, oldest first.
+
+    The page is cut after `limit` versions, or once they reach `max_bytes` as JSON.
+    """
+    where = _IN_CHAIN
+    parameters: dict[str, Any] = {"id": memory_id, "limit": limit + 1, "max_bytes": max_bytes}
+    if after is not None:
+        where += " AND (b.valid_from, b.asserted_at, m.id) > (:start, :asserted, :after_id)"
+        parameters |= {"start": after.valid_from, "asserted": after.asserted_at}
+        parameters["after_id"] = after.memory_id
+    page = await _select_bounded_page(
+        connection,
+        agent,
+        point,
+        where=where,
+        order="valid_from, asserted_at, id",
+        parameters=parameters,
+    )
+    if len(page.memories) <= limit:
+        return page
+    return Page(page.moment, page.memories[:limit], is_cut=True)
 
 
 async def find_holding_in_slot(

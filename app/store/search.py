@@ -17,6 +17,7 @@ from app.domain.errors import EmbeddingsChanged
 from app.domain.fact import Fact
 from app.domain.relation import Relation
 from app.domain.version import Memory, Moment
+from app.store.bounded import bound_page, is_cut
 from app.store.columns import Filters
 from app.store.engine import VectorList, fetch_rows
 from app.store.fragments import LATEST, MOMENT, MOMENT_COLUMNS
@@ -50,15 +51,19 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
+    """Memories found, best first. `is_cut`: others were found, for which no bytes were left."""
+
     moment: Moment
     hits: list[Hit]
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """A text to search for. `encoder` names the model of `vector`, which is None in text mode.
 
-    Hybrid mode fuses the best `depth` memories of both rankings.
+    Hybrid mode fuses the best `depth` memories of both rankings. The memories found are answered
+    until they reach `max_bytes` as JSON.
     """
 
     text: str
@@ -68,6 +73,7 @@ class Query:
     language: str
     limit: int
     min_score: float
+    max_bytes: int
 
     @property
     def encoder_needed(self) -> str | None:
@@ -206,6 +212,16 @@ def _select_best_sql(point: Point, columns: str, *, outranks: bool = False) -> s
 
 # --- search ------------------------------------------------------------------------------------
 
+_FOUND_FIRST = """
+            band,
+            is_outranked,
+            is_alike DESC,
+            CASE WHEN is_alike THEN created_at END DESC,
+            score DESC NULLS LAST,
+            valid_from DESC,
+            id DESC
+"""
+
 
 def build_search_statement(mode: str, filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
     """Return the statement of a search and the values of its filters."""
@@ -224,13 +240,8 @@ def build_search_statement(mode: str, filters: Filters, point: Point) -> tuple[s
         {_OUTRANKED}
         SELECT {_READ_COLUMNS}, hit.*
         FROM moment
-        LEFT JOIN ({_rank_alike_sql(point)}) AS hit ON true
-        ORDER BY
-            hit.band,
-            hit.is_outranked,
-            hit.is_alike DESC,
-            CASE WHEN hit.is_alike THEN hit.created_at END DESC,
-            {_BEST_FIRST}
+        LEFT JOIN ({bound_page(_rank_alike_sql(point), _FOUND_FIRST)}) AS hit ON true
+        ORDER BY {_FOUND_FIRST}
     """
     return statement, parameters
 
@@ -324,7 +335,7 @@ async def search_memories(
         parameters | _search_values(query),
         encoder=query.encoder_needed,
     )
-    return Hits(moment, [_hit_from_row(row) for row in rows])
+    return Hits(moment, [_hit_from_row(row) for row in rows], is_cut(rows))
 
 
 def _search_values(query: Query) -> dict[str, Any]:
@@ -334,6 +345,7 @@ def _search_values(query: Query) -> dict[str, Any]:
         "language": query.language,
         "limit": query.limit,
         "min_score": query.min_score,
+        "max_bytes": query.max_bytes,
         "encoder": query.encoder,
         "depth": query.depth,
     }

@@ -1,13 +1,11 @@
 """Memories, as every route answers them."""
 
-from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field
-from sqlalchemy.engine import RowMapping
 
 from app.api.answers.base import AnswerBase
 from app.api.answers.log import OperationOut
@@ -18,7 +16,7 @@ from app.domain.strength import HalfLives, compute_strength
 from app.domain.timeline import compute_memory_status
 from app.domain.version import Belief, Memory, Status
 from app.planning.staleness import StaleMemory
-from app.store.memories import Page
+from app.services.history import History
 
 _BELIEF_FIELDS = tuple(field.name for field in fields(Belief))
 
@@ -180,12 +178,18 @@ class ListAnswer(AnswerBase):
 
 
 class HistoryAnswer(AnswerBase):
-    """The whole chain of a memory, oldest first."""
+    __doc__ = (
+        "The chain of a memory, oldest first, and the operations on it. All pages of one history "
+        "show the same picture."
+    )
 
     chain_id: UUID
-    current: UUID | None = Field(description="The version that holds at as_of.")
+    current: UUID | None = Field(description="The version that holds at as_of, on whichever page.")
     versions: list[MemoryOut]
     operations: list[OperationOut]
+    next_cursor: str | None = Field(
+        description="For `cursor`: a long history goes on there. Null on its last page."
+    )
     log_archived_until: Time | None = Field(
         description=(
             "Where operations were archived since the chain began: the known time of the last. Up "
@@ -196,22 +200,16 @@ class HistoryAnswer(AnswerBase):
     known_at: Time
 
     @classmethod
-    def from_chain(
-        cls,
-        chain: Page,
-        operations: Sequence[RowMapping],
-        archived_until: datetime | None,
-        half_lives: HalfLives,
-    ) -> Self:
-        as_of = chain.moment.as_of
-        versions = [MemoryOut.from_memory(memory, as_of, half_lives) for memory in chain.memories]
-        holding = (version.id for version in versions if version.status is Status.CURRENT)
+    def from_history(cls, history: History, next_cursor: str | None, half_lives: HalfLives) -> Self:
+        as_of = history.moment.as_of
+        versions = [MemoryOut.from_memory(memory, as_of, half_lives) for memory in history.versions]
         return cls.model_construct(
-            chain_id=versions[0].chain_id,
-            current=next(holding, None),
+            chain_id=history.chain_id,
+            current=history.current,
             versions=versions,
-            operations=[OperationOut.from_values(row) for row in operations],
-            log_archived_until=archived_until,
+            operations=[OperationOut.from_values(row) for row in history.operations],
+            next_cursor=next_cursor,
+            log_archived_until=history.archived_until,
             as_of=as_of,
-            known_at=chain.moment.known_at,
+            known_at=history.moment.known_at,
         )

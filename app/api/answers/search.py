@@ -53,6 +53,12 @@ class SearchAnswer(AnswerBase):
     """Best first."""
 
     results: list[ResultOut]
+    truncated: bool = Field(
+        description=(
+            "True if others were found, but the answer is as large as one may be "
+            "(`PALIMPSEST_MAX_ANSWER_BYTES`). Narrow the search to see them."
+        )
+    )
     as_of: Time
     known_at: Time
 
@@ -64,4 +70,9 @@ class SearchAnswer(AnswerBase):
         results = [ResultOut.from_hit(hit, moment.as_of, half_lives) for hit in hits.hits]
         if sort == "strength":
             results.sort(key=lambda result: result.memory.strength, reverse=True)
-        return cls.model_construct(results=results, as_of=moment.as_of, known_at=moment.known_at)
+        return cls.model_construct(
+            results=results,
+            truncated=hits.is_cut,
+            as_of=moment.as_of,
+            known_at=moment.known_at,
+        )

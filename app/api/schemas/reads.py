@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AliasChoices, Field, StrictBool, model_validator
 
 from app.api import examples
-from app.api.cursors import Cursor
+from app.api.cursors import Cursor, HistoryCursor
 from app.api.schemas.fields import (
     MAX_LIMIT,
     Content,
@@ -20,6 +20,7 @@ from app.api.schemas.fields import (
 from app.api.schemas.memories import FilterFields
 from app.api.times import Time
 from app.domain.errors import InvalidFact
+from app.services.history import HistoryPosition
 from app.store.memories import After, Point
 
 MAX_BUDGET = 32_000
@@ -98,6 +99,24 @@ class ListQuery(FilterQuery):
                 all_uses=point.known_at is None,
             )
         return point, cursor.after
+
+
+class HistoryQuery(PointQuery):
+    """A page of a history."""
+
+    cursor: str | None = Field(
+        None, description="`next_cursor` of the page before; `as_of` and `known_at` stay the same."
+    )
+
+    def locate_page(self) -> tuple[Point, HistoryPosition | None]:
+        """Return the point to read at, and the position to go on from."""
+        point = self.to_point()
+        if not self.cursor:
+            return point, None
+        cursor = HistoryCursor.decode(self.cursor)
+        moment = cursor.moment
+        all_uses = point.known_at is None
+        return Point(moment.as_of, moment.known_at, all_uses=all_uses), cursor.position
 
 
 Sort = Annotated[

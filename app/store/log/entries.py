@@ -1,6 +1,5 @@
 """Reads of the log for its own page: operations, newest first, and the operations on a memory."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -11,7 +10,8 @@ from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
-from app.store.fragments import is_on_memories
+from app.store.bounded import bound_page
+from app.store.fragments import NEVER, is_on_memories
 from app.store.known_time import settle_window
 from app.store.memories import After
 
@@ -33,6 +33,9 @@ class LogFilters:
 # The source of the review that an operation left. One leaves at most one.
 _REVIEW = "(jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}')"
 
+_NEWEST_FIRST = "created_at DESC, id DESC"
+_OLDEST_FIRST = "created_at, id"
+
 _CONDITIONS = {
     "operation": "operation = :operation",
     "memory_id": is_on_memories("id", "ARRAY[:memory_id]"),
@@ -51,23 +54,25 @@ async def list_log(
     filters: LogFilters,
     *,
     limit: int,
+    max_bytes: int,
     after: After | None,
 ) -> list[RowMapping]:
-    """Return the rows of operations, newest first."""
+    """Return the rows of operations, newest first, until they reach `max_bytes` as JSON."""
     if filters.until is not None:
         await settle_window(connection, agent, filters.until)
     where, values = _where_operations(filters)
     if after is not None:
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
         values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
-    statement = f"""
+    page = f"""
         SELECT *, {_REVIEW} AS review, encode(hash, 'hex') AS chain_hash
         FROM consolidation_log
         WHERE {where}
-        ORDER BY created_at DESC, id DESC
+        ORDER BY {_NEWEST_FIRST}
         LIMIT :limit
     """
-    values |= {"agent": agent, "limit": limit}
+    statement = f"{bound_page(page, _NEWEST_FIRST)} ORDER BY {_NEWEST_FIRST}"
+    values |= {"agent": agent, "limit": limit, "max_bytes": max_bytes}
     rows = await connection.execute(sa.text(statement), values)
     return list(rows.mappings())
 
@@ -95,21 +100,47 @@ async def find_log_entry(
     return rows.mappings().one_or_none()
 
 
-# List the operations that wrote, changed or confirmed some memories, oldest first.
+_CHAIN_IDS = """
+    ARRAY(SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain)
+"""
+
+# List the operations that wrote, changed or confirmed versions of a chain.
 _OPERATIONS_ON = f"""
     SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
            decided_by, actor, created_at
     FROM consolidation_log
     WHERE agent_id = :agent AND created_at <= :known_at
-      AND {is_on_memories("id", ":ids")}
+      AND (created_at, id) > (:after_created_at, :after_id)
+      AND {is_on_memories("id", _CHAIN_IDS)}
     ORDER BY created_at, id
+    LIMIT :limit
 """
 
 
 async def list_operations_on(
-    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], known_at: datetime
+    connection: AsyncConnection,
+    agent: AgentId,
+    chain_id: UUID,
+    known_at: datetime,
+    *,
+    after: After | None,
+    limit: int,
+    max_bytes: int,
 ) -> list[RowMapping]:
-    """Return the operations on any of these memories up to a known time, oldest first."""
-    values = {"agent": agent, "ids": list(ids), "known_at": known_at}
-    rows = await connection.execute(sa.text(_OPERATIONS_ON), values)
-    return list(rows.mappings())
+    """Return operations on a chain up to a known time, oldest first.
+
+    They end after `limit` operations, or once they reach `max_bytes` as JSON.
+    """
+    after = after or After(NEVER, UUID(int=0))
+    values = {
+        "agent": agent,
+        "chain": chain_id,
+        "known_at": known_at,
+        "after_created_at": after.created_at,
+        "after_id": after.memory_id,
+        "limit": limit + 1,
+        "max_bytes": max_bytes,
+    }
+    statement = f"{bound_page(_OPERATIONS_ON, _OLDEST_FIRST)} ORDER BY {_OLDEST_FIRST}"
+    rows = await connection.execute(sa.text(statement), values)
+    return list(rows.mappings())[:limit]

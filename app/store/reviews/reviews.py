@@ -14,6 +14,7 @@ from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.version import Belief
 from app.planning.plan import Plan, Review
 from app.planning.reviews import Proposal
+from app.store.bounded import bound_page
 from app.store.engine import fetch_rows
 from app.store.log.state import (
     Incoming,
@@ -73,21 +74,19 @@ async def list_reviews(
     filters: ReviewFilters,
     *,
     limit: int,
+    max_bytes: int,
     after: After | None,
 ) -> list[dict[str, Any]]:
-    """Return the rows of reviews, newest first."""
+    """Return the rows of reviews, newest first, until they reach `max_bytes` as JSON."""
     where, values = _where_reviews(filters)
     if after is not None:
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
         values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
-    statement = f"""
-        SELECT *
-        FROM reviews
-        WHERE {where}
-        ORDER BY created_at DESC, id DESC
-        LIMIT :limit
-    """
-    return await fetch_rows(connection, statement, {"agent": agent, "limit": limit, **values})
+    order = "created_at DESC, id DESC"
+    page = f"SELECT * FROM reviews WHERE {where} ORDER BY {order} LIMIT :limit"
+    statement = f"{bound_page(page, order)} ORDER BY {order}"
+    values |= {"agent": agent, "limit": limit, "max_bytes": max_bytes}
+    return await fetch_rows(connection, statement, values)
 
 
 def _where_reviews(filters: ReviewFilters) -> tuple[str, dict[str, Any]]:

@@ -1,0 +1,35 @@
+"""Pages bounded in bytes: a thousand rows may hold gigabytes, and an answer is built in memory."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy.engine import RowMapping
+
+# For pages of which only ids are used.
+ANY_SIZE = 2**62
+
+
+def bound_page(page: str, order: str) -> str:
+    """Return the SELECT of the page's rows, in this order, until they reach `:max_bytes` as JSON.
+
+    The first row always comes, whatever its size. Each row carries `page_rows`, the number of rows
+    that the page has.
+    """
+    return f"""
+        SELECT * FROM (
+            SELECT page.*,
+                count(*) OVER () AS page_rows,
+                coalesce(
+                    sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                        ORDER BY {order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                    ), 0
+                ) AS bytes_before
+            FROM ({page}) AS page
+        ) AS sized
+        WHERE bytes_before < :max_bytes
+    """
+
+
+def is_cut(rows: Sequence[Mapping[str, Any] | RowMapping]) -> bool:
+    """Return True if the bound left out rows of the page."""
+    return bool(rows) and rows[0]["page_rows"] > len(rows)
