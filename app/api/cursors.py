@@ -117,7 +117,7 @@ class RelationshipCursor:
 
 
 def build_next_cursor(rows: Sequence[Mapping[str, Any] | RowMapping], limit: int) -> str | None:
-    """Return the cursor after the first `limit` rows of a bounded page.
+    """Return the cursor after the first `limit` rows of a page.
 
     Return None if there are no more rows.
     """

@@ -31,5 +31,5 @@ def bound_page(page: str, order: str) -> str:
 
 
 def is_cut(rows: Sequence[Mapping[str, Any] | RowMapping]) -> bool:
-    """Return True if the bound left out rows of the page."""
-    return bool(rows) and rows[0]["page_rows"] > len(rows)
+    """Return True if the bound left out rows of the page. A page without a bound is whole."""
+    return bool(rows) and rows[0].get("page_rows", 0) > len(rows)

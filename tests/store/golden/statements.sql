@@ -961,6 +961,223 @@ WITH part0 AS (
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories/{memory_id}/history
+-- app/store/memories.py find_chain
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version.*, (
+    SELECT m.id FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+    WHERE
+        m.agent_id = :agent
+        AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id =
+            :id)
+        AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    LIMIT 1
+) AS current
+FROM moment LEFT JOIN (
+    SELECT m.id, m.chain_id, (
+        SELECT min(o.created_at) FROM memories o
+        WHERE o.agent_id = :agent AND o.chain_id = m.chain_id
+    ) AS created_at
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
+        m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND m.id = :id
+) AS version ON true;
+
+-- GET /v1/memories/{memory_id}/history
+-- app/store/memories.py list_chain_page
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY valid_from, asserted_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
+                    b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
+                                o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                memories m
+            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                m.superseded_by, m.superseded_at, m.known_from) AS b
+            WHERE
+                m.agent_id = :agent
+                AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND
+                    o.id = :id)
+            ORDER BY valid_from, asserted_at, id LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS page ON true
+ORDER BY valid_from, asserted_at, id;
+
+-- GET /v1/memories/{memory_id}/history
+-- app/store/log/entries.py list_operations_on
+SELECT * FROM (
+    SELECT page.*,
+        count(*) OVER () AS page_rows,
+        coalesce(
+            sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                ORDER BY created_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0
+        ) AS bytes_before
+    FROM (
+        SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
+            decided_by, actor, created_at
+        FROM consolidation_log
+        WHERE agent_id = :agent AND created_at <= :known_at
+            AND (created_at, id) > (:after_created_at, :after_id)
+            AND id = ANY(ARRAY(SELECT operations_on(CAST(
+                ARRAY(SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain)
+                AS uuid[]))))
+        ORDER BY created_at, id
+        LIMIT :limit
+    ) AS page
+) AS sized
+WHERE bytes_before < :max_bytes
+ORDER BY created_at, id;
+
+-- GET /v1/memories/{memory_id}/history
+-- app/store/log/archived.py find_archived_until
+SELECT max(created_at) AS until
+FROM folded_operations
+WHERE agent_id = :agent AND archive_id IS NOT NULL
+    AND created_at >= :since AND created_at <= :known_at;
+
+
+-- ===== GET /v1/memories/{memory_id}/why =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/memories/{memory_id}/why
 -- app/store/memories.py list_chain
 WITH
 moment AS MATERIALIZED (
@@ -1086,27 +1303,6 @@ FROM moment LEFT JOIN (
     ORDER BY b.valid_from, b.asserted_at
 ) AS page ON true;
 
--- GET /v1/memories/{memory_id}/history
--- app/store/log/entries.py list_operations_on
-SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
-    decided_by, actor, created_at
-FROM consolidation_log
-WHERE agent_id = :agent AND created_at <= :known_at
-    AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
-ORDER BY created_at, id;
-
--- GET /v1/memories/{memory_id}/history
--- app/store/log/archived.py find_archived_until
-SELECT max(created_at) AS until
-FROM folded_operations
-WHERE agent_id = :agent AND archive_id IS NOT NULL
-    AND created_at >= :since AND created_at <= :known_at;
-
-
--- ===== GET /v1/memories/{memory_id}/why =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
--- app/store/memories.py list_chain: as for GET /v1/memories/{memory_id}/history
-
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py list_entries_on
 SELECT
@@ -1114,7 +1310,7 @@ SELECT
     decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at <= :known_at
-    AND (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+    AND id = ANY(ARRAY(SELECT operations_on(CAST(:ids AS uuid[]))))
 ORDER BY created_at, id;
 
 -- GET /v1/memories/{memory_id}/why
@@ -1228,143 +1424,167 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
-    SELECT *, coalesce(
-        vector_score >= first_value(vector_score) OVER (
-            PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-        ) - 0.03,
-        true
-    ) AS is_alike
-    FROM (
-        SELECT *, floor(
-            (max(score) OVER () - score)
-            / greatest(0.02 * max(score) OVER (), 1e-9)
-        ) AS band
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY
+                        band,
+                        is_outranked,
+                        is_alike DESC,
+                        CASE WHEN is_alike THEN created_at END DESC,
+                        score DESC NULLS LAST,
+                        valid_from DESC,
+                        id DESC
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
         FROM (
-            SELECT
-                least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                    is_outranked,
-                best.vector AS vector_score,
-                best.text AS text_score,
-                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-                m.derived_entity, m.derived_key, m.derived_value,
-                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
-                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
-                (
-                    SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
-                ) AS access_count, (
-                    SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
-                ) AS last_reinforced_at, (
-                    SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            SELECT *, coalesce(
+                vector_score >= first_value(vector_score) OVER (
+                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+                ) - 0.03,
+                true
+            ) AS is_alike
+            FROM (
+                SELECT *, floor(
+                    (max(score) OVER () - score)
+                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                ) AS band
+                FROM (
+                    SELECT
+                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                            is_outranked,
+                        best.vector AS vector_score,
+                        best.text AS text_score,
+                        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                        m.derived_entity, m.derived_key, m.derived_value,
+                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
+                            b.superseded_by, b.superseded_at, b.known_from,
                         (
-                            CAST(:used_by AS timestamptz) IS NULL
-                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                        )
-                ) AS use_count, (
-                    SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            SELECT u.access_count FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS access_count, (
+                            SELECT u.last_reinforced_at FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS last_reinforced_at, (
+                            SELECT u.use_count FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS use_count, (
+                            SELECT u.last_accessed_at FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS last_accessed_at,
                         (
-                            CAST(:used_by AS timestamptz) IS NULL
-                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                            SELECT o.id FROM memories o
+                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            ORDER BY o.valid_from DESC, o.id DESC
+                            LIMIT 1
                         )
-                ) AS last_accessed_at,
-                (
-                    SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-                    ORDER BY o.valid_from DESC, o.id DESC
-                    LIMIT 1
-                )
-                AS supersedes_id,
-                (
-                    CASE WHEN
-                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
-                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
-                        'references')))
-                    AND m.erased_at IS NULL AND
-                    b.valid_from <= (SELECT as_of FROM moment)
-                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    THEN (
-                        SELECT
-                            jsonb_agg(
-                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-                                    'as_of', (SELECT as_of FROM moment))
-                            )
-                        FROM (
-                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                            FROM memory_relationships
-                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                'sequential', 'causes', 'enables', 'references')
-                            UNION ALL
-                            SELECT target_id, source_id, type, created_at
-                            FROM memory_relationships
-                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                'sequential', 'causes', 'enables', 'references')
-                        ) AS tie
-                        CROSS JOIN LATERAL (
-                            SELECT
-                                o.id,
-                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                    o.erased_at END AS erased_at,
-                                b.*
-                            FROM
-                                memories o
-                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
-                            WHERE o.agent_id = :agent AND o.id = tie.other_id
-                        ) AS e
-                        WHERE tie.created_at <= (SELECT known_at FROM moment)
-                            AND (
-                                e.erased_at > tie.created_at
-                                OR (
-                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                        moment), false))
+                        AS supersedes_id,
+                        (
+                            CASE WHEN
+                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
+                                :agent AND type IN ('merged_into', 'expands', 'sequential',
+                                'causes', 'enables', 'references')))
+                            AND m.erased_at IS NULL AND
+                            b.valid_from <= (SELECT as_of FROM moment)
+                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
+                                moment))
+                            THEN (
+                                SELECT
+                                    jsonb_agg(
+                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
+                                            tie.type, 'as_of', (SELECT as_of FROM moment))
+                                    )
+                                FROM (
+                                    SELECT source_id AS memory_id, target_id AS other_id, type,
+                                        created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                    UNION ALL
+                                    SELECT target_id, source_id, type, created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                ) AS tie
+                                CROSS JOIN LATERAL (
+                                    SELECT
+                                        o.id,
+                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                            o.erased_at END AS erased_at,
+                                        b.*
+                                    FROM
+                                        memories o
+                                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
+                                        o.said_until, o.retracted_at, o.void, o.ended_by,
+                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
+                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                ) AS e
+                                WHERE tie.created_at <= (SELECT known_at FROM moment)
                                     AND (
-                                        (NOT e.void AND e.valid_until > tie.created_at)
-                                        OR EXISTS (
-                                            SELECT FROM memory_beliefs x
-                                            WHERE x.agent_id = :agent
-                                                AND x.memory_id = e.id
-                                                AND x.known_until > tie.created_at
-                                                AND x.known_until <= e.known_from
-                                                AND NOT x.void
-                                                AND (e.void OR x.valid_until IS NULL OR
-                                                    x.valid_until > tie.created_at)
+                                        e.erased_at > tie.created_at
+                                        OR (
+                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                                moment), false))
+                                            AND (
+                                                (NOT e.void AND e.valid_until > tie.created_at)
+                                                OR EXISTS (
+                                                    SELECT FROM memory_beliefs x
+                                                    WHERE x.agent_id = :agent
+                                                        AND x.memory_id = e.id
+                                                        AND x.known_until > tie.created_at
+                                                        AND x.known_until <= e.known_from
+                                                        AND NOT x.void
+                                                        AND (e.void OR x.valid_until IS NULL OR
+                                                            x.valid_until > tie.created_at)
+                                                )
+                                            )
                                         )
                                     )
-                                )
-                            )
-                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                            AND tie.memory_id = m.id
-                    ) END
-                )
-                AS stale_because
-            FROM best
-            JOIN
-                memories m
-            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
-                ON m.agent_id = :agent AND m.id = best.id
-            LEFT JOIN outranked ON outranked.id = best.id
-        ) AS scored
-    ) AS banded
+                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                                    AND tie.memory_id = m.id
+                            ) END
+                        )
+                        AS stale_because
+                    FROM best
+                    JOIN
+                        memories m
+                    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
+                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        ON m.agent_id = :agent AND m.id = best.id
+                    LEFT JOIN outranked ON outranked.id = best.id
+                ) AS scored
+            ) AS banded
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY
-    hit.band,
-    hit.is_outranked,
-    hit.is_alike DESC,
-    CASE WHEN hit.is_alike THEN hit.created_at END DESC,
-    hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+    band,
+    is_outranked,
+    is_alike DESC,
+    CASE WHEN is_alike THEN created_at END DESC,
+    score DESC NULLS LAST,
+    valid_from DESC,
+    id DESC;
 
 
 -- ===== POST /v1/search (vector) =====
@@ -1420,143 +1640,167 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
-    SELECT *, coalesce(
-        vector_score >= first_value(vector_score) OVER (
-            PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-        ) - 0.03,
-        true
-    ) AS is_alike
-    FROM (
-        SELECT *, floor(
-            (max(score) OVER () - score)
-            / greatest(0.02 * max(score) OVER (), 1e-9)
-        ) AS band
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY
+                        band,
+                        is_outranked,
+                        is_alike DESC,
+                        CASE WHEN is_alike THEN created_at END DESC,
+                        score DESC NULLS LAST,
+                        valid_from DESC,
+                        id DESC
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
         FROM (
-            SELECT
-                least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                    is_outranked,
-                best.vector AS vector_score,
-                best.text AS text_score,
-                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-                m.derived_entity, m.derived_key, m.derived_value,
-                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
-                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
-                (
-                    SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
-                ) AS access_count, (
-                    SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
-                ) AS last_reinforced_at, (
-                    SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            SELECT *, coalesce(
+                vector_score >= first_value(vector_score) OVER (
+                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+                ) - 0.03,
+                true
+            ) AS is_alike
+            FROM (
+                SELECT *, floor(
+                    (max(score) OVER () - score)
+                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                ) AS band
+                FROM (
+                    SELECT
+                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                            is_outranked,
+                        best.vector AS vector_score,
+                        best.text AS text_score,
+                        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                        m.derived_entity, m.derived_key, m.derived_value,
+                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
+                            b.superseded_by, b.superseded_at, b.known_from,
                         (
-                            CAST(:used_by AS timestamptz) IS NULL
-                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                        )
-                ) AS use_count, (
-                    SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            SELECT u.access_count FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS access_count, (
+                            SELECT u.last_reinforced_at FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS last_reinforced_at, (
+                            SELECT u.use_count FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS use_count, (
+                            SELECT u.last_accessed_at FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS last_accessed_at,
                         (
-                            CAST(:used_by AS timestamptz) IS NULL
-                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                            SELECT o.id FROM memories o
+                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            ORDER BY o.valid_from DESC, o.id DESC
+                            LIMIT 1
                         )
-                ) AS last_accessed_at,
-                (
-                    SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-                    ORDER BY o.valid_from DESC, o.id DESC
-                    LIMIT 1
-                )
-                AS supersedes_id,
-                (
-                    CASE WHEN
-                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
-                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
-                        'references')))
-                    AND m.erased_at IS NULL AND
-                    b.valid_from <= (SELECT as_of FROM moment)
-                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    THEN (
-                        SELECT
-                            jsonb_agg(
-                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-                                    'as_of', (SELECT as_of FROM moment))
-                            )
-                        FROM (
-                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                            FROM memory_relationships
-                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                'sequential', 'causes', 'enables', 'references')
-                            UNION ALL
-                            SELECT target_id, source_id, type, created_at
-                            FROM memory_relationships
-                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                'sequential', 'causes', 'enables', 'references')
-                        ) AS tie
-                        CROSS JOIN LATERAL (
-                            SELECT
-                                o.id,
-                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                    o.erased_at END AS erased_at,
-                                b.*
-                            FROM
-                                memories o
-                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
-                            WHERE o.agent_id = :agent AND o.id = tie.other_id
-                        ) AS e
-                        WHERE tie.created_at <= (SELECT known_at FROM moment)
-                            AND (
-                                e.erased_at > tie.created_at
-                                OR (
-                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                        moment), false))
+                        AS supersedes_id,
+                        (
+                            CASE WHEN
+                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
+                                :agent AND type IN ('merged_into', 'expands', 'sequential',
+                                'causes', 'enables', 'references')))
+                            AND m.erased_at IS NULL AND
+                            b.valid_from <= (SELECT as_of FROM moment)
+                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
+                                moment))
+                            THEN (
+                                SELECT
+                                    jsonb_agg(
+                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
+                                            tie.type, 'as_of', (SELECT as_of FROM moment))
+                                    )
+                                FROM (
+                                    SELECT source_id AS memory_id, target_id AS other_id, type,
+                                        created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                    UNION ALL
+                                    SELECT target_id, source_id, type, created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                ) AS tie
+                                CROSS JOIN LATERAL (
+                                    SELECT
+                                        o.id,
+                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                            o.erased_at END AS erased_at,
+                                        b.*
+                                    FROM
+                                        memories o
+                                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
+                                        o.said_until, o.retracted_at, o.void, o.ended_by,
+                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
+                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                ) AS e
+                                WHERE tie.created_at <= (SELECT known_at FROM moment)
                                     AND (
-                                        (NOT e.void AND e.valid_until > tie.created_at)
-                                        OR EXISTS (
-                                            SELECT FROM memory_beliefs x
-                                            WHERE x.agent_id = :agent
-                                                AND x.memory_id = e.id
-                                                AND x.known_until > tie.created_at
-                                                AND x.known_until <= e.known_from
-                                                AND NOT x.void
-                                                AND (e.void OR x.valid_until IS NULL OR
-                                                    x.valid_until > tie.created_at)
+                                        e.erased_at > tie.created_at
+                                        OR (
+                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                                moment), false))
+                                            AND (
+                                                (NOT e.void AND e.valid_until > tie.created_at)
+                                                OR EXISTS (
+                                                    SELECT FROM memory_beliefs x
+                                                    WHERE x.agent_id = :agent
+                                                        AND x.memory_id = e.id
+                                                        AND x.known_until > tie.created_at
+                                                        AND x.known_until <= e.known_from
+                                                        AND NOT x.void
+                                                        AND (e.void OR x.valid_until IS NULL OR
+                                                            x.valid_until > tie.created_at)
+                                                )
+                                            )
                                         )
                                     )
-                                )
-                            )
-                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                            AND tie.memory_id = m.id
-                    ) END
-                )
-                AS stale_because
-            FROM best
-            JOIN
-                memories m
-            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
-                ON m.agent_id = :agent AND m.id = best.id
-            LEFT JOIN outranked ON outranked.id = best.id
-        ) AS scored
-    ) AS banded
+                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                                    AND tie.memory_id = m.id
+                            ) END
+                        )
+                        AS stale_because
+                    FROM best
+                    JOIN
+                        memories m
+                    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
+                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        ON m.agent_id = :agent AND m.id = best.id
+                    LEFT JOIN outranked ON outranked.id = best.id
+                ) AS scored
+            ) AS banded
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY
-    hit.band,
-    hit.is_outranked,
-    hit.is_alike DESC,
-    CASE WHEN hit.is_alike THEN hit.created_at END DESC,
-    hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+    band,
+    is_outranked,
+    is_alike DESC,
+    CASE WHEN is_alike THEN created_at END DESC,
+    score DESC NULLS LAST,
+    valid_from DESC,
+    id DESC;
 
 
 -- ===== POST /v1/search (text) =====
@@ -1617,143 +1861,167 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
-    SELECT *, coalesce(
-        vector_score >= first_value(vector_score) OVER (
-            PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-        ) - 0.03,
-        true
-    ) AS is_alike
-    FROM (
-        SELECT *, floor(
-            (max(score) OVER () - score)
-            / greatest(0.02 * max(score) OVER (), 1e-9)
-        ) AS band
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY
+                        band,
+                        is_outranked,
+                        is_alike DESC,
+                        CASE WHEN is_alike THEN created_at END DESC,
+                        score DESC NULLS LAST,
+                        valid_from DESC,
+                        id DESC
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
         FROM (
-            SELECT
-                least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                    is_outranked,
-                best.vector AS vector_score,
-                best.text AS text_score,
-                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-                m.derived_entity, m.derived_key, m.derived_value,
-                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
-                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
-                (
-                    SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
-                ) AS access_count, (
-                    SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
-                ) AS last_reinforced_at, (
-                    SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            SELECT *, coalesce(
+                vector_score >= first_value(vector_score) OVER (
+                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+                ) - 0.03,
+                true
+            ) AS is_alike
+            FROM (
+                SELECT *, floor(
+                    (max(score) OVER () - score)
+                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                ) AS band
+                FROM (
+                    SELECT
+                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                            is_outranked,
+                        best.vector AS vector_score,
+                        best.text AS text_score,
+                        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                        m.derived_entity, m.derived_key, m.derived_value,
+                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
+                            b.superseded_by, b.superseded_at, b.known_from,
                         (
-                            CAST(:used_by AS timestamptz) IS NULL
-                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                        )
-                ) AS use_count, (
-                    SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            SELECT u.access_count FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS access_count, (
+                            SELECT u.last_reinforced_at FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS last_reinforced_at, (
+                            SELECT u.use_count FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS use_count, (
+                            SELECT u.last_accessed_at FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS last_accessed_at,
                         (
-                            CAST(:used_by AS timestamptz) IS NULL
-                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                            SELECT o.id FROM memories o
+                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            ORDER BY o.valid_from DESC, o.id DESC
+                            LIMIT 1
                         )
-                ) AS last_accessed_at,
-                (
-                    SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-                    ORDER BY o.valid_from DESC, o.id DESC
-                    LIMIT 1
-                )
-                AS supersedes_id,
-                (
-                    CASE WHEN
-                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
-                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
-                        'references')))
-                    AND m.erased_at IS NULL AND
-                    b.valid_from <= (SELECT as_of FROM moment)
-                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    THEN (
-                        SELECT
-                            jsonb_agg(
-                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-                                    'as_of', (SELECT as_of FROM moment))
-                            )
-                        FROM (
-                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                            FROM memory_relationships
-                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                'sequential', 'causes', 'enables', 'references')
-                            UNION ALL
-                            SELECT target_id, source_id, type, created_at
-                            FROM memory_relationships
-                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                'sequential', 'causes', 'enables', 'references')
-                        ) AS tie
-                        CROSS JOIN LATERAL (
-                            SELECT
-                                o.id,
-                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                    o.erased_at END AS erased_at,
-                                b.*
-                            FROM
-                                memories o
-                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
-                            WHERE o.agent_id = :agent AND o.id = tie.other_id
-                        ) AS e
-                        WHERE tie.created_at <= (SELECT known_at FROM moment)
-                            AND (
-                                e.erased_at > tie.created_at
-                                OR (
-                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                        moment), false))
+                        AS supersedes_id,
+                        (
+                            CASE WHEN
+                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
+                                :agent AND type IN ('merged_into', 'expands', 'sequential',
+                                'causes', 'enables', 'references')))
+                            AND m.erased_at IS NULL AND
+                            b.valid_from <= (SELECT as_of FROM moment)
+                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
+                                moment))
+                            THEN (
+                                SELECT
+                                    jsonb_agg(
+                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
+                                            tie.type, 'as_of', (SELECT as_of FROM moment))
+                                    )
+                                FROM (
+                                    SELECT source_id AS memory_id, target_id AS other_id, type,
+                                        created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                    UNION ALL
+                                    SELECT target_id, source_id, type, created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                ) AS tie
+                                CROSS JOIN LATERAL (
+                                    SELECT
+                                        o.id,
+                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                            o.erased_at END AS erased_at,
+                                        b.*
+                                    FROM
+                                        memories o
+                                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
+                                        o.said_until, o.retracted_at, o.void, o.ended_by,
+                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
+                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                ) AS e
+                                WHERE tie.created_at <= (SELECT known_at FROM moment)
                                     AND (
-                                        (NOT e.void AND e.valid_until > tie.created_at)
-                                        OR EXISTS (
-                                            SELECT FROM memory_beliefs x
-                                            WHERE x.agent_id = :agent
-                                                AND x.memory_id = e.id
-                                                AND x.known_until > tie.created_at
-                                                AND x.known_until <= e.known_from
-                                                AND NOT x.void
-                                                AND (e.void OR x.valid_until IS NULL OR
-                                                    x.valid_until > tie.created_at)
+                                        e.erased_at > tie.created_at
+                                        OR (
+                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                                moment), false))
+                                            AND (
+                                                (NOT e.void AND e.valid_until > tie.created_at)
+                                                OR EXISTS (
+                                                    SELECT FROM memory_beliefs x
+                                                    WHERE x.agent_id = :agent
+                                                        AND x.memory_id = e.id
+                                                        AND x.known_until > tie.created_at
+                                                        AND x.known_until <= e.known_from
+                                                        AND NOT x.void
+                                                        AND (e.void OR x.valid_until IS NULL OR
+                                                            x.valid_until > tie.created_at)
+                                                )
+                                            )
                                         )
                                     )
-                                )
-                            )
-                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                            AND tie.memory_id = m.id
-                    ) END
-                )
-                AS stale_because
-            FROM best
-            JOIN
-                memories m
-            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
-                ON m.agent_id = :agent AND m.id = best.id
-            LEFT JOIN outranked ON outranked.id = best.id
-        ) AS scored
-    ) AS banded
+                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                                    AND tie.memory_id = m.id
+                            ) END
+                        )
+                        AS stale_because
+                    FROM best
+                    JOIN
+                        memories m
+                    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
+                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        ON m.agent_id = :agent AND m.id = best.id
+                    LEFT JOIN outranked ON outranked.id = best.id
+                ) AS scored
+            ) AS banded
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY
-    hit.band,
-    hit.is_outranked,
-    hit.is_alike DESC,
-    CASE WHEN hit.is_alike THEN hit.created_at END DESC,
-    hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+    band,
+    is_outranked,
+    is_alike DESC,
+    CASE WHEN is_alike THEN created_at END DESC,
+    score DESC NULLS LAST,
+    valid_from DESC,
+    id DESC;
 
 
 -- ===== POST /v1/search (hybrid, in the past) =====
@@ -1857,23 +2125,588 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
-    SELECT *, coalesce(
-        vector_score >= first_value(vector_score) OVER (
-            PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-        ) - 0.03,
-        true
-    ) AS is_alike
-    FROM (
-        SELECT *, floor(
-            (max(score) OVER () - score)
-            / greatest(0.02 * max(score) OVER (), 1e-9)
-        ) AS band
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY
+                        band,
+                        is_outranked,
+                        is_alike DESC,
+                        CASE WHEN is_alike THEN created_at END DESC,
+                        score DESC NULLS LAST,
+                        valid_from DESC,
+                        id DESC
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT *, coalesce(
+                vector_score >= first_value(vector_score) OVER (
+                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+                ) - 0.03,
+                true
+            ) AS is_alike
+            FROM (
+                SELECT *, floor(
+                    (max(score) OVER () - score)
+                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                ) AS band
+                FROM (
+                    SELECT
+                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                            is_outranked,
+                        best.vector AS vector_score,
+                        best.text AS text_score,
+                        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                        m.derived_entity, m.derived_key, m.derived_value,
+                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
+                            b.superseded_by, b.superseded_at, b.known_from,
+                        (
+                            SELECT u.access_count FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS access_count, (
+                            SELECT u.last_reinforced_at FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS last_reinforced_at, (
+                            SELECT u.use_count FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS use_count, (
+                            SELECT u.last_accessed_at FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS last_accessed_at,
+                        (
+                            SELECT o.id FROM (
+                                SELECT y.id, y.valid_from FROM memories y
+                                WHERE y.agent_id = m.agent_id
+                                    AND y.superseded_by = m.id
+                                    AND y.known_from <= (SELECT known_at FROM moment)
+                                UNION ALL
+                                SELECT y.memory_id, y.valid_from FROM memory_beliefs y
+                                WHERE y.agent_id = m.agent_id
+                                    AND y.superseded_by = m.id
+                                    AND y.known_from <= (SELECT known_at FROM moment)
+                                    AND y.known_until > (SELECT known_at FROM moment)
+                            ) AS o
+                            ORDER BY o.valid_from DESC, o.id DESC
+                            LIMIT 1
+                        )
+                        AS supersedes_id,
+                        (
+                            CASE WHEN
+                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
+                                :agent AND type IN ('merged_into', 'expands', 'sequential',
+                                'causes', 'enables', 'references')))
+                            AND m.erased_at IS NULL AND
+                            b.valid_from <= (SELECT as_of FROM moment)
+                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
+                                moment))
+                            THEN (
+                                SELECT
+                                    jsonb_agg(
+                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
+                                            tie.type, 'as_of', (SELECT as_of FROM moment))
+                                    )
+                                FROM (
+                                    SELECT source_id AS memory_id, target_id AS other_id, type,
+                                        created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                    UNION ALL
+                                    SELECT target_id, source_id, type, created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                ) AS tie
+                                CROSS JOIN LATERAL (
+                                    SELECT
+                                        o.id,
+                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                            o.erased_at END AS erased_at,
+                                        b.*
+                                    FROM
+                                        memories o
+                                    JOIN LATERAL (
+                                        SELECT o.valid_from, o.asserted_at, o.said_until,
+                                            o.retracted_at, o.void, o.ended_by, o.contradicted_by,
+                                            o.merged, o.tier, o.valid_until, o.superseded_by,
+                                            o.superseded_at, o.known_from
+                                        WHERE o.known_from <= (SELECT known_at FROM moment)
+                                        UNION ALL
+                                        SELECT x.valid_from, x.asserted_at, x.said_until,
+                                            x.retracted_at, x.void, x.ended_by, x.contradicted_by,
+                                            x.merged, x.tier, x.valid_until, x.superseded_by,
+                                            x.superseded_at, x.known_from
+                                        FROM memory_beliefs x
+                                        WHERE o.known_from > (SELECT known_at FROM moment)
+                                            AND x.agent_id = o.agent_id
+                                            AND x.memory_id = o.id
+                                            AND x.known_from <= (SELECT known_at FROM moment)
+                                            AND x.known_until > (SELECT known_at FROM moment)
+                                    ) AS b ON true
+                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                ) AS e
+                                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                    AND (
+                                        e.erased_at > tie.created_at
+                                        OR (
+                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                                moment), false))
+                                            AND (
+                                                (NOT e.void AND e.valid_until > tie.created_at)
+                                                OR EXISTS (
+                                                    SELECT FROM memory_beliefs x
+                                                    WHERE x.agent_id = :agent
+                                                        AND x.memory_id = e.id
+                                                        AND x.known_until > tie.created_at
+                                                        AND x.known_until <= e.known_from
+                                                        AND NOT x.void
+                                                        AND (e.void OR x.valid_until IS NULL OR
+                                                            x.valid_until > tie.created_at)
+                                                )
+                                            )
+                                        )
+                                    )
+                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                                    AND tie.memory_id = m.id
+                            ) END
+                        )
+                        AS stale_because
+                    FROM best
+                    JOIN
+                        memories m
+                    JOIN LATERAL (
+                        SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+                            m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                            m.superseded_by, m.superseded_at, m.known_from
+                        WHERE m.known_from <= (SELECT known_at FROM moment)
+                        UNION ALL
+                        SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
+                            x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
+                            x.superseded_by, x.superseded_at, x.known_from
+                        FROM memory_beliefs x
+                        WHERE m.known_from > (SELECT known_at FROM moment)
+                            AND x.agent_id = m.agent_id
+                            AND x.memory_id = m.id
+                            AND x.known_from <= (SELECT known_at FROM moment)
+                            AND x.known_until > (SELECT known_at FROM moment)
+                    ) AS b ON true
+                        ON m.agent_id = :agent AND m.id = best.id
+                    LEFT JOIN outranked ON outranked.id = best.id
+                ) AS scored
+            ) AS banded
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS hit ON true
+ORDER BY
+    band,
+    is_outranked,
+    is_alike DESC,
+    CASE WHEN is_alike THEN created_at END DESC,
+    score DESC NULLS LAST,
+    valid_from DESC,
+    id DESC;
+
+
+-- ===== GET /v1/search =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/search.py search_memories: as for POST /v1/search (hybrid)
+
+
+-- ===== GET /v1/memories =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/memories
+-- app/store/memories.py list_memories
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
         FROM (
             SELECT
-                least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                    is_outranked,
-                best.vector AS vector_score,
-                best.text AS text_score,
+                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
+                    b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
+                                o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                memories m
+            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                m.superseded_by, m.superseded_at, m.known_from) AS b
+            WHERE m.agent_id = :agent AND
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND NOT m.cold
+            ORDER BY created_at DESC, id DESC LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS page ON true
+ORDER BY created_at DESC, id DESC;
+
+
+-- ===== GET /v1/memories (narrowed) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/memories (narrowed)
+-- app/store/memories.py list_memories
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
+                    b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
+                                o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                memories m
+            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                m.superseded_by, m.superseded_at, m.known_from) AS b
+            WHERE m.agent_id = :agent AND
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND NOT m.cold AND NOT
+                (
+                    m.erased_at IS NULL
+                    AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND m.id = ANY(ARRAY(
+                        SELECT tie.memory_id
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
+                                o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    ))
+                )
+                AND m.slot_category = :category AND m.tags && CAST(:tags_any AS text[]) AND m.kind
+                    = :kind
+            ORDER BY created_at DESC, id DESC LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS page ON true
+ORDER BY created_at DESC, id DESC;
+
+
+-- ===== GET /v1/memories (in the past) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/memories.py list_memories: as for POST /v1/search (hybrid, in the past)
+
+-- GET /v1/memories (in the past)
+-- app/store/memories.py list_memories
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
                 m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
@@ -1999,8 +2832,7 @@ LEFT JOIN (
                     ) END
                 )
                 AS stale_because
-            FROM best
-            JOIN
+            FROM
                 memories m
             JOIN LATERAL (
                 SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
@@ -2018,504 +2850,15 @@ LEFT JOIN (
                     AND x.known_from <= (SELECT known_at FROM moment)
                     AND x.known_until > (SELECT known_at FROM moment)
             ) AS b ON true
-                ON m.agent_id = :agent AND m.id = best.id
-            LEFT JOIN outranked ON outranked.id = best.id
-        ) AS scored
-    ) AS banded
-) AS hit ON true
-ORDER BY
-    hit.band,
-    hit.is_outranked,
-    hit.is_alike DESC,
-    CASE WHEN hit.is_alike THEN hit.created_at END DESC,
-    hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
-
-
--- ===== GET /v1/search =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
--- app/store/search.py search_memories: as for POST /v1/search (hybrid)
-
-
--- ===== GET /v1/memories =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
-
--- GET /v1/memories
--- app/store/memories.py list_memories
-WITH
-moment AS MATERIALIZED (
-    SELECT
-        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
-    FROM (SELECT clock_timestamp() AS now) AS clock,
-        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
-FROM moment LEFT JOIN (
-    SELECT
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-        m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
-        (
-            SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS access_count, (
-            SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS last_reinforced_at, (
-            SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-                (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS use_count, (
-            SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-                (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS last_accessed_at,
-        (
-            SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-            ORDER BY o.valid_from DESC, o.id DESC
-            LIMIT 1
-        )
-        AS supersedes_id,
-        (
-            CASE WHEN
-            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-            AND m.erased_at IS NULL AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            THEN (
-                SELECT
-                    jsonb_agg(
-                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
-                            (SELECT as_of FROM moment))
-                    )
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
-                            AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
-                                )
-                            )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                    AND tie.memory_id = m.id
-            ) END
-        )
-        AS stale_because
-    FROM
-        memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
-    WHERE m.agent_id = :agent AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND NOT m.cold
-    ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
-) AS page ON true;
-
-
--- ===== GET /v1/memories (narrowed) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
-
--- GET /v1/memories (narrowed)
--- app/store/memories.py list_memories
-WITH
-moment AS MATERIALIZED (
-    SELECT
-        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
-    FROM (SELECT clock_timestamp() AS now) AS clock,
-        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
-FROM moment LEFT JOIN (
-    SELECT
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-        m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
-        (
-            SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS access_count, (
-            SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS last_reinforced_at, (
-            SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-                (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS use_count, (
-            SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-                (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS last_accessed_at,
-        (
-            SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-            ORDER BY o.valid_from DESC, o.id DESC
-            LIMIT 1
-        )
-        AS supersedes_id,
-        (
-            CASE WHEN
-            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-            AND m.erased_at IS NULL AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            THEN (
-                SELECT
-                    jsonb_agg(
-                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
-                            (SELECT as_of FROM moment))
-                    )
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
-                            AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
-                                )
-                            )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                    AND tie.memory_id = m.id
-            ) END
-        )
-        AS stale_because
-    FROM
-        memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
-    WHERE m.agent_id = :agent AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND NOT m.cold AND NOT
-        (
-            m.erased_at IS NULL
-            AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND m.id = ANY(ARRAY(
-                SELECT tie.memory_id
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
-                            AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
-                                )
-                            )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-            ))
-        )
-        AND m.slot_category = :category AND m.tags && CAST(:tags_any AS text[]) AND m.kind = :kind
-    ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
-) AS page ON true;
-
-
--- ===== GET /v1/memories (in the past) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
--- app/store/memories.py list_memories: as for POST /v1/search (hybrid, in the past)
-
--- GET /v1/memories (in the past)
--- app/store/memories.py list_memories
-WITH
-moment AS MATERIALIZED (
-    SELECT
-        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
-    FROM (SELECT clock_timestamp() AS now) AS clock,
-        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
-FROM moment LEFT JOIN (
-    SELECT
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-        m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
-        (
-            SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS access_count, (
-            SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS last_reinforced_at, (
-            SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-                (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS use_count, (
-            SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
-                (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS last_accessed_at,
-        (
-            SELECT o.id FROM (
-                SELECT y.id, y.valid_from FROM memories y
-                WHERE y.agent_id = m.agent_id
-                    AND y.superseded_by = m.id
-                    AND y.known_from <= (SELECT known_at FROM moment)
-                UNION ALL
-                SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-                WHERE y.agent_id = m.agent_id
-                    AND y.superseded_by = m.id
-                    AND y.known_from <= (SELECT known_at FROM moment)
-                    AND y.known_until > (SELECT known_at FROM moment)
-            ) AS o
-            ORDER BY o.valid_from DESC, o.id DESC
-            LIMIT 1
-        )
-        AS supersedes_id,
-        (
-            CASE WHEN
-            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-            AND m.erased_at IS NULL AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            THEN (
-                SELECT
-                    jsonb_agg(
-                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
-                            (SELECT as_of FROM moment))
-                    )
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    JOIN LATERAL (
-                        SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at, o.void,
-                            o.ended_by, o.contradicted_by, o.merged, o.tier, o.valid_until,
-                            o.superseded_by, o.superseded_at, o.known_from
-                        WHERE o.known_from <= (SELECT known_at FROM moment)
-                        UNION ALL
-                        SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-                            x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
-                            x.superseded_by, x.superseded_at, x.known_from
-                        FROM memory_beliefs x
-                        WHERE o.known_from > (SELECT known_at FROM moment)
-                            AND x.agent_id = o.agent_id
-                            AND x.memory_id = o.id
-                            AND x.known_from <= (SELECT known_at FROM moment)
-                            AND x.known_until > (SELECT known_at FROM moment)
-                    ) AS b ON true
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
-                            AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
-                                )
-                            )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                    AND tie.memory_id = m.id
-            ) END
-        )
-        AS stale_because
-    FROM
-        memories m
-    JOIN LATERAL (
-        SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
-            m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-            m.known_from
-        WHERE m.known_from <= (SELECT known_at FROM moment)
-        UNION ALL
-        SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void, x.ended_by,
-            x.contradicted_by, x.merged, x.tier, x.valid_until, x.superseded_by, x.superseded_at,
-            x.known_from
-        FROM memory_beliefs x
-        WHERE m.known_from > (SELECT known_at FROM moment)
-            AND x.agent_id = m.agent_id
-            AND x.memory_id = m.id
-            AND x.known_from <= (SELECT known_at FROM moment)
-            AND x.known_until > (SELECT known_at FROM moment)
-    ) AS b ON true
-    WHERE m.agent_id = :agent AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
-) AS page ON true;
+            WHERE m.agent_id = :agent AND
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            ORDER BY created_at DESC, id DESC LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS page ON true
+ORDER BY created_at DESC, id DESC;
 
 
 -- ===== GET /v1/memories (by strength) =====
@@ -2609,116 +2952,131 @@ top AS (
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
     (SELECT count(*) FROM live) AS live, hit.*
 FROM moment LEFT JOIN (
-    SELECT top.strength, top.is_first,
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-        m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
-        (
-            SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS access_count, (
-            SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS last_reinforced_at, (
-            SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
+                        AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT top.strength, top.is_first,
+                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
+                    b.superseded_at, b.known_from,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS use_count, (
-            SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
                 )
-        ) AS last_accessed_at,
-        (
-            SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-            ORDER BY o.valid_from DESC, o.id DESC
-            LIMIT 1
-        )
-        AS supersedes_id,
-        (
-            CASE WHEN
-            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-            AND m.erased_at IS NULL AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            THEN (
-                SELECT
-                    jsonb_agg(
-                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
-                            (SELECT as_of FROM moment))
-                    )
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
+                                o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
                             AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
                                 )
                             )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                    AND tie.memory_id = m.id
-            ) END
-        )
-        AS stale_because
-    FROM top JOIN
-        memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
-        ON m.agent_id = :agent AND m.id = top.id
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM top JOIN
+                memories m
+            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                m.superseded_by, m.superseded_at, m.known_from) AS b
+                ON m.agent_id = :agent AND m.id = top.id
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
 ) AS hit ON true
-ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC;
+ORDER BY is_first DESC, strength DESC, id DESC;
 
 
 -- ===== GET /v1/preferences/{category}/{key} =====
@@ -2947,116 +3305,131 @@ top AS (
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
     (SELECT count(*) FROM live) AS live, hit.*
 FROM moment LEFT JOIN (
-    SELECT top.strength, top.is_first,
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-        m.derived_entity, m.derived_key, m.derived_value,
-        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
-            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
-        (
-            SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS access_count, (
-            SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
-        ) AS last_reinforced_at, (
-            SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
+                        AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT top.strength, top.is_first,
+                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
+                    b.superseded_at, b.known_from,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                )
-        ) AS use_count, (
-            SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
+                        <= (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
                 (
-                    CAST(:used_by AS timestamptz) IS NULL
-                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
                 )
-        ) AS last_accessed_at,
-        (
-            SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-            ORDER BY o.valid_from DESC, o.id DESC
-            LIMIT 1
-        )
-        AS supersedes_id,
-        (
-            CASE WHEN
-            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-                ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-            AND m.erased_at IS NULL AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            THEN (
-                SELECT
-                    jsonb_agg(
-                        DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of',
-                            (SELECT as_of FROM moment))
-                    )
-                FROM (
-                    SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                    UNION ALL
-                    SELECT target_id, source_id, type, created_at
-                    FROM memory_relationships
-                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
-                        'causes', 'enables', 'references')
-                ) AS tie
-                CROSS JOIN LATERAL (
-                    SELECT
-                        o.id,
-                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END
-                            AS erased_at,
-                        b.*
-                    FROM
-                        memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                ) AS e
-                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                    AND (
-                        e.erased_at > tie.created_at
-                        OR (
-                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment),
-                                false))
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
+                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
+                                o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
                             AND (
-                                (NOT e.void AND e.valid_until > tie.created_at)
-                                OR EXISTS (
-                                    SELECT FROM memory_beliefs x
-                                    WHERE x.agent_id = :agent
-                                        AND x.memory_id = e.id
-                                        AND x.known_until > tie.created_at
-                                        AND x.known_until <= e.known_from
-                                        AND NOT x.void
-                                        AND (e.void OR x.valid_until IS NULL OR x.valid_until >
-                                            tie.created_at)
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
                                 )
                             )
-                        )
-                    )
-                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                    AND tie.memory_id = m.id
-            ) END
-        )
-        AS stale_because
-    FROM top JOIN
-        memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
-        ON m.agent_id = :agent AND m.id = top.id
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM top JOIN
+                memories m
+            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
+                m.superseded_by, m.superseded_at, m.known_from) AS b
+                ON m.agent_id = :agent AND m.id = top.id
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
 ) AS hit ON true
-ORDER BY hit.is_first DESC, hit.strength DESC, hit.id DESC;
+ORDER BY is_first DESC, strength DESC, id DESC;
 
 -- GET /v1/context
 -- app/store/value_lines.py list_value_lines
@@ -3185,143 +3558,167 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     AS encoder, hit.*
 FROM moment
 LEFT JOIN (
-    SELECT *, coalesce(
-        vector_score >= first_value(vector_score) OVER (
-            PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-        ) - 0.03,
-        true
-    ) AS is_alike
-    FROM (
-        SELECT *, floor(
-            (max(score) OVER () - score)
-            / greatest(0.02 * max(score) OVER (), 1e-9)
-        ) AS band
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY
+                        band,
+                        is_outranked,
+                        is_alike DESC,
+                        CASE WHEN is_alike THEN created_at END DESC,
+                        score DESC NULLS LAST,
+                        valid_from DESC,
+                        id DESC
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
         FROM (
-            SELECT
-                least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                    is_outranked,
-                best.vector AS vector_score,
-                best.text AS text_score,
-                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
-                m.derived_entity, m.derived_key, m.derived_value,
-                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
-                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
-                (
-                    SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
-                ) AS access_count, (
-                    SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
-                ) AS last_reinforced_at, (
-                    SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            SELECT *, coalesce(
+                vector_score >= first_value(vector_score) OVER (
+                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+                ) - 0.03,
+                true
+            ) AS is_alike
+            FROM (
+                SELECT *, floor(
+                    (max(score) OVER () - score)
+                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                ) AS band
+                FROM (
+                    SELECT
+                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                            is_outranked,
+                        best.vector AS vector_score,
+                        best.text AS text_score,
+                        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                        m.derived_entity, m.derived_key, m.derived_value,
+                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
+                            b.superseded_by, b.superseded_at, b.known_from,
                         (
-                            CAST(:used_by AS timestamptz) IS NULL
-                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                        )
-                ) AS use_count, (
-                    SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            SELECT u.access_count FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS access_count, (
+                            SELECT u.last_reinforced_at FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS last_reinforced_at, (
+                            SELECT u.use_count FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS use_count, (
+                            SELECT u.last_accessed_at FROM memory_usage u
+                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS last_accessed_at,
                         (
-                            CAST(:used_by AS timestamptz) IS NULL
-                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                            SELECT o.id FROM memories o
+                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            ORDER BY o.valid_from DESC, o.id DESC
+                            LIMIT 1
                         )
-                ) AS last_accessed_at,
-                (
-                    SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
-                    ORDER BY o.valid_from DESC, o.id DESC
-                    LIMIT 1
-                )
-                AS supersedes_id,
-                (
-                    CASE WHEN
-                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
-                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
-                        'references')))
-                    AND m.erased_at IS NULL AND
-                    b.valid_from <= (SELECT as_of FROM moment)
-                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    THEN (
-                        SELECT
-                            jsonb_agg(
-                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-                                    'as_of', (SELECT as_of FROM moment))
-                            )
-                        FROM (
-                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                            FROM memory_relationships
-                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                'sequential', 'causes', 'enables', 'references')
-                            UNION ALL
-                            SELECT target_id, source_id, type, created_at
-                            FROM memory_relationships
-                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                'sequential', 'causes', 'enables', 'references')
-                        ) AS tie
-                        CROSS JOIN LATERAL (
-                            SELECT
-                                o.id,
-                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                    o.erased_at END AS erased_at,
-                                b.*
-                            FROM
-                                memories o
-                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
-                            WHERE o.agent_id = :agent AND o.id = tie.other_id
-                        ) AS e
-                        WHERE tie.created_at <= (SELECT known_at FROM moment)
-                            AND (
-                                e.erased_at > tie.created_at
-                                OR (
-                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                        moment), false))
+                        AS supersedes_id,
+                        (
+                            CASE WHEN
+                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
+                                :agent AND type IN ('merged_into', 'expands', 'sequential',
+                                'causes', 'enables', 'references')))
+                            AND m.erased_at IS NULL AND
+                            b.valid_from <= (SELECT as_of FROM moment)
+                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
+                                moment))
+                            THEN (
+                                SELECT
+                                    jsonb_agg(
+                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
+                                            tie.type, 'as_of', (SELECT as_of FROM moment))
+                                    )
+                                FROM (
+                                    SELECT source_id AS memory_id, target_id AS other_id, type,
+                                        created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                    UNION ALL
+                                    SELECT target_id, source_id, type, created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                ) AS tie
+                                CROSS JOIN LATERAL (
+                                    SELECT
+                                        o.id,
+                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                            o.erased_at END AS erased_at,
+                                        b.*
+                                    FROM
+                                        memories o
+                                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
+                                        o.said_until, o.retracted_at, o.void, o.ended_by,
+                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
+                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                ) AS e
+                                WHERE tie.created_at <= (SELECT known_at FROM moment)
                                     AND (
-                                        (NOT e.void AND e.valid_until > tie.created_at)
-                                        OR EXISTS (
-                                            SELECT FROM memory_beliefs x
-                                            WHERE x.agent_id = :agent
-                                                AND x.memory_id = e.id
-                                                AND x.known_until > tie.created_at
-                                                AND x.known_until <= e.known_from
-                                                AND NOT x.void
-                                                AND (e.void OR x.valid_until IS NULL OR
-                                                    x.valid_until > tie.created_at)
+                                        e.erased_at > tie.created_at
+                                        OR (
+                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                                moment), false))
+                                            AND (
+                                                (NOT e.void AND e.valid_until > tie.created_at)
+                                                OR EXISTS (
+                                                    SELECT FROM memory_beliefs x
+                                                    WHERE x.agent_id = :agent
+                                                        AND x.memory_id = e.id
+                                                        AND x.known_until > tie.created_at
+                                                        AND x.known_until <= e.known_from
+                                                        AND NOT x.void
+                                                        AND (e.void OR x.valid_until IS NULL OR
+                                                            x.valid_until > tie.created_at)
+                                                )
+                                            )
                                         )
                                     )
-                                )
-                            )
-                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                            AND tie.memory_id = m.id
-                    ) END
-                )
-                AS stale_because
-            FROM best
-            JOIN
-                memories m
-            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
-                ON m.agent_id = :agent AND m.id = best.id
-            LEFT JOIN outranked ON outranked.id = best.id
-        ) AS scored
-    ) AS banded
+                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                                    AND tie.memory_id = m.id
+                            ) END
+                        )
+                        AS stale_because
+                    FROM best
+                    JOIN
+                        memories m
+                    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
+                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        ON m.agent_id = :agent AND m.id = best.id
+                    LEFT JOIN outranked ON outranked.id = best.id
+                ) AS scored
+            ) AS banded
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY
-    hit.band,
-    hit.is_outranked,
-    hit.is_alike DESC,
-    CASE WHEN hit.is_alike THEN hit.created_at END DESC,
-    hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+    band,
+    is_outranked,
+    is_alike DESC,
+    CASE WHEN is_alike THEN created_at END DESC,
+    score DESC NULLS LAST,
+    valid_from DESC,
+    id DESC;
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
 
 
@@ -3330,12 +3727,25 @@ ORDER BY
 
 -- GET /v1/log
 -- app/store/log/entries.py list_log
-SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
-    encode(hash, 'hex') AS chain_hash
-FROM consolidation_log
-WHERE agent_id = :agent
-ORDER BY created_at DESC, id DESC
-LIMIT :limit;
+SELECT * FROM (
+    SELECT page.*,
+        count(*) OVER () AS page_rows,
+        coalesce(
+            sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0
+        ) AS bytes_before
+    FROM (
+        SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
+            encode(hash, 'hex') AS chain_hash
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        ORDER BY created_at DESC, id DESC
+        LIMIT :limit
+    ) AS page
+) AS sized
+WHERE bytes_before < :max_bytes
+ORDER BY created_at DESC, id DESC;
 
 
 -- ===== GET /v1/log (narrowed) =====
@@ -3343,12 +3753,25 @@ LIMIT :limit;
 
 -- GET /v1/log (narrowed)
 -- app/store/log/entries.py list_log
-SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
-    encode(hash, 'hex') AS chain_hash
-FROM consolidation_log
-WHERE agent_id = :agent AND operation = :operation AND session_id = :session_id
-ORDER BY created_at DESC, id DESC
-LIMIT :limit;
+SELECT * FROM (
+    SELECT page.*,
+        count(*) OVER () AS page_rows,
+        coalesce(
+            sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0
+        ) AS bytes_before
+    FROM (
+        SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
+            encode(hash, 'hex') AS chain_hash
+        FROM consolidation_log
+        WHERE agent_id = :agent AND operation = :operation AND session_id = :session_id
+        ORDER BY created_at DESC, id DESC
+        LIMIT :limit
+    ) AS page
+) AS sized
+WHERE bytes_before < :max_bytes
+ORDER BY created_at DESC, id DESC;
 
 
 -- ===== GET /v1/log/{log_id} =====
@@ -3421,7 +3844,7 @@ SELECT id
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL
     AND operation NOT IN ('ERASE', 'REVERT') AND
-    (target_memory_id = ANY(:ids) OR source_memory_ids && CAST(:ids AS uuid[]))
+    id = ANY(ARRAY(SELECT operations_on(CAST(:ids AS uuid[]))))
     AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links')
         OR jsonb_path_exists(before_state || after_state, '$[*].id'))
 ORDER BY created_at DESC, id DESC;
@@ -3500,11 +3923,19 @@ LIMIT 1000;
 
 -- GET /v1/reviews
 -- app/store/reviews/reviews.py list_reviews
-SELECT *
-FROM reviews
-WHERE agent_id = :agent
-ORDER BY created_at DESC, id DESC
-LIMIT :limit;
+SELECT * FROM (
+    SELECT page.*,
+        count(*) OVER () AS page_rows,
+        coalesce(
+            sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0
+        ) AS bytes_before
+    FROM (SELECT * FROM reviews WHERE agent_id = :agent ORDER BY created_at DESC, id DESC LIMIT
+        :limit) AS page
+) AS sized
+WHERE bytes_before < :max_bytes
+ORDER BY created_at DESC, id DESC;
 
 
 -- ===== GET /v1/reviews (narrowed) =====
@@ -3514,12 +3945,20 @@ LIMIT :limit;
 
 -- GET /v1/reviews (narrowed)
 -- app/store/reviews/reviews.py list_reviews
-SELECT *
-FROM reviews
-WHERE agent_id = :agent AND source = :source AND CAST(judgments -> 0 ->> 'confidence' AS float8) >=
-    :min_confidence
-ORDER BY created_at DESC, id DESC
-LIMIT :limit;
+SELECT * FROM (
+    SELECT page.*,
+        count(*) OVER () AS page_rows,
+        coalesce(
+            sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0
+        ) AS bytes_before
+    FROM (SELECT * FROM reviews WHERE agent_id = :agent AND source = :source AND CAST(judgments ->
+        0 ->> 'confidence' AS float8) >= :min_confidence ORDER BY created_at DESC, id DESC LIMIT
+        :limit) AS page
+) AS sized
+WHERE bytes_before < :max_bytes
+ORDER BY created_at DESC, id DESC;
 
 
 -- ===== GET /v1/reviews/{review_id} =====
@@ -3570,11 +4009,19 @@ WHERE agent_id = :agent AND id = :id;
 
 -- POST /v1/reviews/decide
 -- app/store/reviews/reviews.py list_reviews
-SELECT *
-FROM reviews
-WHERE agent_id = :agent AND status = :status AND source = :source
-ORDER BY created_at DESC, id DESC
-LIMIT :limit;
+SELECT * FROM (
+    SELECT page.*,
+        count(*) OVER () AS page_rows,
+        coalesce(
+            sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0
+        ) AS bytes_before
+    FROM (SELECT * FROM reviews WHERE agent_id = :agent AND status = :status AND source = :source
+        ORDER BY created_at DESC, id DESC LIMIT :limit) AS page
+) AS sized
+WHERE bytes_before < :max_bytes
+ORDER BY created_at DESC, id DESC;
 -- app/store/engine.py: as for GET /v1/reviews
 -- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
@@ -5841,6 +6288,21 @@ INSERT INTO memories (agent_id, id, chain_id, created_at, revision, erased_at, e
     :derived_key, :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at,
     :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
     :superseded_by, :superseded_at, :known_from);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SET LOCAL enable_nestloop = off;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT named.id
+FROM memories m
+CROSS JOIN LATERAL (
+    VALUES (m.chain_id), (m.superseded_by), (m.ended_by), (m.contradicted_by)
+) AS named (id)
+LEFT JOIN memories o ON o.agent_id = :agent AND o.id = named.id
+WHERE m.agent_id = :agent AND named.id IS NOT NULL AND o.id IS NULL
+LIMIT 1;
 -- app/store/transfer/imports.py insert_rows: as for POST /v1/memories/batch
 
 -- POST /v1/import (an export)
@@ -5873,10 +6335,6 @@ INSERT INTO reviews (agent_id, id, status, source, relation, sentence, memory_id
     judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) VALUES
     (:agent_id, :id, :status, :source, :relation, :sentence, :memory_id, :log_id, :judgments,
     :relied_on, :created_at, :said, :incoming, :note, :decided_at, :decision_log_id);
-
--- POST /v1/import (an export)
--- app/store/transfer/imports.py check_imported_history
-SET LOCAL enable_nestloop = off;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
@@ -6054,6 +6512,8 @@ LIMIT :limit;
 -- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
+-- app/store/apply.py apply_plans: as for POST /v1/memories/batch
+-- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 
 -- POST /v1/reverts
 -- app/store/apply.py apply_plans
@@ -6074,9 +6534,7 @@ UPDATE memories SET
     revision = :revision,
     cold = false
 WHERE agent_id = :agent_id AND id = :id;
--- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/import (an export)
--- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
