@@ -55,12 +55,12 @@ LINKED_COLUMNS = (
 _FRACTIONS = {"confidence", "duration_ms"}
 
 
-def digest_content(salt: bytes, operation: Mapping[str, Any]) -> bytes:
-    """Return the SHA-256 of a salt and of the content of an operation, by column.
+def digest_content(salt: bytes, content: str) -> bytes:
+    """Return the SHA-256 of a salt and of the content of an operation, as `encode_columns` has it.
 
     Without the salt, a short text could be found after its erasure by trying its digest.
     """
-    return hashlib.sha256(salt + encode_columns(operation, CONTENT_COLUMNS)).digest()
+    return hashlib.sha256(salt + content.encode()).digest()
 
 
 def hash_operation(
@@ -68,23 +68,36 @@ def hash_operation(
 ) -> bytes:
     """Return the SHA-256 of the previous hash, the digest of the content, and the other columns."""
     linked = encode_columns(operation, LINKED_COLUMNS)
-    return hashlib.sha256(previous_hash + content_digest + linked).digest()
+    return hashlib.sha256(previous_hash + content_digest + linked.encode()).digest()
 
 
-def encode_columns(operation: Mapping[str, Any], names: Iterable[str]) -> bytes:
-    """Return these columns as one JSON object with sorted keys and without spaces, in UTF-8.
+def encode_columns(operation: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return these columns as one JSON object with sorted keys and without spaces.
 
     Columns without a value are left out, so that an operation keeps its hash when the log gets
-    another column. Postgres gives back the same values that it was given, but not the same JSON:
-    the object of what is read must be that of what was written.
+    another column.
     """
     columns = {name: operation[name] for name in names if operation[name] is not None}
     for name in _FRACTIONS & columns.keys():
         columns[name] = float(columns[name])
-    text = _encode_sorted(columns)
+    return encode_value(columns)
+
+
+def join_columns(columns: Mapping[str, str]) -> str:
+    """Return the object that `encode_columns` returns, from columns that are encoded already."""
+    return "{" + ",".join(f'"{name}":{columns[name]}' for name in sorted(columns)) + "}"
+
+
+def encode_value(value: Any) -> str:
+    """Return JSON with sorted keys and without spaces.
+
+    Postgres gives back the values that it was given, but in other words. The JSON of what is read
+    must be the JSON of what was written.
+    """
+    text = _encode_sorted(value)
     if "e+" in text or "-0.0" in text:
-        text = _encode_sorted(_replace_odd_numbers(columns))
-    return text.encode()
+        return _encode_sorted(_replace_odd_numbers(value))
+    return text
 
 
 def encode_plain(value: object) -> str:

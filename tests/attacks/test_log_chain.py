@@ -11,12 +11,17 @@ import pytest
 from app.domain.agent import AgentId
 from app.planning.audit.faults import Fault
 from app.settings import load_settings
+from app.store import schema
 from app.wiring import Process, open_services
 from support.builders import editor, send, store
 from support.doctor_check import faults
 from support.retention import retain
 from support.service import running
+from support.sweeps import Place
 from support.transfers import ODD_DETAILS, ODD_TEXT, brought_back, exported, other
+
+BEFORE = "2026_11_21_1"
+"""The revision of the schema before the chain."""
 
 
 def tell(url: str) -> list[str]:
@@ -261,21 +266,22 @@ def test_a_dry_run_leaves_the_head_as_it_is(client: httpx.Client) -> None:
 
 
 def test_a_log_from_before_the_chain_goes_on_with_it(database_url: str) -> None:
-    tell(database_url)
-    run(
-        database_url,
-        "UPDATE consolidation_log SET previous_hash = NULL, hash = NULL, content_digest = NULL, "
-        "content_salt = NULL, actor = NULL",
-    )
-    run(database_url, "UPDATE agents SET log_head = NULL")
+    settings = load_settings(database_url=database_url)
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        place = Place(database_url, client)
+        vim = place.editor("Vim", valid_from="2023-01-01")
+        nano = place.editor("Nano", valid_from="2025-01-01")
+        sweep = place.sweep()
+    schema.migrate_down(database_url, BEFORE)
+    schema.migrate_database(database_url)
     assert find_log_faults(database_url) == []
-    with (
-        running(load_settings(database_url=database_url)) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
-    ):
-        store(client, "Has a dog")
-        store(client, "Has a cat")
-        assert read_stats(client)["log_length"] == 2
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        place = Place(database_url, client)
+        assert [entry["actor"] for entry in place.log()] == [f"sweep:{sweep['id']}", None, None]
+        assert read_stats(client)["log_head"] is None
+        client.post("/v1/reverts", json={"sweep_id": sweep["id"]}).raise_for_status()
+        assert place.standing(vim, nano) == ["current", "current"]
+        assert read_stats(client)["log_length"] == 1
     assert find_log_faults(database_url) == []
 
 

@@ -17,7 +17,9 @@ from app.domain.log_chain import (
     START,
     digest_content,
     encode_columns,
+    encode_value,
     hash_operation,
+    join_columns,
 )
 
 ID = UUID("01a1f8f8-0000-7000-8000-000000000000")
@@ -69,8 +71,8 @@ def write_like_postgres(value: Any) -> str:
             return json.dumps(value)
 
 
-def encode_details(value: Any) -> bytes:
-    return encode_columns({"after_state": value}, ["after_state"])
+def encode_details(value: Any) -> str:
+    return encode_columns({"after_state": [value]}, ["after_state"])
 
 
 @given(trees)
@@ -107,9 +109,16 @@ def test_a_column_without_a_value_changes_nothing() -> None:
     assert with_reverts == encode_columns({"id": ID}, ["id"])
 
 
+@given(st.dictionaries(st.sampled_from(CONTENT_COLUMNS), trees.filter(lambda v: v is not None)))
+def test_columns_that_are_joined_have_the_encoding_of_the_object(columns: dict[str, Any]) -> None:
+    joined = join_columns({name: encode_value(value) for name, value in columns.items()})
+    assert joined == encode_columns(columns, columns)
+
+
 @pytest.mark.parametrize("column", CONTENT_COLUMNS)
 def test_the_digest_covers_each_column_of_the_content(column: str) -> None:
-    assert digest_content(b"salt", OPERATION) != digest_content(b"salt", change(column))
+    before = encode_columns(OPERATION, CONTENT_COLUMNS)
+    assert encode_columns(change(column), CONTENT_COLUMNS) != before
 
 
 @pytest.mark.parametrize("column", LINKED_COLUMNS)
@@ -129,5 +138,5 @@ def test_the_hash_covers_the_previous_one_and_the_digest() -> None:
     )
 
 
-def test_the_digest_covers_the_salt() -> None:
-    assert digest_content(b"one", OPERATION) != digest_content(b"another", OPERATION)
+def test_the_digest_covers_salt_and_content() -> None:
+    assert len({digest_content(salt, text) for salt in (b"1", b"2") for text in ("{}", "[]")}) == 4

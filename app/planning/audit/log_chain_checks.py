@@ -3,7 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from app.domain.log_chain import digest_content, hash_operation
+from app.domain.log_chain import (
+    CONTENT_COLUMNS,
+    digest_content,
+    encode_columns,
+    hash_operation,
+)
 from app.planning.audit.faults import Fault
 
 
@@ -14,7 +19,8 @@ def check_operation(operation: Mapping[str, Any]) -> Iterator[Fault]:
     """
     log_id = str(operation["id"])
     digest, salt = operation["content_digest"], operation["content_salt"]
-    if salt is not None and digest_content(salt, operation) != digest:
+    content = encode_columns(operation, CONTENT_COLUMNS)
+    if salt is not None and digest_content(salt, content) != digest:
         sentence = f"The content of operation {log_id} is not the one that was logged."
         yield Fault("log_chain", (log_id,), sentence)
     if hash_operation(operation["previous_hash"], digest, operation) != operation["hash"]:

@@ -17,7 +17,9 @@ from app.domain.log_chain import (
     SALT_BYTES,
     START,
     digest_content,
+    encode_value,
     hash_operation,
+    join_columns,
 )
 from app.store.engine import fetch_rows, stream_rows
 from app.store.rows import Row
@@ -33,23 +35,35 @@ class LogChain:
         self.head = head
 
     def link_row(self, row: Row) -> Row:
-        """Return the row of the next operation with its hashes. Its hash becomes the head."""
-        values = {name: _to_plain_value(value) for name, value in row.items()}
+        """Return the row of the next operation with its hashes. Its hash becomes the head.
+
+        The content is encoded once, for its digest and for Postgres.
+        """
+        content = _encode_content(row)
         salt = os.urandom(SALT_BYTES)
         previous_hash = self.head or START
-        content_digest = digest_content(salt, values)
-        self.head = hash_operation(previous_hash, content_digest, values)
-        return {
-            **row,
+        content_digest = digest_content(salt, join_columns(content))
+        self.head = hash_operation(previous_hash, content_digest, row)
+        linked = row | {
             "previous_hash": previous_hash,
             "hash": self.head,
             "content_digest": content_digest,
             "content_salt": salt,
         }
+        for name, text in content.items():
+            if isinstance(row[name], Jsonb):
+                linked[name] = Jsonb(text, dumps=str)
+        return linked
 
 
-def _to_plain_value(value: object) -> object:
-    return value.obj if isinstance(value, Jsonb) else value
+def _encode_content(row: Row) -> dict[str, str]:
+    """Return the columns of the content that have a value, as JSON."""
+    content: dict[str, str] = {}
+    for name in CONTENT_COLUMNS:
+        value = row[name]
+        if value is not None:
+            content[name] = encode_value(value.obj if isinstance(value, Jsonb) else value)
+    return content
 
 
 # --- reads for the doctor ----------------------------------------------------------------------
