@@ -1,4 +1,4 @@
-"""The roles that every transaction runs under, and how `palimpsest migrate` makes them.
+"""The roles that every transaction runs under, and how a migration makes them.
 
 No role can log in. A login is granted the roles and takes one on for a transaction
 (`app/store/engine.py`). What each may do is in the migration of row-level security.
