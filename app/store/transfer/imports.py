@@ -153,15 +153,15 @@ _MISSING_MEMORY = """
     CROSS JOIN LATERAL (
         VALUES (m.chain_id), (m.superseded_by), (m.ended_by), (m.contradicted_by)
     ) AS named (id)
-    LEFT JOIN memories o ON o.agent_id = :agent AND o.id = named.id
-    WHERE m.agent_id = :agent AND named.id IS NOT NULL AND o.id IS NULL
+    WHERE m.agent_id = :agent AND named.id IS NOT NULL
+    EXCEPT
+    SELECT id FROM memories WHERE agent_id = :agent
     LIMIT 1
 """
 
 
 async def _check_memory_references(connection: AsyncConnection, agent: AgentId) -> None:
     """Raise DamagedImport if a memory points to one that is not there."""
-    await _avoid_nested_loops(connection)
     rows = await fetch_rows(connection, _MISSING_MEMORY, {"agent": agent})
     if rows:
         raise DamagedImport(f"A memory points to {rows[0]['id']}, which is not there.")
@@ -245,19 +245,13 @@ _CHECKS = (
 
 async def check_imported_history(connection: AsyncConnection, agent: AgentId) -> None:
     """Raise DamagedImport if an operation is missing, or if the beliefs of a memory leave a gap."""
-    await _avoid_nested_loops(connection)
+    # The statistics do not count the new rows. The planner expects one row, and would compare each
+    # row with each other row.
+    await connection.execute(sa.text("SET LOCAL enable_nestloop = off"))
     for reason, statement in _CHECKS:
         rows = await fetch_rows(connection, statement, {"agent": agent})
         if rows:
             raise DamagedImport(reason.format(rows[0]["id"]))
-
-
-async def _avoid_nested_loops(connection: AsyncConnection) -> None:
-    """Keep the planner from comparing each row with each other row.
-
-    The statistics do not count the new rows, so it expects one.
-    """
-    await connection.execute(sa.text("SET LOCAL enable_nestloop = off"))
 
 
 # Read all versions of an agent, chain by chain.
