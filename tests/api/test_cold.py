@@ -244,6 +244,7 @@ def test_plain_reads_do_not_pass_cold_rows(own: Kept) -> None:
                     "limit": 10,
                     "min_score": -2.0,
                     "depth": 50,
+                    "max_bytes": 2**20,
                 }
                 point = {
                     "agent": AgentId("default"),
