@@ -22,15 +22,15 @@ from app.domain.version import Version
 from app.planning.plan import Insertion, Plan, ReviewStatus
 from app.store.columns import BELIEF_COLUMNS
 from app.store.engine import driver_connection, fetch_rows
-from app.store.inserts import NOTHING, Part, build_insert, defer_references, insert_rows
+from app.store.inserts import NOTHING, Part, build_insert, insert_rows
 from app.store.log.chain import LogChain
 from app.store.revert_effects import undo_side_effects
 from app.store.rows import (
-    BELIEF_ROW,
-    LINK_ROW,
-    LOG_ROW,
-    MEMORY_ROW,
-    REVIEW_ROW,
+    BELIEF_TYPES,
+    LINK_TYPES,
+    LOG_TYPES,
+    MEMORY_TYPES,
+    REVIEW_TYPES,
     CallInfo,
     Row,
     belief_row,
@@ -219,17 +219,17 @@ async def _write_one(
     log_chain: LogChain,
 ) -> None:
     """Write the rows of one plan in one round trip, which would otherwise be up to nine."""
-    insert_log = build_insert("consolidation_log", LOG_ROW, map(log_chain.link_row, log))
+    insert_log = build_insert("consolidation_log", LOG_TYPES, map(log_chain.link_row, log))
     reinforcement: Part = NOTHING
     if parameters := _list_reinforcement(agent, plan):
         reinforcement = (_REINFORCE, parameters)
     parts: list[Part] = [
-        build_insert("memories", MEMORY_ROW, rows.memories),
+        build_insert("memories", MEMORY_TYPES, rows.memories),
         *((_UPDATE_BELIEF, _list_belief_parameters(agent, version)) for version in rows.updated),
-        build_insert("memory_beliefs", BELIEF_ROW, rows.beliefs),
+        build_insert("memory_beliefs", BELIEF_TYPES, rows.beliefs),
         reinforcement,
-        build_insert("memory_relationships", LINK_ROW, rows.links),
-        build_insert("reviews", REVIEW_ROW, rows.reviews),
+        build_insert("memory_relationships", LINK_TYPES, rows.links),
+        build_insert("reviews", REVIEW_TYPES, rows.reviews),
         (_SET_END_OF_LOG, [plan.now, log_chain.head, agent]),
     ]
     statement, values = _compose_parts(parts, insert_log)
@@ -259,14 +259,13 @@ async def _write_many(
 ) -> None:
     """Write the rows of many plans."""
     linked_log = map(log_chain.link_row, log)
-    async with defer_references(connection):
-        await insert_rows(connection, "memories", MEMORY_ROW, rows.memories)
+    await insert_rows(connection, "memories", MEMORY_TYPES, rows.memories)
     await _update_beliefs(connection, agent, rows.updated)
     await _reinforce_memories(connection, agent, plans)
-    await insert_rows(connection, "memory_beliefs", BELIEF_ROW, rows.beliefs)
-    await insert_rows(connection, "consolidation_log", LOG_ROW, linked_log)
-    await insert_rows(connection, "memory_relationships", LINK_ROW, rows.links)
-    await insert_rows(connection, "reviews", REVIEW_ROW, rows.reviews)
+    await insert_rows(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)
+    await insert_rows(connection, "consolidation_log", LOG_TYPES, linked_log)
+    await insert_rows(connection, "memory_relationships", LINK_TYPES, rows.links)
+    await insert_rows(connection, "reviews", REVIEW_TYPES, rows.reviews)
     driver = await driver_connection(connection)
     end_of_log = (plans[-1].now, log_chain.head, agent)
     await driver.execute(_SET_END_OF_LOG.encode(), end_of_log)

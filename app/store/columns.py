@@ -20,11 +20,13 @@ from sqlalchemy.dialects.postgresql import (
     TIMESTAMP,
     TSVECTOR,
     UUID,
+    dialect,
 )
 
 from app.domain.text import fold
 
 _TIME = TIMESTAMP(timezone=True)
+_DIALECT = dialect()  # type: ignore[no-untyped-call]
 
 
 class Wording(StrEnum):
@@ -456,6 +458,13 @@ def not_erased_sql(columns: Iterable[Column]) -> str:
     """Return the condition that one of these columns of a memory `m` still has a value."""
     conditions = [f"m.{column.name} IS DISTINCT FROM {column.erased}" for column in columns]
     return "\n        OR ".join(conditions)
+
+
+def find_copy_type(column: sa.Column[Any]) -> str:
+    """Return the name by which psycopg knows the type in a binary COPY."""
+    if isinstance(column.type, REGCONFIG):
+        return "oid"  # psycopg has no regconfig; Postgres sends one as an oid
+    return column.type.compile(dialect=_DIALECT).lower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from app.store.engine import driver_connection, fetch_rows
 from app.store.inserts import build_insert
 from app.store.log.chain import LogChain
 from app.store.redactions import NOWHERE, Redaction, redact_log
-from app.store.rows import LOG_ROW, CallInfo, erasure_row
+from app.store.rows import LOG_TYPES, CallInfo, erasure_row
 from app.store.sweeps.runs import FORGET_SLOTS_OF_SWEEPS
 
 CHUNK = 5_000
@@ -246,7 +246,7 @@ async def log_erasure(
 ) -> None:
     """Log the erasure, with the digest of each text from the receipt."""
     row = log_chain.link_row(erasure_row(agent, log_id, digests, now, call))
-    statement, values = build_insert("consolidation_log", LOG_ROW, [row])
+    statement, values = build_insert("consolidation_log", LOG_TYPES, [row])
     driver = await driver_connection(connection)
     await driver.execute(statement.encode(), values)
     parameters = {"agent": agent, "now": now, "log_head": log_chain.head}

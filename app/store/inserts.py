@@ -1,6 +1,6 @@
 """Writing rows: as a part of one composed statement, or many of them in a row."""
 
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -14,41 +14,38 @@ Part = tuple[str, list[object]]
 NOTHING: Part = ("", [])
 
 
-def build_insert(table: str, columns: Collection[str], rows: Iterable[Row]) -> Part:
+def build_insert(table: str, types: Mapping[str, str], rows: Iterable[Row]) -> Part:
     """Return an INSERT of these rows."""
     values: list[object] = []
     count = 0
     for row in rows:
-        values += [row[name] for name in columns]
+        values += [row[name] for name in types]
         count += 1
     if count == 0:
         return NOTHING
-    placeholders = ", ".join(["%s"] * len(columns))
+    placeholders = ", ".join(["%s"] * len(types))
     records = ", ".join([f"({placeholders})"] * count)
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {records}", values
+    return f"INSERT INTO {table} ({', '.join(types)}) VALUES {records}", values
 
 
 async def insert_rows(
-    connection: AsyncConnection, table: str, columns: Collection[str], rows: Iterable[Row]
+    connection: AsyncConnection, table: str, types: Mapping[str, str], rows: Iterable[Row]
 ) -> None:
     """Write rows, one after the other, without waiting for each answer. Rows may be none.
 
-    Row-level security rules out COPY.
+    Row-level security rules out COPY. Rows may point to later ones.
     """
-    values = [[row[name] for name in columns] for row in rows]
+    values = [[row[name] for name in types] for row in rows]
     if not values:
         return
     driver = await driver_connection(connection)
-    async with driver.cursor() as cursor:
-        await cursor.executemany(build_row_insert(table, columns), values)
+    async with driver.cursor() as cursor, defer_references(connection):
+        await cursor.executemany(build_row_insert(table, types), values)
 
 
 @asynccontextmanager
 async def defer_references(connection: AsyncConnection) -> AsyncIterator[None]:
-    """Check at the end of the block that memories point to memories that exist.
-
-    A memory may point to one that is inserted after it.
-    """
+    """Check at the end of the block that memories point to memories that exist."""
     driver = await driver_connection(connection)
     await driver.execute("SET CONSTRAINTS ALL DEFERRED")
     yield

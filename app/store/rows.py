@@ -1,4 +1,4 @@
-"""The rows that a plan writes, by column name."""
+"""The rows that a plan writes, by column name, and the types that a COPY of them needs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ from app.domain.relation import Decision, Judge, ModelCost, Operation, Relation
 from app.domain.relationship import Relationship
 from app.domain.version import Belief, Version
 from app.planning.plan import Insertion, Plan, Review
-from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS
+from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS, find_copy_type
 from app.store.log.state import (
     encode_findings,
     encode_judgments,
@@ -58,22 +58,23 @@ class CallInfo:
     duration_ms: float | None = None
 
 
-def _list_inserted(table: sa.Table, *set_later: str) -> tuple[str, ...]:
-    """Return the columns that an insert writes."""
-    return tuple(column.name for column in table.columns if column.name not in set_later)
+def _find_copy_types(table: sa.Table, *set_later: str) -> dict[str, str]:
+    """Return the columns that an insert writes, with their types in a COPY."""
+    written = [column for column in table.columns if column.name not in set_later]
+    return {column.name: find_copy_type(column) for column in written}
 
 
 _NOT_INSERTED = [column.name for column in MEMORY_COLUMNS if not column.inserted]
 
-MEMORY_ROW = _list_inserted(memories, *_NOT_INSERTED)
-BELIEF_ROW = _list_inserted(memory_beliefs)
-LOG_ROW = _list_inserted(consolidation_log, "reverted_by", "signal_names")
-LINK_ROW = _list_inserted(memory_relationships)
-REVIEW_ROW = _list_inserted(reviews, "incoming", "note", "decided_at", "decision_log_id")
+MEMORY_TYPES = _find_copy_types(memories, *_NOT_INSERTED)
+BELIEF_TYPES = _find_copy_types(memory_beliefs)
+LOG_TYPES = _find_copy_types(consolidation_log, "reverted_by", "signal_names")
+LINK_TYPES = _find_copy_types(memory_relationships)
+REVIEW_TYPES = _find_copy_types(reviews, "incoming", "note", "decided_at", "decision_log_id")
 
 
 def _list_memory_columns(names: Iterable[str]) -> list[str]:
-    return [name for name in MEMORY_ROW if name in names]
+    return [name for name in MEMORY_TYPES if name in names]
 
 
 # A version decides what it states. The fact states the rest of its own fields.
