@@ -55,8 +55,8 @@ def _get_system_account() -> Account:
     try:
         entry = pwd.getpwnam(ACCOUNT)
     except KeyError:
-        command = ["useradd", "--system", "--user-group", "--no-create-home"]
-        command += ["--shell", "/usr/sbin/nologin", ACCOUNT]
+        # A system account with a group of its own, without a home.
+        command = ["useradd", "-r", "-U", "-M", "-s", "/usr/sbin/nologin", ACCOUNT]
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - our own command
         entry = pwd.getpwnam(ACCOUNT)
     return Account(entry.pw_uid, entry.pw_gid)
@@ -82,7 +82,7 @@ def _find_package() -> Path:
 
 
 def _can_run(program: Path, account: Account) -> bool:
-    command = [str(program), "--version"]
+    command = [str(program), "-V"]
     try:
         ended = subprocess.run(  # noqa: S603 - a program of the wheel
             command, check=False, capture_output=True, cwd="/", **account.as_options()

@@ -104,9 +104,7 @@ class EmbeddedServer:
         return _WORKING_FOLDER if self.account else self.folder
 
     def _make_cluster(self) -> None:
-        words = ("--username", SUPERUSER, "--encoding", "utf8", "--no-instructions")
-        access = ("--auth-local=peer", "--auth-host=reject")
-        made = self._run_program("initdb", *words, *access)
+        made = self._run_program("initdb", "-U", SUPERUSER, "-E", "utf8", "-A", "peer")
         if made.returncode:
             raise unfit.EmbeddedServerFailed(self.folder, _get_last_line(made.stderr))
 

@@ -95,7 +95,7 @@ def test_it_resumes_if_the_service_is_the_first_process_of_a_container(tmp_path:
     with embedded_postgres(tmp_path) as url:
         for _ in range(2):
             before = find_postmaster(tmp_path)
-            assert before.ppid() == os.getpid()
+            wait_until(lambda process=before: process.ppid() == os.getpid())
             kill_postgres(tmp_path)
             wait_until(lambda: can_connect(url))
             assert find_postmaster(tmp_path) != before
