@@ -98,18 +98,16 @@ async def find_log_entry(
     return rows.mappings().one_or_none()
 
 
-_CHAIN_IDS = """
-    ARRAY(SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain)
-"""
-
 # List the operations that wrote, changed or confirmed versions of a chain.
-_OPERATIONS_ON = f"""
+_OPERATIONS_ON = """
     SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
            decided_by, created_at
-    FROM consolidation_log
+    FROM consolidation_log,
+        (SELECT ARRAY(SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain) AS ids)
+        AS version
     WHERE agent_id = :agent AND created_at <= :known_at
       AND (created_at, id) > (:after_created_at, :after_id)
-      AND (target_memory_id = ANY({_CHAIN_IDS}) OR source_memory_ids && {_CHAIN_IDS})
+      AND (target_memory_id = ANY(ids) OR source_memory_ids && ids)
     ORDER BY created_at, id
     LIMIT :limit
 """
