@@ -512,11 +512,14 @@ async def list_chain_page(
     The page is cut after `limit` versions, or once they reach `max_bytes` as JSON.
     """
     where = _IN_CHAIN
-    parameters: dict[str, Any] = {"id": memory_id, "limit": limit + 1, "max_bytes": max_bytes}
+    parameters = {"id": memory_id, "limit": limit + 1, "max_bytes": max_bytes}
     if after is not None:
-        where += " AND (b.valid_from, b.asserted_at, m.id) > (:start, :asserted, :after_id)"
-        parameters |= {"start": after.valid_from, "asserted": after.asserted_at}
-        parameters["after_id"] = after.memory_id
+        where += (
+            " AND (b.valid_from, b.asserted_at, m.id) > (:after_start, :after_asserted, :after)"
+        )
+        parameters["after_start"] = after.valid_from
+        parameters["after_asserted"] = after.asserted_at
+        parameters["after"] = after.memory_id
     page = await _select_bounded_page(
         connection,
         agent,

@@ -54,6 +54,8 @@ def clock(database_url: str) -> Iterator[Clock]:
             CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
             AS 'SELECT coalesce(stopped, pg_catalog.clock_timestamp() + shift) FROM fake.clock'
         """)
+        setup.execute("GRANT USAGE ON SCHEMA fake TO PUBLIC")
+        setup.execute("GRANT SELECT ON fake.clock TO PUBLIC")
         setup.execute(
             f"ALTER DATABASE {setup.info.dbname} SET search_path = fake, pg_catalog, public"
         )

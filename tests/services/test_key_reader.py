@@ -49,7 +49,7 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Database:
 
     database = Database()
     monkeypatch.setattr(keys, "find_keys", database.find_keys)
-    monkeypatch.setattr(key_reader, "open_read_connection", open_nothing)
+    monkeypatch.setattr(key_reader, "begin_for_keys", open_nothing)
     return database
 
 

@@ -1,0 +1,148 @@
+"""A slot or a chain of thousands of versions costs a write no more than a short one."""
+
+import json
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+
+from app.settings import load_settings
+from app.store import chains as store_chains
+from support.service import running
+
+T0 = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def address(database_url: str) -> Iterator[str]:
+    with running(load_settings(database_url=database_url)) as address:
+        yield address
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=address, timeout=120) as client:
+        yield client
+
+
+def build_lines(count: int, *, order: str = "up", stated: bool = False) -> list[str]:
+    """Build versions of one slot, an hour each; `stated` ones say when they became known."""
+    numbers = list(range(count))
+    if order == "down":
+        numbers.reverse()
+    if order == "random":
+        random.Random(3).shuffle(numbers)
+    lines: list[str] = []
+    for place, number in enumerate(numbers):
+        start = T0 + timedelta(hours=number // 2)  # two versions start together
+        line = {"content": f"Level {number}", "key": "level", "value": str(number)}
+        if number % 7:
+            line["valid_from"] = start.isoformat()
+        if number % 11 == 0:
+            line["valid_until"] = "2026-01-01T00:00:00Z"
+        if stated:
+            line["created_at"] = (T0 + timedelta(seconds=place // 3)).isoformat()
+        lines.append(json.dumps(line))
+    return lines
+
+
+def send_lines(client: httpx.Client, agent: str, lines: list[str]) -> None:
+    headers = {"X-Agent-Id": agent, "Content-Type": "application/x-ndjson"}
+    response = client.post("/v1/import", content="\n".join(lines), headers=headers)
+    assert response.status_code == 200, response.text
+
+
+def read_beliefs(database_url: str, agent: str) -> list[tuple[Any, ...]]:
+    """Read every belief ever held, with contents for ids and places for known times."""
+    statement = """
+        WITH believed AS (
+            SELECT id, known_from, NULL::timestamptz AS known_until, valid_from, valid_until,
+                   said_until, superseded_by, asserted_at
+            FROM memories WHERE agent_id = %(agent)s
+            UNION ALL
+            SELECT memory_id, known_from, known_until, valid_from, valid_until,
+                   said_until, superseded_by, asserted_at
+            FROM memory_beliefs WHERE agent_id = %(agent)s
+        )
+        SELECT m.content, o.content,
+               dense_rank() OVER (ORDER BY b.known_from),
+               CASE WHEN m.content ~ '[0-9]*[1-9]$' THEN b.valid_until IS NULL END,
+               CASE WHEN b.valid_from < '2025-01-01' THEN b.valid_from END,
+               CASE WHEN b.valid_until < '2025-01-01' THEN b.valid_until END,
+               b.said_until, b.known_until IS NULL
+        FROM believed b
+        JOIN memories m ON m.agent_id = %(agent)s AND m.id = b.id
+        LEFT JOIN memories o ON o.agent_id = %(agent)s AND o.id = b.superseded_by
+        ORDER BY 3, 1, 2
+    """
+    with psycopg.connect(database_url) as connection:
+        return connection.execute(statement, {"agent": agent}).fetchall()
+
+
+@pytest.mark.parametrize("order", ["up", "down", "random"])
+def test_chains_read_in_part_become_what_whole_chains_become(
+    client: httpx.Client,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    order: str,
+) -> None:
+    """One import reads whole chains; the other one, in four calls, reads the least."""
+    lines = build_lines(60, order=order, stated=True)
+    whole, part = f"whole-{uuid4().hex}", f"part-{uuid4().hex}"
+    send_lines(client, whole, lines)
+    monkeypatch.setattr(store_chains, "LONGEST_WHOLE", 0)
+    for first in range(0, len(lines), 15):
+        send_lines(client, part, lines[first : first + 15])
+    assert read_beliefs(database_url, part) == read_beliefs(database_url, whole)
+
+
+VALUES = ("low", "high", "low", "low", "middle", "high", "low", "high", "low", "middle")
+
+
+def store_values(client: httpx.Client, agent: str, *, seed: int) -> list[Any]:
+    """Store values at random places of one slot; tell what each store did, by contents."""
+    chance = random.Random(seed)
+    contents: dict[str, str] = {}
+    told: list[Any] = []
+    for number in range(40):
+        value = chance.choice(VALUES)
+        fact: dict[str, Any] = {"content": f"Level {value} {number}", "key": "level"}
+        fact["value"] = value
+        if chance.random() < 0.6:
+            start = datetime.now(UTC) - timedelta(days=chance.randint(1, 20))
+            fact["valid_from"] = start.replace(hour=0, minute=0, second=0, microsecond=0)
+            fact["valid_from"] = fact["valid_from"].isoformat()
+        if chance.random() < 0.15:
+            fact["classify"] = False
+        if chance.random() < 0.1:
+            fact["trust"] = chance.choice([20, 90])
+        answer = client.post("/v1/memories", json=fact, headers={"X-Agent-Id": agent}).json()
+        if answer["memory"]:
+            contents.setdefault(answer["memory"]["id"], answer["memory"]["content"])
+        told.append(
+            {
+                "operation": answer["operation"],
+                "memory": answer["memory"] and contents[answer["memory"]["id"]],
+                "superseded": sorted(contents[i] for i in answer["superseded"]),
+                "adjusted": sorted(contents[i] for i in answer["adjusted"]),
+                "hints": [
+                    (hint["name"], [contents[i] for i in hint["memory_ids"]])
+                    for hint in answer["hints"]
+                ],
+            }
+        )
+    return told
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_stores_that_read_in_part_do_what_stores_that_read_whole_do(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    whole = store_values(client, f"whole-{uuid4().hex}", seed=seed)
+    monkeypatch.setattr(store_chains, "LONGEST_WHOLE", 0)
+    assert store_values(client, f"part-{uuid4().hex}", seed=seed) == whole
