@@ -17,6 +17,7 @@ from app.domain.fact import DerivedSlot, Fact
 from app.embedding.local import LocalEmbedder
 from app.settings import load_settings
 from app.store import search
+from app.store.bounded import ANY_SIZE
 from app.store.columns import Filters
 from app.store.engine import Patience, begin_for_agent, create_engine
 from app.store.memories import Point
@@ -100,6 +101,7 @@ def searched(url: str, fact: Fact) -> Hits:
         COMPARING.language,
         COMPARING.limit,
         search.ANY_SCORE,
+        ANY_SIZE,
     )
     return reading(
         url, lambda connection: search.search_memories(connection, AGENT, query, Filters(), Point())
