@@ -266,6 +266,9 @@ class Classifier:
                 await asyncio.to_thread(prepare_text, fact.content)
                 if tier.reads_signals:
                     fact = _mark_speech(_with_derived_slot(fact))
+            # The hash of a long text takes 2 ms; it stays with the fact until it is looked up.
+            _ = fact.fuzzy_hash
+            await asyncio.sleep(0)
             facts.append((fact, tier))
         return facts
 

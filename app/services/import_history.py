@@ -1,5 +1,6 @@
 """Importing history from elsewhere: one line is one version, and one bad line refuses them all."""
 
+import asyncio
 import pickle
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from app.store.chains import Starting
 from app.store.fragments import NEVER
 
 CHUNK = 500
+PLANNED_AT_ONCE = 50
 _IN_MEMORY = 8 * 2**20
 
 
@@ -131,7 +133,10 @@ async def _write_lines(
         starting = [_find_start(line, write) for line in chunk if line.fact.one_value]
         await write.read_near_chains(starting, by_text=False, reach=1)
         vector_of: dict[UUID, Vector] = {}
-        for line, vector in zip(chunk, vectors, strict=True):
+        for place, (line, vector) in enumerate(zip(chunk, vectors, strict=True)):
+            if place % PLANNED_AT_ONCE == 0:
+                # Let other tasks run: a chunk takes a tenth of a second.
+                await asyncio.sleep(0)
             order.check_stated_time(line, write)
             now = write.next_known_time(line.created_at)
             order.follow(line, now)

@@ -1,5 +1,6 @@
 """Storing facts: judge them, then plan and apply under the agent's lock, commit, answer."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -166,6 +167,8 @@ class Remember:
             await write.read_closures_left()
         drafts: Drafts = []
         for item in items:
+            # Let other requests have a turn between two facts.
+            await asyncio.sleep(0)
             try:
                 plan = self._plan_in_mode(item, write)
             except PalimpsestError as problem:

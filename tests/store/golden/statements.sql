@@ -6291,17 +6291,14 @@ INSERT INTO memories (agent_id, id, chain_id, created_at, revision, erased_at, e
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SET LOCAL enable_nestloop = off;
-
--- POST /v1/import (an export)
--- app/store/transfer/imports.py insert_rows
 SELECT named.id
 FROM memories m
 CROSS JOIN LATERAL (
     VALUES (m.chain_id), (m.superseded_by), (m.ended_by), (m.contradicted_by)
 ) AS named (id)
-LEFT JOIN memories o ON o.agent_id = :agent AND o.id = named.id
-WHERE m.agent_id = :agent AND named.id IS NOT NULL AND o.id IS NULL
+WHERE m.agent_id = :agent AND named.id IS NOT NULL
+    EXCEPT
+SELECT id FROM memories WHERE agent_id = :agent
 LIMIT 1;
 -- app/store/transfer/imports.py insert_rows: as for POST /v1/memories/batch
 
@@ -6335,6 +6332,10 @@ INSERT INTO reviews (agent_id, id, status, source, relation, sentence, memory_id
     judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) VALUES
     (:agent_id, :id, :status, :source, :relation, :sentence, :memory_id, :log_id, :judgments,
     :relied_on, :created_at, :said, :incoming, :note, :decided_at, :decision_log_id);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py check_imported_history
+SET LOCAL enable_nestloop = off;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
@@ -6512,8 +6513,6 @@ LIMIT :limit;
 -- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
--- app/store/apply.py apply_plans: as for POST /v1/memories/batch
--- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 
 -- POST /v1/reverts
 -- app/store/apply.py apply_plans
@@ -6534,7 +6533,9 @@ UPDATE memories SET
     revision = :revision,
     cold = false
 WHERE agent_id = :agent_id AND id = :id;
+-- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/import (an export)
+-- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
