@@ -39,7 +39,7 @@ from app.services.erasures import ErasureScope
 from app.services.explicit import Target
 from app.services.remember import BatchRefused, Outcomes
 from app.store import memories
-from app.store.engine import begin_for_agent
+from app.store.engine import begin_for_agent, connect_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
 from app.store.memories import After, Page, Ranked, Ranking
@@ -228,7 +228,7 @@ async def _read_page(
     """Return a page and one memory more if there is a next page."""
     point, after = query.locate_page()
     filters, limit = query.to_filters(), query.limit + 1
-    async with begin_for_agent(engine, agent) as connection:
+    async with connect_for_agent(engine, agent) as connection:
         if query.sort == "strength":
             ranking = Ranking(half_lives, limit, after)
             return await memories.list_strongest(connection, agent, filters, point, ranking)
