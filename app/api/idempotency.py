@@ -17,7 +17,7 @@ from app.api.deps import ActorDep, AgentDep, OriginDep, ServicesDep
 from app.domain.keys import Rights
 from app.services.agent_write import Call
 from app.services.idempotency import Idempotency, KeyedCall, Replayed
-from app.store.engine import begin_for_agent
+from app.store.engine import connect_for_agent
 from app.store.idempotency import StoredAnswer
 
 Result = TypeVar("Result")
@@ -92,7 +92,7 @@ async def get_keyed_stream(
         return
     async with services.key_locks.lock_key(agent, key):
         call = KeyedCall(agent, key, _build_fingerprint_head(request))
-        async with begin_for_agent(services.engine, agent) as connection:
+        async with connect_for_agent(services.engine, agent) as connection:
             record = await call.find_record(connection)
         if record:
             async for chunk in request.stream():

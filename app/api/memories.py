@@ -42,7 +42,7 @@ from app.services.explicit import Target
 from app.services.history import read_history
 from app.services.remember import BatchRefused, Outcomes
 from app.store import memories
-from app.store.engine import begin_for_agent
+from app.store.engine import connect_for_agent
 from app.store.memories import After, Page, Ranked, Ranking
 from app.wiring import Services
 
@@ -246,7 +246,7 @@ async def _read_page(services: Services, agent: AgentId, query: ListQuery) -> Pa
     point, after = query.locate_page()
     filters, limit = query.to_filters(), query.limit + 1
     max_bytes = services.settings.max_answer_bytes
-    async with begin_for_agent(services.engine, agent) as connection:
+    async with connect_for_agent(services.engine, agent) as connection:
         if query.sort == "strength":
             ranking = Ranking(services.half_lives, limit, max_bytes, after)
             return await memories.list_strongest(connection, agent, filters, point, ranking)

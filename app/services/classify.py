@@ -29,7 +29,7 @@ from app.planning.classified import MAX_LINKS
 from app.planning.plan import PreparedMerge, ReviewDecision
 from app.store import erasures, search
 from app.store.chains import LockedAgent
-from app.store.engine import begin_for_agent
+from app.store.engine import connect_for_agent
 from app.store.fragments import NEVER
 from app.store.search import ComparisonOptions, Hit
 
@@ -311,7 +311,7 @@ class Classifier:
             return items
         options = ComparisonOptions(self._embedder.name, settings.language, settings.max_candidates)
         compared: list[ClassifiedItem] = []
-        async with begin_for_agent(self._engine, agent) as connection:
+        async with connect_for_agent(self._engine, agent) as connection:
             for chunk in _split_chunks(items, COMPARED_AT_ONCE):
                 facts = [item.fact for item in chunk]
                 vectors = [item.vector for item in chunk]

@@ -24,7 +24,7 @@ from app.services.search import Question, Searcher
 from app.services.usage import UsageCounter
 from app.store import memories as memory_store
 from app.store.columns import Filters
-from app.store.engine import begin_for_agent
+from app.store.engine import connect_for_agent
 from app.store.memories import Point, Ranking
 from app.store.value_lines import list_value_lines
 
@@ -74,7 +74,7 @@ class ContextComposer:
         """
         limit = _choose_row_limit(budget)
         ranking = Ranking(self._half_lives, limit, self._max_answer_bytes, first=Kind.CONSTRAINT)
-        async with begin_for_agent(self._engine, agent) as connection:
+        async with connect_for_agent(self._engine, agent) as connection:
             strong = await memory_store.list_strongest(connection, agent, filters, point, ranking)
         moment = strong.moment
         near: list[Memory] = []
@@ -105,7 +105,7 @@ class ContextComposer:
     ) -> dict[UUID, list[Hint]]:
         """Return what keeps changing among the items, as known at the point."""
         at = min(moment.as_of, point.known_at or moment.as_of)
-        async with begin_for_agent(self._engine, agent) as connection:
+        async with connect_for_agent(self._engine, agent) as connection:
             lines = await list_value_lines(
                 connection,
                 agent,

@@ -13,7 +13,7 @@ from app.embedding import Embedder
 from app.services.usage import UsageCounter
 from app.store import memories, search
 from app.store.columns import Filters
-from app.store.engine import begin_for_agent
+from app.store.engine import connect_for_agent
 from app.store.memories import Point
 from app.store.search import Hits, Query
 
@@ -83,7 +83,7 @@ class Searcher:
             floor,
             self._max_answer_bytes,
         )
-        async with begin_for_agent(self._engine, agent) as connection:
+        async with connect_for_agent(self._engine, agent) as connection:
             return await search.search_memories(
                 connection,
                 agent,
@@ -99,7 +99,7 @@ class Searcher:
         point: Point,
     ) -> tuple[Moment, Memory]:
         """Return one version at that point, and count it as used. Raises UnknownMemory."""
-        async with begin_for_agent(self._engine, agent) as connection:
+        async with connect_for_agent(self._engine, agent) as connection:
             moment, memory = await memories.find_memory(connection, agent, memory_id, point)
         if memory is None:
             raise UnknownMemory(memory_id)
@@ -119,7 +119,7 @@ class Searcher:
         Raises NoPreference.
         """
         slot = Slot.from_words(entity, category, key)
-        async with begin_for_agent(self._engine, agent) as connection:
+        async with connect_for_agent(self._engine, agent) as connection:
             page = await memories.find_holding_in_slot(
                 connection,
                 agent,

@@ -118,6 +118,8 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
 
     patience: Patience = Patience()
     deadline: float | None = None
+    # What `fetch_rows` begins the transaction of each statement with; None if one is open already.
+    scope: Mapping[str, str] | None = None
 
     async def wait(
         self,
@@ -275,6 +277,24 @@ async def begin_for_agent(
 
 
 @asynccontextmanager
+async def connect_for_agent(engine: AsyncEngine, agent: AgentId) -> AsyncIterator[AsyncConnection]:
+    """Open a connection for reads of this agent alone, of one statement each, by `fetch_rows`.
+
+    Each statement is a transaction that begins and ends in the same round trip. None is open
+    between them.
+    """
+    async with engine.connect() as plain:
+        connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
+        driver = await driver_connection(connection)
+        assert isinstance(driver, TimelyConnection)
+        driver.scope = {"role": Role.SERVICE, "agent": agent, **driver.patience.limits}
+        try:
+            yield connection
+        finally:
+            driver.scope = None
+
+
+@asynccontextmanager
 async def begin_as_operator(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Open a transaction that sees every agent and changes none."""
     async with engine.begin() as connection:
@@ -357,7 +377,12 @@ async def fetch_rows(
     """
     driver = await driver_connection(connection)
     cursor = driver.cursor(row_factory=dict_row)
-    await cursor.execute(_to_driver_sql(statement), parameters)
+    if isinstance(driver, TimelyConnection) and driver.scope is not None:
+        async with driver.pipeline():
+            await driver.execute(_BEGIN, driver.scope)
+            await cursor.execute(_to_driver_sql(statement), parameters)
+    else:
+        await cursor.execute(_to_driver_sql(statement), parameters)
     return await cursor.fetchall() if cursor.description else []
 
 

@@ -1,7 +1,6 @@
-"""Writing rows: as a part of one composed statement, or many of them in a row."""
+"""Writing rows: as a part of one composed statement, or many by COPY into a temporary table."""
 
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -12,6 +11,9 @@ Part = tuple[str, list[object]]
 """A statement with positional parameters, to be composed with others; empty if it does nothing."""
 
 NOTHING: Part = ("", [])
+
+# Rows that are written without a temporary table. To create one takes as long as these take.
+FEW = 50
 
 
 def build_insert(table: str, types: Mapping[str, str], rows: Iterable[Row]) -> Part:
@@ -31,28 +33,42 @@ def build_insert(table: str, types: Mapping[str, str], rows: Iterable[Row]) -> P
 async def insert_rows(
     connection: AsyncConnection, table: str, types: Mapping[str, str], rows: Iterable[Row]
 ) -> None:
-    """Write rows, one after the other, without waiting for each answer. Rows may be none.
-
-    Row-level security rules out COPY. Rows may point to later ones.
-    """
-    values = [[row[name] for name in types] for row in rows]
-    if not values:
+    """Write rows in one statement, so that they may point to one another. Rows may be none."""
+    written = list(rows)
+    if not written:
         return
     driver = await driver_connection(connection)
-    async with driver.cursor() as cursor, defer_references(connection):
-        await cursor.executemany(build_row_insert(table, types), values)
+    if len(written) <= FEW:
+        statement, values = build_insert(table, types, written)
+        await driver.execute(statement.encode(), values)
+        return
+    await create_incoming(connection, table)
+    async with driver.cursor() as cursor, cursor.copy(build_copy(types)) as copy:
+        copy.set_types(list(types.values()))
+        for row in written:
+            await copy.write_row([row[name] for name in types])
+    await move_incoming(connection, table, types)
 
 
-@asynccontextmanager
-async def defer_references(connection: AsyncConnection) -> AsyncIterator[None]:
-    """Check at the end of the block that memories point to memories that exist."""
+async def create_incoming(connection: AsyncConnection, table: str, *rules: str) -> None:
+    """Create the temporary table `incoming` with the columns of this one, and with more rules.
+
+    Row-level security rules out COPY, but not into a temporary table.
+    """
     driver = await driver_connection(connection)
-    await driver.execute("SET CONSTRAINTS ALL DEFERRED")
-    yield
-    await driver.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    definition = ", ".join([f"LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS", *rules])
+    await driver.execute(f"CREATE TEMP TABLE incoming ({definition}) ON COMMIT DROP".encode())
 
 
-def build_row_insert(table: str, columns: Collection[str]) -> bytes:
-    """Return the INSERT of one row, with a positional parameter for each column."""
-    placeholders = ", ".join(["%s"] * len(columns))
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({placeholders})".encode()
+def build_copy(columns: Iterable[str]) -> bytes:
+    """Return the COPY into `incoming`."""
+    return f"COPY incoming ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)".encode()
+
+
+async def move_incoming(connection: AsyncConnection, table: str, columns: Iterable[str]) -> None:
+    """Move the rows of `incoming` into this table, in one statement."""
+    driver = await driver_connection(connection)
+    names = ", ".join(columns)
+    move = f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming"
+    await driver.execute(move.encode())
+    await driver.execute("DROP TABLE incoming")

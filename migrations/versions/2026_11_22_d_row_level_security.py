@@ -33,15 +33,6 @@ PRIVILEGES = {
     "idempotency_keys": "SELECT, INSERT, UPDATE, DELETE",
 }
 
-# The references between memories. Rows are inserted one after the other, because row-level security
-# rules out COPY, and a row may point to a later one.
-REFERENCES = (
-    "memories_chain_fkey",
-    "memories_superseded_by_fkey",
-    "memories_ended_by_fkey",
-    "memories_contradicted_by_fkey",
-)
-
 # A setting that was reset is an empty string, and no agent has that id.
 THE_AGENT = "current_setting('palimpsest.agent', true)"
 
@@ -97,14 +88,14 @@ FUNCTIONS = {
 
 def upgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    for reference in REFERENCES:
-        op.execute(f"ALTER TABLE memories ALTER CONSTRAINT {reference} DEFERRABLE")
     for table, privileges in PRIVILEGES.items():
         isolate_table(table, privileges)
     op.execute(f"GRANT UPDATE, DELETE ON consolidation_log TO {LOG_EDITOR}")
     isolate_keys()
     hide_encoder()
     op.execute(f"GRANT SELECT ON alembic_version TO {OPERATOR}")
+    # Many rows come in through a temporary table, because row-level security rules out COPY.
+    op.execute(f"GRANT TEMPORARY ON DATABASE {read_name('current_database()')} TO {SERVICE}")
     open_queue()
     create_functions()
 
@@ -151,10 +142,16 @@ def create_functions() -> None:
 
 def give_to_operator(signature: str) -> None:
     """Make the operator the owner of a function. An owner must have the right to create it."""
-    schema = op.get_bind().exec_driver_sql("SELECT quote_ident(current_schema())").scalar()
+    schema = read_name("current_schema()")
     op.execute(f"GRANT CREATE ON SCHEMA {schema} TO {OPERATOR}")
     op.execute(f"ALTER FUNCTION {signature} OWNER TO {OPERATOR}")
     op.execute(f"REVOKE CREATE ON SCHEMA {schema} FROM {OPERATOR}")
+
+
+def read_name(expression: str) -> str:
+    """Return the name that an expression of SQL gives, quoted."""
+    name: str = op.get_bind().exec_driver_sql(f"SELECT quote_ident({expression})").scalar()
+    return name
 
 
 def downgrade() -> None:
@@ -172,13 +169,12 @@ def downgrade() -> None:
     op.execute("DROP POLICY some_agent ON encoder")
     op.execute("DROP POLICY every_agent ON encoder")
     op.execute("ALTER TABLE encoder DISABLE ROW LEVEL SECURITY")
-    for reference in REFERENCES:
-        op.execute(f"ALTER TABLE memories ALTER CONSTRAINT {reference} NOT DEFERRABLE")
 
 
 def close_to_role(role: str) -> None:
     tables = ", ".join([*PRIVILEGES, "api_keys", "encoder", "alembic_version"])
     op.execute(f"REVOKE ALL ON {tables} FROM {role}")
+    op.execute(f"REVOKE ALL ON DATABASE {read_name('current_database()')} FROM {role}")
     op.execute(f"REVOKE ALL ON ALL TABLES IN SCHEMA jobs FROM {role}")
     op.execute(f"REVOKE ALL ON ALL SEQUENCES IN SCHEMA jobs FROM {role}")
     op.execute(f"REVOKE ALL ON SCHEMA jobs FROM {role}")

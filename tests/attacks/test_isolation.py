@@ -1,5 +1,6 @@
 """F7, F9, attacks 25 and 27: Postgres itself keeps agents apart, under roles that may do little."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,17 @@ import pytest
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
+from app.domain.agent import AgentId
 from app.settings import load_settings
 from app.store import schema
-from app.store.roles import Role, build_service_url
+from app.store.engine import (
+    Patience,
+    connect_for_agent,
+    create_engine,
+    driver_connection,
+    fetch_rows,
+)
+from app.store.roles import SERVICE_LOGIN, Role, build_service_url
 from app.store.unfit import MissingRoles
 from support.builders import contents, editor, store
 from support.databases import fresh_database, name_of, with_database
@@ -192,6 +201,28 @@ def test_the_function_over_the_log_sees_one_agent(login: Connection, superuser: 
     assert login.execute("SELECT operations_on(%s)", [ids]).fetchall() == []
     begin(login, Role.SERVICE)
     assert login.execute("SELECT operations_on(%s)", [ids]).fetchall() == []
+
+
+def test_a_read_leaves_no_role_and_no_agent_in_its_session(url: str) -> None:
+    async def read() -> tuple[list[dict[str, object]], object]:
+        engine = create_engine(build_service_url(url), pool_size=1, patience=Patience())
+        try:
+            async with connect_for_agent(engine, AgentId(MINE)) as connection:
+                rows = await fetch_rows(
+                    connection, "SELECT DISTINCT agent_id, current_user AS role FROM memories", {}
+                )
+                driver = await driver_connection(connection)
+                left = await driver.execute(
+                    "SELECT current_user, current_setting('palimpsest.agent', true),"
+                    " current_setting('statement_timeout')"
+                )
+                return rows, await left.fetchone()
+        finally:
+            await engine.dispose()
+
+    rows, left = asyncio.run(read())
+    assert rows == [{"agent_id": MINE, "role": Role.SERVICE}]
+    assert left == (SERVICE_LOGIN, "", "0")
 
 
 # --- privileges --------------------------------------------------------------------------------

@@ -4,11 +4,11 @@ The caller owns the transaction.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 import psycopg
@@ -20,10 +20,10 @@ from app.domain.agent import AgentId
 from app.domain.errors import BadImportLine, DamagedImport
 from app.domain.version import Version
 from app.store.chains import VERSION_COLUMNS, version_from_row
+from app.store.columns import find_copy_type
 from app.store.engine import driver_connection, fetch_rows
-from app.store.inserts import build_row_insert, defer_references
-from app.store.tables import memories
-from app.store.transfer.format import SECTIONS
+from app.store.inserts import build_copy, create_incoming, move_incoming
+from app.store.transfer.format import SECTIONS, TableSection
 
 _ROWS_BETWEEN_BREAKS = 50  # a break lets other requests run
 _FETCH = 500
@@ -74,45 +74,61 @@ async def insert_rows(
     *,
     first_line: int,
 ) -> None:
-    """Write the rows of a section, which are on consecutive lines.
+    """Write the rows of a section, which are on consecutive lines, in one statement.
 
-    Rows that point to one another are checked at its end. Raise BadImportLine or DamagedImport if
-    they break a rule of the schema.
+    Raise BadImportLine or DamagedImport if they break a rule of the schema.
     """
     section = _SECTIONS[kind]
-    names = [column.name for column in section.columns.values()]
-    statement = build_row_insert(section.table.name, ["agent_id", *names])
+    columns = list(section.columns.values())
+    names = ["agent_id", *(column.name for column in columns)]
+    key = ", ".join(column.name for column in section.table.primary_key)
     driver = await driver_connection(connection)
-    line = first_line
-    async with driver.cursor() as cursor, defer_references(connection):
-        for chunk in _split_rows(rows):
-            values = [[agent, *(row[name] for name in section.columns)] for row in chunk]
-            with (
-                _translate_errors(line, cursor),
-                _name_missing_reference(section.table, chunk, cursor),
-            ):
-                await cursor.executemany(statement, values)
-            line += len(chunk)
-            # The statements of a chunk do not wait for the event loop.
-            await asyncio.sleep(0)
-        if section.table is memories:
-            await _check_memory_references(connection, agent)
+    await create_incoming(connection, section.table.name, f"PRIMARY KEY ({key})")
+    with _translate_errors(first_line):
+        async with driver.cursor() as cursor, cursor.copy(build_copy(names)) as copy:
+            copy.set_types(["text", *map(find_copy_type, columns)])
+            for number, row in enumerate(rows):
+                await copy.write_row([agent, *(row[name] for name in section.columns)])
+                # COPY does not wait for the event loop while the server takes the rows at once.
+                if number % _ROWS_BETWEEN_BREAKS == 0:
+                    await asyncio.sleep(0)
+        await _check_references(connection, agent, section)
+        await move_incoming(connection, section.table.name, names)
 
 
-def _split_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    iterator = iter(rows)
-    while chunk := list(islice(iterator, _ROWS_BETWEEN_BREAKS)):
-        yield chunk
+async def _check_references(
+    connection: AsyncConnection, agent: AgentId, section: TableSection
+) -> None:
+    """Raise DamagedImport if an incoming row points to one that is not there.
+
+    Postgres itself would not say to which, because row-level security could hide that one.
+    """
+    for key in section.table.foreign_key_constraints:
+        for name in key.column_keys:
+            if name != "agent_id":
+                statement = _find_missing_sql(name, key.referred_table, section.table)
+                rows = await fetch_rows(connection, statement, {"agent": agent})
+                if rows:
+                    raise DamagedImport(
+                        f"A line of the type {section.type} points to {rows[0]['id']} in {name}, "
+                        "which is not there."
+                    )
+
+
+def _find_missing_sql(name: str, referred: sa.Table, table: sa.Table) -> str:
+    """Return the statement that finds what this column of `incoming` points to in vain."""
+    own = "UNION ALL SELECT id FROM incoming" if referred is table else ""
+    return f"""
+        SELECT {name} AS id FROM incoming WHERE {name} IS NOT NULL
+        EXCEPT
+        (SELECT id FROM {referred.name} WHERE agent_id = :agent {own})
+        LIMIT 1
+    """
 
 
 @contextmanager
-def _translate_errors(
-    first_line: int, inserting: psycopg.AsyncCursor[Any] | None = None
-) -> Iterator[None]:
-    """Raise BadImportLine if Postgres refuses one line by itself, else DamagedImport.
-
-    `inserting` has counted the lines that came before, from `first_line` on.
-    """
+def _translate_errors(first_line: int) -> Iterator[None]:
+    """Raise BadImportLine if Postgres names the line that breaks a rule, else DamagedImport."""
     try:
         yield
     except (
@@ -121,50 +137,11 @@ def _translate_errors(
         psycopg.errors.ProgramLimitExceeded,
     ) as error:
         reason = f"{error.diag.message_primary}."
-        if inserting and error.sqlstate:
-            raise BadImportLine(first_line + inserting.rowcount, reason) from None
+        place = re.search(r"COPY \w+, line (\d+)", error.diag.context or "")
+        if place:
+            raise BadImportLine(first_line + int(place[1]) - 1, reason) from None
         detail = error.diag.message_detail or ""
         raise DamagedImport(f"{reason} {detail}".strip()) from None
-
-
-@contextmanager
-def _name_missing_reference(
-    table: sa.Table, rows: Sequence[Mapping[str, Any]], inserting: psycopg.AsyncCursor[Any]
-) -> Iterator[None]:
-    """Raise DamagedImport if a row points to one that is not there.
-
-    Postgres does not say to which, because row-level security could hide that one.
-    """
-    try:
-        yield
-    except psycopg.errors.ForeignKeyViolation as error:
-        row = rows[inserting.rowcount]
-        [broken] = [
-            key for key in table.foreign_key_constraints if key.name == error.diag.constraint_name
-        ]
-        missing = [str(row[name]) for name in broken.column_keys if name != "agent_id"]
-        raise DamagedImport(f"{error.diag.message_primary}: {', '.join(missing)}.") from None
-
-
-# Find what a memory points to and is not there.
-_MISSING_MEMORY = """
-    SELECT named.id
-    FROM memories m
-    CROSS JOIN LATERAL (
-        VALUES (m.chain_id), (m.superseded_by), (m.ended_by), (m.contradicted_by)
-    ) AS named (id)
-    WHERE m.agent_id = :agent AND named.id IS NOT NULL
-    EXCEPT
-    SELECT id FROM memories WHERE agent_id = :agent
-    LIMIT 1
-"""
-
-
-async def _check_memory_references(connection: AsyncConnection, agent: AgentId) -> None:
-    """Raise DamagedImport if a memory points to one that is not there."""
-    rows = await fetch_rows(connection, _MISSING_MEMORY, {"agent": agent})
-    if rows:
-        raise DamagedImport(f"A memory points to {rows[0]['id']}, which is not there.")
 
 
 # Find a memory that no operation inserted. The inserting operation names the memory, and its known
