@@ -89,7 +89,8 @@ WIDTH = 99  # and a semicolon
 
 _NAMED = re.compile(r"%\((\w+)\)s(?:::\w+)?")
 _QUOTED = re.compile(r"'(?:[^']|'')*'")
-_INSERTED = re.compile(r"\((?P<columns>[\w, ]+)\) VALUES \((?P<values>%s(?:, %s)*)\)")
+_ROW = r"\(%s(?:, %s)*\)"
+_INSERTED = re.compile(rf"\((?P<columns>[\w, ]+)\) VALUES {_ROW}(?:, {_ROW})*")
 _COMPARED = re.compile(r"(?P<column>\w+) = %s")
 
 
@@ -104,8 +105,9 @@ _CLAUSE = re.compile(
 def format_statement(text: str) -> str:
     """Return the statement with `:names` for parameters, its lines indented and not too long.
 
-    Nothing but parameters and whitespace differs from the text that was sent. A parameter that
-    was sent by its position has the name of its column.
+    Nothing but parameters and whitespace differs from the text that was sent, and of several rows
+    that are inserted the first stands for all. A parameter that was sent by its position has the
+    name of its column.
     """
     lines: list[str] = []
     levels = [_Level(0)]

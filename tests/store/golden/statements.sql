@@ -9,7 +9,7 @@
 -- ===== POST /v1/memories (a first fact) =====
 
 -- POST /v1/memories (a first fact)
--- app/store/engine.py
+-- app/store/search.py find_candidates
 SELECT
     set_config('role', :role, true),
     set_config('palimpsest.agent', :agent, true),
@@ -281,7 +281,7 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
 
 
 -- ===== POST /v1/memories (a new value of a slot) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/idempotency.py find_idempotency_record: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/idempotency.py find_idempotency_record
@@ -453,7 +453,7 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 
 
 -- ===== POST /v1/memories (a dry run) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
@@ -584,7 +584,7 @@ FROM moment LEFT JOIN (
 
 
 -- ===== POST /v1/memories/batch =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories/batch
 -- app/store/search.py find_candidates
@@ -706,10 +706,6 @@ ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
-SET CONSTRAINTS ALL DEFERRED;
-
--- POST /v1/memories/batch
--- app/store/apply.py apply_plans
 INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity, category, key,
     single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details, tags,
     entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
@@ -724,10 +720,6 @@ INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity, cate
     :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
     :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
     :superseded_by, :superseded_at, :known_from);
-
--- POST /v1/memories/batch
--- app/store/apply.py apply_plans
-SET CONSTRAINTS ALL IMMEDIATE;
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
@@ -953,7 +945,7 @@ WITH part0 AS (
 
 
 -- ===== GET /v1/memories/{memory_id} =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/memories.py find_memory: as for POST /v1/memories (a first fact)
 -- app/store/memories.py find_memory: as for POST /v1/memories (a dry run)
 
 
@@ -1344,7 +1336,7 @@ WHERE agent_id = :agent AND id = ANY(:ids) AND created_at <= :known_at;
 
 
 -- ===== POST /v1/search (hybrid) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 
 -- POST /v1/search (hybrid)
 -- app/store/search.py search_memories
@@ -1588,7 +1580,7 @@ ORDER BY
 
 
 -- ===== POST /v1/search (vector) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 
 -- POST /v1/search (vector)
 -- app/store/search.py search_memories
@@ -1804,7 +1796,7 @@ ORDER BY
 
 
 -- ===== POST /v1/search (text) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 
 -- POST /v1/search (text)
 -- app/store/search.py search_memories
@@ -2025,7 +2017,7 @@ ORDER BY
 
 
 -- ===== POST /v1/search (hybrid, in the past) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 
 -- POST /v1/search (hybrid, in the past)
 -- app/store/search.py search_memories
@@ -2326,12 +2318,12 @@ ORDER BY
 
 
 -- ===== GET /v1/search =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 -- app/store/search.py search_memories: as for POST /v1/search (hybrid)
 
 
 -- ===== GET /v1/memories =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/memories.py list_memories: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories
 -- app/store/memories.py list_memories
@@ -2477,7 +2469,7 @@ ORDER BY created_at DESC, id DESC;
 
 
 -- ===== GET /v1/memories (narrowed) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/memories.py list_memories: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories (narrowed)
 -- app/store/memories.py list_memories
@@ -2681,7 +2673,7 @@ ORDER BY created_at DESC, id DESC;
 
 
 -- ===== GET /v1/memories (in the past) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/memories.py list_memories: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_memories: as for POST /v1/search (hybrid, in the past)
 
 -- GET /v1/memories (in the past)
@@ -2862,7 +2854,7 @@ ORDER BY created_at DESC, id DESC;
 
 
 -- ===== GET /v1/memories (by strength) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/memories.py list_strongest: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories (by strength)
 -- app/store/memories.py list_strongest
@@ -3080,7 +3072,7 @@ ORDER BY is_first DESC, strength DESC, id DESC;
 
 
 -- ===== GET /v1/preferences/{category}/{key} =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/memories.py find_holding_in_slot: as for POST /v1/memories (a first fact)
 
 -- GET /v1/preferences/{category}/{key}
 -- app/store/memories.py find_holding_in_slot
@@ -3210,12 +3202,12 @@ FROM moment LEFT JOIN (
 
 
 -- ===== GET /v1/preferences/{key} =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/memories.py find_holding_in_slot: as for POST /v1/memories (a first fact)
 -- app/store/memories.py find_holding_in_slot: as for GET /v1/preferences/{category}/{key}
 
 
 -- ===== GET /v1/context =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/memories.py list_strongest: as for POST /v1/memories (a first fact)
 
 -- GET /v1/context
 -- app/store/memories.py list_strongest
@@ -3477,7 +3469,7 @@ WHERE m.agent_id = :agent AND m.id IN (
 
 
 -- ===== GET /v1/context (with a query) =====
--- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/memories.py list_strongest: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_strongest: as for GET /v1/context
 
 -- GET /v1/context (with a query)
@@ -6270,7 +6262,49 @@ SELECT clock_timestamp() AS clock,
 UPDATE agents SET created_at = :created_at, last_known_at = :last_known_at, last_erased_at =
     :last_erased_at, mode = :mode, log_folded_until = :log_folded_until, log_head = :log_head WHERE
     agent_id = :agent_id;
--- app/store/transfer/imports.py insert_rows: as for POST /v1/memories/batch
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+CREATE TEMP TABLE incoming (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY
+    (agent_id, id)) ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming (agent_id, id, chain_id, created_at, revision, erased_at, entity, category, key,
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details, tags,
+    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
+    merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
+    derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from, asserted_at,
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
+    superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT chain_id AS id FROM incoming WHERE chain_id IS NOT NULL
+    EXCEPT
+    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming)
+LIMIT 1;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT contradicted_by AS id FROM incoming WHERE contradicted_by IS NOT NULL
+    EXCEPT
+    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming)
+LIMIT 1;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT ended_by AS id FROM incoming WHERE ended_by IS NOT NULL
+    EXCEPT
+    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming)
+LIMIT 1;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT superseded_by AS id FROM incoming WHERE superseded_by IS NOT NULL
+    EXCEPT
+    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming)
+LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6280,58 +6314,112 @@ INSERT INTO memories (agent_id, id, chain_id, created_at, revision, erased_at, e
     lifespan, merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
     derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from, asserted_at,
     said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from) VALUES (:agent_id, :id, :chain_id, :created_at,
-    :revision, :erased_at, :entity, :category, :key, :single_valued, :slot_entity, :slot_category,
-    :slot_key, :slot_hash, :content, :value, :details, :tags, :entities, :sources, :source,
-    :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan, :merged_from,
-    :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity,
-    :derived_key, :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at,
-    :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
-    :superseded_by, :superseded_at, :known_from);
+    superseded_by, superseded_at, known_from) SELECT agent_id, id, chain_id, created_at, revision,
+    erased_at, entity, category, key, single_valued, slot_entity, slot_category, slot_key,
+    slot_hash, content, value, details, tags, entities, sources, source, session_id, project, kind,
+    importance, confidence, trust, lifespan, merged_from, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, tier, valid_until, superseded_by, superseded_at, known_from FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT named.id
-FROM memories m
-CROSS JOIN LATERAL (
-    VALUES (m.chain_id), (m.superseded_by), (m.ended_by), (m.contradicted_by)
-) AS named (id)
-WHERE m.agent_id = :agent AND named.id IS NOT NULL
+DROP TABLE incoming;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+CREATE TEMP TABLE incoming (LIKE memory_beliefs INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY
+    KEY (agent_id, memory_id, known_from)) ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming (agent_id, memory_id, known_until, valid_from, asserted_at, said_until, retracted_at,
+    void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by, superseded_at,
+    known_from) FROM STDIN (FORMAT BINARY);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT memory_id AS id FROM incoming WHERE memory_id IS NOT NULL
     EXCEPT
-SELECT id FROM memories WHERE agent_id = :agent
+    (SELECT id FROM memories WHERE agent_id = :agent )
 LIMIT 1;
--- app/store/transfer/imports.py insert_rows: as for POST /v1/memories/batch
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, said_until,
     retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until, :valid_from,
-    :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier,
-    :valid_until, :superseded_by, :superseded_at, :known_from);
+    superseded_at, known_from) SELECT agent_id, memory_id, known_until, valid_from, asserted_at,
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
+    superseded_by, superseded_at, known_from FROM incoming;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+CREATE TEMP TABLE incoming (LIKE consolidation_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
+    PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming (agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence,
+    reasoning, signals, decided_by, incoming, before_state, after_state, model, prompt_version,
+    usage, duration_ms, session_id, request_id, created_at, reverts, reverted_by, vetoed, actor,
+    previous_hash, hash, content_digest, content_salt) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
     relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
     model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts,
-    reverted_by, vetoed, actor, previous_hash, hash, content_digest, content_salt) VALUES
-    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
-    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
-    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
-    :reverted_by, :vetoed, :actor, :previous_hash, :hash, :content_digest, :content_salt);
+    reverted_by, vetoed, actor, previous_hash, hash, content_digest, content_salt) SELECT agent_id,
+    id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
+    decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
+    session_id, request_id, created_at, reverts, reverted_by, vetoed, actor, previous_hash, hash,
+    content_digest, content_salt FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id, created_at) VALUES
-    (:agent_id, :source_id, :target_id, :type, :log_id, :created_at);
+CREATE TEMP TABLE incoming (LIKE memory_relationships INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
+    PRIMARY KEY (agent_id, source_id, target_id, type)) ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming (agent_id, source_id, target_id, type, log_id, created_at) FROM STDIN (FORMAT BINARY);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT source_id AS id FROM incoming WHERE source_id IS NOT NULL
+    EXCEPT
+    (SELECT id FROM memories WHERE agent_id = :agent )
+LIMIT 1;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT target_id AS id FROM incoming WHERE target_id IS NOT NULL
+    EXCEPT
+    (SELECT id FROM memories WHERE agent_id = :agent )
+LIMIT 1;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id, created_at) SELECT
+    agent_id, source_id, target_id, type, log_id, created_at FROM incoming;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+CREATE TEMP TABLE incoming (LIKE reviews INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY
+    (agent_id, id)) ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming (agent_id, id, status, source, relation, sentence, memory_id, log_id, judgments,
+    relied_on, created_at, said, incoming, note, decided_at, decision_log_id) FROM STDIN (FORMAT
+    BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO reviews (agent_id, id, status, source, relation, sentence, memory_id, log_id,
-    judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) VALUES
-    (:agent_id, :id, :status, :source, :relation, :sentence, :memory_id, :log_id, :judgments,
-    :relied_on, :created_at, :said, :incoming, :note, :decided_at, :decision_log_id);
+    judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) SELECT
+    agent_id, id, status, source, relation, sentence, memory_id, log_id, judgments, relied_on,
+    created_at, said, incoming, note, decided_at, decision_log_id FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
@@ -6533,9 +6621,14 @@ UPDATE memories SET
     revision = :revision,
     cold = false
 WHERE agent_id = :agent_id AND id = :id;
--- app/store/apply.py apply_plans: as for POST /v1/memories/batch
--- app/store/apply.py apply_plans: as for POST /v1/import (an export)
--- app/store/apply.py apply_plans: as for POST /v1/memories/batch
+
+-- POST /v1/reverts
+-- app/store/apply.py apply_plans
+INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, said_until,
+    retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
+    superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until, :valid_from,
+    :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier,
+    :valid_until, :superseded_by, :superseded_at, :known_from);
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
