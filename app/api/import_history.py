@@ -13,6 +13,7 @@ from app.api import examples, import_agent
 from app.api.answers.import_history import ImportedLine, NativeImported
 from app.api.deps import ActorDep, AgentDep, OriginDep, ServicesDep
 from app.api.idempotency import KeyedStreamDep
+from app.api.key_check import refuse_ended_key
 from app.api.ndjson import NDJSON, NumberedLine, NumberedLines
 from app.api.openapi import Responses, build_line_schema, document_problems
 from app.api.problems import describe_error, invalid_input, problem_of, respond_with_problem
@@ -72,7 +73,7 @@ async def import_history(
     request: Request,
 ) -> Response:
     _check_media_type(request)
-    lines = NumberedLines(keyed.fingerprint_stream(request.stream()))
+    lines = NumberedLines(keyed.fingerprint_stream(_read_body(request)))
     first = await anext(lines, None)
     if first and import_agent.read_type(first.raw) == import_agent.HEADER_TYPE:
         actor.rights.require_scope(Scope.ADMIN)
@@ -86,6 +87,12 @@ async def import_history(
     history = _read_versions(first, lines, actor.rights)
     versions = await services.import_history.import_lines(call, history)
     return StreamingResponse(_render_lines(versions), media_type=NDJSON)
+
+
+async def _read_body(request: Request) -> AsyncIterator[bytes]:
+    async for piece in request.stream():
+        yield piece
+    await refuse_ended_key(request.scope)
 
 
 def _check_media_type(request: Request) -> None:

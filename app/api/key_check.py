@@ -3,6 +3,7 @@
 import secrets
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -65,6 +66,16 @@ class KeyCheck:
         address = scope["client"][0] if scope.get("client") else ""
         wait = self._wrong_keys.note_wrong_key(address)
         return _respond_slow_down(wait) if wait else _respond_unauthorized()
+
+
+async def refuse_ended_key(scope: Scope) -> None:
+    """Raise a 401 if the key of the call ended since the call began: a long body takes hours."""
+    presented = PresentedKey.parse(_find_key(Headers(scope=scope)) or "")
+    if scope["actor"] in (ROOT, ANONYMOUS) or presented is None:
+        return
+    reader: KeyReader = scope["app"].state.services.key_reader
+    if await reader.find_actor(presented) is None:
+        raise HTTPException(401, "The key ended before the body did. Nothing of it was stored.")
 
 
 def _find_key(headers: Headers) -> str | None:

@@ -51,6 +51,18 @@ LINKED_COLUMNS = (
 )
 """The columns of an operation that never change."""
 
+FOLDED_COLUMNS = (
+    "actor",
+    "created_at",
+    "decided_by",
+    "hash",
+    "id",
+    "operation",
+    "previous_hash",
+    "request_id",
+)
+"""The columns of an archived operation that the database still has."""
+
 # Columns of fractional numbers. JSON made by Postgres writes 1.0 as 1.
 _FRACTIONS = {"confidence", "duration_ms"}
 

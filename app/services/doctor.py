@@ -110,11 +110,11 @@ class Doctor:
         async with begin_for_agent(self._engine, agent) as connection:
             files = await archived_log.list_archive_files(connection, agent)
             for archive_id, file in files.items():
-                hashes = await log_chain.read_archived_hashes(connection, agent, archive_id)
+                folded = await log_chain.read_archived_operations(connection, agent, archive_id)
                 with suppress(ArchiveDamaged):
                     _, *lines = await archives.read_file_lines(file)
                     operations = log_chain.parse_archived_operations(lines)
-                    for fault in check_archive(file.name, operations, hashes):
+                    for fault in check_archive(file.name, operations, folded):
                         yield fault
 
     async def _list_archive_files(self, agent: AgentId) -> list[File]:

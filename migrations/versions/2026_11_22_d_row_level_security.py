@@ -26,12 +26,15 @@ PRIVILEGES = {
     "consolidation_log": "SELECT, INSERT",
     "memory_relationships": "SELECT, INSERT, UPDATE, DELETE",
     "reviews": "SELECT, INSERT, UPDATE",
-    "log_checkpoints": "SELECT, INSERT, UPDATE",
-    "log_archives": "SELECT, INSERT, UPDATE",
-    "folded_operations": "SELECT, INSERT, UPDATE",
+    "log_checkpoints": "SELECT, INSERT",
+    "log_archives": "SELECT, INSERT",
+    "folded_operations": "SELECT, INSERT",
     "sweeps": "SELECT, INSERT, UPDATE, DELETE",
     "idempotency_keys": "SELECT, INSERT, UPDATE, DELETE",
 }
+
+# The tables of the part of the log that was archived.
+ARCHIVED_LOG = ("log_checkpoints", "log_archives", "folded_operations")
 
 # A setting that was reset is an empty string, and no agent has that id.
 THE_AGENT = "current_setting('palimpsest.agent', true)"
@@ -91,6 +94,7 @@ def upgrade() -> None:
     for table, privileges in PRIVILEGES.items():
         isolate_table(table, privileges)
     op.execute(f"GRANT UPDATE, DELETE ON consolidation_log TO {LOG_EDITOR}")
+    op.execute(f"GRANT UPDATE ON {', '.join(ARCHIVED_LOG)} TO {LOG_EDITOR}")
     isolate_keys()
     hide_encoder()
     op.execute(f"GRANT SELECT ON alembic_version TO {OPERATOR}")
@@ -130,7 +134,9 @@ def open_queue() -> None:
 
 def create_functions() -> None:
     # The path of the functions is that of now, without the session's own tables before it.
-    op.execute("SELECT set_config('search_path', current_schema() || ', pg_temp', true)")
+    op.execute(
+        "SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)"
+    )
     for function in (CLAIM_ENCODER, REFRESH_STATISTICS, OPERATIONS_ON):
         op.execute(function)
     op.execute("SET LOCAL search_path TO DEFAULT")

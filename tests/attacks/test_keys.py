@@ -201,6 +201,24 @@ def test_a_revoked_key_stops_in_another_process_within_a_second(
     assert again["revoked_at"] == revoked.json()["revoked_at"]
 
 
+def test_an_import_that_drips_stores_nothing_under_a_key_that_ended_meanwhile(
+    root: httpx.Client,
+) -> None:
+    issued = issue(root)
+
+    def send_and_revoke() -> Iterator[bytes]:
+        yield b'{"content": "Has a cat"}\n'
+        root.delete(f"/v1/keys/{issued['id']}").raise_for_status()
+        time.sleep(1.1)
+        yield b'{"content": "Has a dog"}\n'
+
+    headers = {"X-API-Key": issued["key"], "X-Agent-Id": "ann", **NDJSON}
+    address = f"{root.base_url}/v1/import"
+    refused = httpx.post(address, content=send_and_revoke(), headers=headers, timeout=60)
+    assert refused.status_code == 401, refused.text
+    assert root.get("/v1/memories", headers={"X-Agent-Id": "ann"}).json()["items"] == []
+
+
 def test_a_key_ends_at_its_time(root: httpx.Client) -> None:
     issued = issue(root, expires_at=time.time() + 2)
     with calling(str(root.base_url), issued["key"]) as client:

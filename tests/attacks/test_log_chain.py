@@ -177,6 +177,44 @@ def test_a_changed_operation_in_an_archive_is_named_though_the_file_has_its_hash
     assert [(fault.check, fault.ids) for fault in found] == [("log_chain", (log_ids[2],))]
 
 
+def test_an_operation_cut_out_of_an_archive_and_of_its_links_is_missed(
+    unchecked_database_url: str, tmp_path: Path
+) -> None:
+    """Whoever has the database and the folder ties the next operation to the one before."""
+    url = unchecked_database_url
+    log_ids = tell(url)
+    retain(url, tmp_path, "default")
+    [path] = tmp_path.glob("*/*.ndjson")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(line for line in lines if log_ids[2].encode() not in line))
+    run(
+        url,
+        "UPDATE folded_operations SET previous_hash = "
+        "(SELECT previous_hash FROM folded_operations WHERE id = %s) "
+        "WHERE id = %s",
+        log_ids[2],
+        log_ids[3],
+    )
+    run(url, "DELETE FROM folded_operations WHERE id = %s", log_ids[2])
+    run(url, "UPDATE log_archives SET sha256 = sha256(%s)", path.read_bytes())
+    accused = {name for fault in examine_with_archives(url, tmp_path) for name in fault.ids}
+    assert log_ids[3] in accused
+
+
+def test_a_line_cut_out_of_an_archive_is_missed(
+    unchecked_database_url: str, tmp_path: Path
+) -> None:
+    url = unchecked_database_url
+    log_ids = tell(url)
+    retain(url, tmp_path, "default")
+    [path] = tmp_path.glob("*/*.ndjson")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(line for line in lines if log_ids[2].encode() not in line))
+    run(url, "UPDATE log_archives SET sha256 = sha256(%s)", path.read_bytes())
+    accused = {name for fault in examine_with_archives(url, tmp_path) for name in fault.ids}
+    assert log_ids[2] in accused
+
+
 def test_an_archived_operation_forgotten_by_the_database_is_missed(
     unchecked_database_url: str, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from app.domain.log_chain import (
     CONTENT_COLUMNS,
+    FOLDED_COLUMNS,
     digest_content,
     encode_columns,
     hash_operation,
@@ -29,16 +30,36 @@ def check_operation(operation: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def check_archive(
-    name: str, operations: Iterable[Mapping[str, Any]], hashes: Mapping[str, bytes | None]
+    name: str,
+    operations: Iterable[Mapping[str, Any]],
+    folded: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[Fault]:
-    """Check the operations of an archive file, and that they are those that were moved there.
+    """Check that an archive file holds the operations that were moved there, as they were logged.
 
-    `hashes` has the hash of each operation that was moved, None for those from before the chain.
+    `folded` is what the database still knows of each of them, by its id.
     """
+    missing = set(folded)
     for operation in operations:
         log_id = str(operation["id"])
-        if operation["hash"] != hashes.get(log_id):
+        missing.discard(log_id)
+        if not _is_same(operation, folded.get(log_id)):
             sentence = f"The archive {name} does not hold operation {log_id} as it was logged."
             yield Fault("log_chain", (log_id,), sentence)
         elif operation["hash"] is not None:
             yield from check_operation(operation)
+    for log_id in sorted(missing):
+        sentence = f"The archive {name} no longer holds operation {log_id}."
+        yield Fault("log_chain", (log_id,), sentence)
+
+
+def _is_same(operation: Mapping[str, Any], folded: Mapping[str, Any] | None) -> bool:
+    """Return True if the file and the database say the same of an operation.
+
+    A file from before the chain proves nothing.
+    """
+    if folded is None:
+        return False
+    if operation["hash"] is None:
+        return folded["hash"] is None
+    compared = [name for name in FOLDED_COLUMNS if name != "id"]
+    return all(operation[name] == folded[name] for name in compared)

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.log_chain import (
     CONTENT_COLUMNS,
+    FOLDED_COLUMNS,
     LINKED_COLUMNS,
     SALT_BYTES,
     START,
@@ -84,19 +85,21 @@ def stream_linked_operations(
     return stream_rows(connection, _LINKED, {"agent": agent})
 
 
-# Read the hashes of the operations that went to an archive.
-_ARCHIVED_HASHES = """
-    SELECT id, hash FROM folded_operations WHERE agent_id = :agent AND archive_id = :archive
+# Read what the database still knows of the operations that went to an archive.
+_ARCHIVED = f"""
+    SELECT {", ".join(FOLDED_COLUMNS)}
+    FROM folded_operations
+    WHERE agent_id = :agent AND archive_id = :archive
 """
 
 
-async def read_archived_hashes(
+async def read_archived_operations(
     connection: AsyncConnection, agent: AgentId, archive_id: UUID
-) -> dict[str, bytes | None]:
-    """Return the hash of each operation of an archive, None for those from before the chain."""
+) -> dict[str, dict[str, Any]]:
+    """Return what the database still knows of each operation of an archive, by its id."""
     values = {"agent": agent, "archive": archive_id}
-    rows = await fetch_rows(connection, _ARCHIVED_HASHES, values)
-    return {str(row["id"]): row["hash"] for row in rows}
+    rows = await fetch_rows(connection, _ARCHIVED, values)
+    return {str(row["id"]): row for row in rows}
 
 
 def parse_archived_operations(lines: Sequence[bytes]) -> list[dict[str, Any]]:
