@@ -1,5 +1,6 @@
 """Changing an agent itself."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from app.services.agent_write import Call, agent_write
 from app.store import agents
 from app.store.engine import take_role
 from app.store.roles import Role
+
+logger = logging.getLogger(__name__)
 
 AgentRow = Mapping[str, Any]
 
@@ -30,4 +33,6 @@ async def set_agent_mode(
         row = await agents.set_mode(write.connection, agent, mode)
         await take_role(write.connection, Role.SERVICE, call.agent)
         await write.keep(row)
+    changed = {"changed_agent": agent, "mode": mode, "actor": call.info.actor}
+    logger.info("the mode of an agent was set", extra=changed)
     return row

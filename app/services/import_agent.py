@@ -3,6 +3,7 @@
 Rows are checked and spooled first, then written and checked as a whole in one transaction.
 """
 
+import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,8 @@ from app.store.engine import begin_for_agent
 from app.store.transfer import imports
 from app.store.transfer.format import SECTIONS
 from app.store.transfer.imports import ImportTarget
+
+logger = logging.getLogger(__name__)
 
 CHUNK = 100
 CHUNK_BYTES = 2**20
@@ -132,6 +135,9 @@ class AgentImporter:
                 spool,
             )
             await write.keep(counts)
+        # The operations of an import have the actors that the export names.
+        imported = {"imported_agent": call.agent, "actor": call.info.actor}
+        logger.info("an agent was imported", extra=imported)
 
     async def _check_first(self, agent: AgentId, header: ExportHeader) -> ImportTarget:
         """Refuse what can be refused before gigabytes arrive."""
