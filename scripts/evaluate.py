@@ -38,7 +38,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="palimpsest-eval-") as folder:
         environment = {
             k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_DATABASE")
-        } | {"PALIMPSEST_DATA_DIR": folder}
+        } | {
+            "PALIMPSEST_DATA_DIR": folder,
+            # One agent may learn a thousand changes here within minutes.
+            "PALIMPSEST_MAX_CLOSURES_PER_HOUR": "0",
+        }
         command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
         with (
             open(Path(folder) / "service.log", "wb") as log,
