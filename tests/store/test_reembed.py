@@ -226,19 +226,19 @@ def test_a_write_under_way_is_waited_for_and_its_vector_is_made_too(
 ) -> None:
     """The race that would mix models: the check is passed, the model changes, the vector is written."""
     entered, go_on = threading.Event(), threading.Event()
-    read_chains = chains.read_chains
+    read_near_chains = chains.read_near_chains
 
     async def slowly(*given: Any, **named: Any) -> Any:
         entered.set()
         while not go_on.is_set():  # noqa: ASYNC110 - the flag is set by another thread
             await asyncio.sleep(0.005)
-        return await read_chains(*given, **named)
+        return await read_near_chains(*given, **named)
 
     new = Scripted("new", 8)
     with client_of(database_url, Scripted("old", 8)) as client:
         store(client, "Has a dog")
         _break_off(database_url, new)
-        monkeypatch.setattr(chains, "read_chains", slowly)
+        monkeypatch.setattr(chains, "read_near_chains", slowly)
         storing = threading.Thread(target=store, args=(client, "Has a cat"))
         storing.start()
         assert entered.wait(10)
