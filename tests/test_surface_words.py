@@ -34,7 +34,6 @@ SURFACE_WORDS = re.compile(
 _EXPORT = "The first line of an export or of an archive is its header."
 _MODEL = "A client of a model's server speaks HTTP with that server, not with our callers."
 _RECORDED = "The answer to a retry is stored as it was sent, so its columns are named after HTTP."
-_PROGRAMS = "The options are those of Postgres' and the system's own programs."
 
 # (file, a pattern for the words) -> why they may stand there
 ALLOWED = {
@@ -52,8 +51,6 @@ ALLOWED = {
     ("store/idempotency.py", r"headers|HTTP"): _RECORDED,
     ("store/other_columns.py", r"headers"): _RECORDED,
     ("store/tables.py", r"headers"): _RECORDED,
-    ("store/embedded_account.py", r"--[a-z-]+"): _PROGRAMS,
-    ("store/embedded_server.py", r"--[a-z-]+"): _PROGRAMS,
     ("classification/signals/tokens.py", r"--force"): "An example of a word in a caller's text.",
 }
 
