@@ -1,7 +1,8 @@
 """The roles and logins that a migration makes."""
 
+import multiprocessing
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from uuid import uuid4
 
@@ -48,10 +49,11 @@ def test_a_missing_login_is_created_with_its_password(server_url: str, new_login
 
 def test_databases_of_one_server_are_migrated_at_once(server_url: str, new_login: str) -> None:
     """Roles belong to the whole server: each migration finds those that another one just made."""
-    with ExitStack() as stack, ThreadPoolExecutor(4) as threads:
+    processes = ProcessPoolExecutor(4, multiprocessing.get_context("spawn"))
+    with ExitStack() as stack, processes:
         urls = [stack.enter_context(fresh_database(server_url)) for _ in range(4)]
         migrating = [
-            threads.submit(schema.migrate_database, url, with_user(url, new_login, "secret"))
+            processes.submit(schema.migrate_database, url, with_user(url, new_login, "secret"))
             for url in urls
         ]
         for migration in migrating:

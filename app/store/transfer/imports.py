@@ -103,7 +103,7 @@ async def _check_references(
 
     Postgres itself would not say to which, because row-level security could hide that one.
     """
-    for key in section.table.foreign_key_constraints:
+    for key in sorted(section.table.foreign_key_constraints, key=lambda key: str(key.name)):
         for name in key.column_keys:
             if name != "agent_id":
                 statement = _find_missing_sql(name, key.referred_table, section.table)

@@ -6386,14 +6386,14 @@ COPY incoming (agent_id, source_id, target_id, type, log_id, created_at) FROM ST
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT target_id AS id FROM incoming WHERE target_id IS NOT NULL
+SELECT source_id AS id FROM incoming WHERE source_id IS NOT NULL
     EXCEPT
     (SELECT id FROM memories WHERE agent_id = :agent )
 LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT source_id AS id FROM incoming WHERE source_id IS NOT NULL
+SELECT target_id AS id FROM incoming WHERE target_id IS NOT NULL
     EXCEPT
     (SELECT id FROM memories WHERE agent_id = :agent )
 LIMIT 1;
