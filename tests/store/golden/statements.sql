@@ -6265,8 +6265,8 @@ UPDATE agents SET created_at = :created_at, last_known_at = :last_known_at, last
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY
-    (agent_id, id)) ON COMMIT DROP;
+CREATE TEMP TABLE incoming (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAINTS, CONSTRAINT
+    memories_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6328,8 +6328,8 @@ DROP TABLE incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE memory_beliefs INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY
-    KEY (agent_id, memory_id, known_from)) ON COMMIT DROP;
+CREATE TEMP TABLE incoming (LIKE memory_beliefs INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
+    CONSTRAINT memory_beliefs_pkey PRIMARY KEY (agent_id, memory_id, known_from)) ON COMMIT DROP;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6355,7 +6355,7 @@ INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, assert
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 CREATE TEMP TABLE incoming (LIKE consolidation_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
-    PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+    CONSTRAINT consolidation_log_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6378,7 +6378,8 @@ INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, targe
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 CREATE TEMP TABLE incoming (LIKE memory_relationships INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
-    PRIMARY KEY (agent_id, source_id, target_id, type)) ON COMMIT DROP;
+    CONSTRAINT memory_relationships_pkey PRIMARY KEY (agent_id, source_id, target_id, type)) ON
+    COMMIT DROP;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6405,8 +6406,8 @@ INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id, 
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE reviews INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY
-    (agent_id, id)) ON COMMIT DROP;
+CREATE TEMP TABLE incoming (LIKE reviews INCLUDING DEFAULTS INCLUDING CONSTRAINTS, CONSTRAINT
+    reviews_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
