@@ -35,6 +35,7 @@ class BoundedConnection(HttpToolsProtocol):
     _answer_deadline: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _is_in_head = False
+    _is_in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -48,7 +49,8 @@ class BoundedConnection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.waits_since is not None:
             self.waits_since = self.loop.time()
-        if self._deadline is not None:
+        # The rest of a body that was refused may still come, and is no head.
+        if self._deadline is not None and not self._is_in_body:
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD + len(data):
                 self.abort()
@@ -69,11 +71,13 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False
+        self._is_in_body = True
         self._head_bytes = 0
         self._clear_deadline()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
+        self._is_in_body = False
         self.waits_since = None
         super().on_message_complete()
 

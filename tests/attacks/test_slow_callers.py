@@ -243,3 +243,18 @@ def test_an_answer_that_nobody_reads_is_given_up(
             answer = read_all(caller)
     assert not answer.endswith(b"\r\n0\r\n\r\n")
     assert_served(keyed)
+
+
+def test_a_connection_goes_on_after_a_body_that_was_refused_early(keyed: httpx.Client) -> None:
+    """The rest of the body is no head, however long it is."""
+    lines = b'{"colour": "red"}\n' + b'{"content": "Has a dog"}\n' * 20_000
+
+    def send_in_two() -> Iterator[bytes]:
+        yield lines[:1000]
+        time.sleep(0.3)
+        yield lines[1000:]
+
+    for _ in range(3):
+        refused = keyed.post("/v1/import", content=send_in_two(), headers=NDJSON)
+        assert refused.status_code == 422
+        assert_served(keyed)
