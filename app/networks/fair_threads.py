@@ -1,4 +1,4 @@
-"""Threads that work for agents in turns, so that nobody's work stands before all others'."""
+"""Threads that work for requesters in turns, so that nobody's work keeps all others waiting."""
 
 import asyncio
 from collections import Counter, deque
@@ -33,9 +33,9 @@ class _Step:
 
 
 class FairThreads:
-    """Threads that take one step of each waiting agent in turn, and an agent's steps in order.
+    """Threads that take one step of each requester in turn, and the steps of each in order.
 
-    Long work should come in short steps, one after the other. No agent has more than `threads` at a
+    Long work should come in short steps, one after the other. Nobody has more than `threads` at a
     time, and there is one more, so that whoever comes meanwhile seldom waits. Steps of a caller who
     hung up are dropped.
     """
@@ -44,7 +44,7 @@ class FairThreads:
         self._executor = ThreadPoolExecutor(threads + 1, thread_name_prefix=name)
         self._most = threads
         self._lock = Lock()
-        self._waiting: dict[str, deque[_Step]] = {}  # in the order of the agents' turns
+        self._waiting: dict[str, deque[_Step]] = {}  # in the order of their turns
         self._running: Counter[str] = Counter()
 
     def close(self) -> None:
@@ -58,7 +58,7 @@ class FairThreads:
         """
         step = _Step(work, get_requester())
         with self._lock:
-            self._waiting.setdefault(step.requester.agent, deque()).append(step)
+            self._waiting.setdefault(step.requester.name, deque()).append(step)
             self._executor.submit(self._run_waiting)
         result: Result = await asyncio.wrap_future(step.outcome)
         return result
@@ -67,32 +67,32 @@ class FairThreads:
         """Run steps until none waits that may run now."""
         while step := self._take_next():
             step.run()
-            self._note_end(step.requester.agent)
+            self._note_end(step.requester.name)
 
-    def _note_end(self, agent: str) -> None:
+    def _note_end(self, name: str) -> None:
         with self._lock:
-            self._running[agent] -= 1
-            if not self._running[agent]:
-                del self._running[agent]
+            self._running[name] -= 1
+            if not self._running[name]:
+                del self._running[name]
 
     def _take_next(self) -> _Step | None:
-        """Return the next step of the agent whose turn it is, and let the others come first.
+        """Return the next step of the requester whose turn it is, and let the others come first.
 
-        Return None if every agent that waits has as many threads as it may have.
+        Return None if all that wait have as many threads as they may have.
         """
         with self._lock:
-            agent = self._find_next_agent()
-            if agent is None:
+            name = self._find_next_name()
+            if name is None:
                 return None
-            steps = self._waiting.pop(agent)
+            steps = self._waiting.pop(name)
             step = steps.popleft()
             if steps:
-                self._waiting[agent] = steps
-            self._running[agent] += 1
+                self._waiting[name] = steps
+            self._running[name] += 1
             return step
 
-    def _find_next_agent(self) -> str | None:
-        for agent in self._waiting:
-            if self._running[agent] < self._most:
-                return agent
+    def _find_next_name(self) -> str | None:
+        for name in self._waiting:
+            if self._running[name] < self._most:
+                return name
         return None

@@ -1,4 +1,4 @@
-"""Who waits for the work of a network: an agent, and whether its caller is still there."""
+"""Who waits for the work of a network, and whether they are still there."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,10 +8,14 @@ from app.domain.errors import CallerLeft
 
 
 class Requester:
-    """The caller of a request. `has_left` turns True when they hang up."""
+    """The caller of a request.
 
-    def __init__(self, agent: str) -> None:
-        self.agent = agent
+    All requests of one `name` share a turn: it is that of a key, or of an agent. `has_left` turns
+    True when the caller hangs up.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.has_left = False
 
     def check_presence(self) -> None:
@@ -21,7 +25,7 @@ class Requester:
 
 
 # A variable of the context rather than an argument: between the request and the network lie
-# services that need to know neither agent nor connection, and a worker has no caller at all.
+# services that need to know neither caller nor connection, and a worker has no caller at all.
 _requester: ContextVar[Requester] = ContextVar("requester")
 _NOBODY = Requester("")
 
