@@ -178,8 +178,9 @@ class AgentWrite(Generic[Result_contra]):
         ids: Sequence[UUID] = (),
         by_text: bool,
         reach: int,
+        most_chains: int | None,
     ) -> Chains:
-        """Read what these facts may meet; of long chains the parts next to the facts."""
+        """Read what these facts may meet; of long chains and crowded slots only parts."""
         near = await chains.read_near_chains(
             self.connection,
             self.agent,
@@ -188,6 +189,7 @@ class AgentWrite(Generic[Result_contra]):
             by_text=by_text,
             last_known_at=self._last_known_at,
             reach=reach,
+            most_chains=most_chains,
         )
         self.chains, self._clock, self._in_part = near.chains, near.clock, near.in_part
         return self.chains

@@ -47,6 +47,10 @@ from app.store.reviews import reviews
 # Larger batches read long chains whole. Each fact asks for parts that grow with the batch.
 MAX_NEAR = 20
 
+# A store looks at so many chains of a slot. A single-valued slot has more than one only if facts
+# came unclassified or with falling trust.
+MOST_CHAINS = 200
+
 Outcomes = list[Outcome | PalimpsestError]
 Drafts = list[Plan | PalimpsestError]
 
@@ -162,6 +166,7 @@ class Remember:
                 ids=list(named),
                 by_text=True,
                 reach=len(facts) + 1,
+                most_chains=MOST_CHAINS,
             )
         if any(item.affected_ids for item in items):
             await write.read_closures_left()

@@ -51,16 +51,21 @@ VERSION_COLUMNS = ", ".join(
     if name in _VERSION_FIELDS or name in _SLOT_COLUMNS or name in BELIEF_COLUMNS
 )
 
-# A version of the fact's slot, with another value, that holds ever.
-_OTHER_VALUE = f"""
-    m.agent_id = :agent AND m.slot_hash = fact.slot AND NOT m.void AND {ONE_VALUE}
-    AND (m.valid_until IS NULL OR m.valid_until > m.valid_from)
-    AND CASE
+_HAS_SAME_VALUE = """
+    CASE
         WHEN m.value_hash IS NOT NULL AND fact.value_hash IS NOT NULL
-        THEN m.value_hash <> fact.value_hash
-        ELSE m.folded_hash <> fact.folded_hash
+        THEN m.value_hash = fact.value_hash
+        ELSE m.folded_hash = fact.folded_hash
     END
 """
+
+# A version of the fact's slot that holds ever.
+_IN_SLOT = f"""
+    m.agent_id = :agent AND m.slot_hash = fact.slot AND NOT m.void AND {ONE_VALUE}
+    AND (m.valid_until IS NULL OR m.valid_until > m.valid_from)
+"""
+_SAME_VALUE = f"{_IN_SLOT} AND {_HAS_SAME_VALUE}"
+_OTHER_VALUE = f"{_IN_SLOT} AND NOT {_HAS_SAME_VALUE}"
 
 # The whole chains that a write may touch, found by id, text or slot, and the clock. The clock is
 # read here because a clock read in the statement that takes the lock can be older than the lock
@@ -90,9 +95,11 @@ _READ_CHAINS = f"""
 # that are named by id or text: there, `:reach` versions on either side. A fact without a start of
 # its own starts at its known time, which lies within `:span` of the clock or of the agent's last
 # operation.
-# - `chain` holds one version of each slot for each of its chains, so that the chain is known as one
-#   of the slot's. Of a long chain its first version is read too, by which chains have an order, and
-#   a constraint or else the most trusted version, which decide who may join the chain.
+# - `slot_chain` holds one version of each slot for each of its chains, by which a chain is known as
+#   one of the slot. Of a long chain its first version is read too, by which chains have an order,
+#   and a constraint or else the most trusted version, which decide who may join the chain.
+# - A slot is `crowded` if it has more than `:most_chains` chains. So many of them are read,
+#   constraints first and then the oldest, and besides those with a version that `repeat`s a fact.
 # - `other` holds the versions of a slot with another value that begin next before and next after a
 #   fact, by which a fact and a repetition of it are two.
 _READ_NEAR_CHAINS = f"""
@@ -112,11 +119,54 @@ _READ_NEAR_CHAINS = f"""
         UNION
         SELECT id, chain_id FROM memories WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
     ),
-    chain AS MATERIALIZED (
-        SELECT DISTINCT ON (slot_hash, chain_id) id, chain_id FROM memories
+    slot_chain AS (
+        SELECT DISTINCT ON (slot_hash, chain_id)
+               id, chain_id, slot_hash, created_at, kind, ({ONE_VALUE}) AS one_value
+        FROM memories
         WHERE agent_id = :agent AND slot_key IS NOT NULL
             AND slot_hash IN (SELECT slot FROM fact)
-        ORDER BY slot_hash, chain_id, ({ONE_VALUE}) DESC
+        ORDER BY slot_hash, chain_id, ({ONE_VALUE}) DESC, created_at
+    ),
+    ranked AS MATERIALIZED (
+        SELECT id, chain_id, slot_hash, row_number() OVER (
+            PARTITION BY slot_hash
+            ORDER BY kind = 'constraint' DESC, one_value DESC, created_at, chain_id
+        ) AS rank
+        FROM slot_chain
+    ),
+    crowded AS MATERIALIZED (
+        SELECT slot_hash FROM ranked WHERE rank = CAST(:most_chains AS bigint) + 1
+    ),
+    repeat AS (
+        SELECT v.id, v.chain_id FROM fact CROSS JOIN LATERAL (
+            SELECT m.id, m.chain_id FROM memories m
+            WHERE {_SAME_VALUE}
+                AND m.valid_from <= fact.start
+                AND (m.valid_until IS NULL OR m.valid_until > fact.start)
+            ORDER BY m.created_at, m.chain_id LIMIT :reach
+        ) AS v
+        WHERE fact.slot IN (SELECT slot_hash FROM crowded)
+    ),
+    other AS (
+        SELECT v.id, v.chain_id FROM fact CROSS JOIN LATERAL (
+            (
+                SELECT m.id, m.chain_id FROM memories m
+                WHERE {_OTHER_VALUE} AND m.valid_from <= fact.start
+                ORDER BY m.valid_from DESC, m.asserted_at DESC LIMIT :reach
+            )
+            UNION ALL
+            (
+                SELECT m.id, m.chain_id FROM memories m
+                WHERE {_OTHER_VALUE} AND m.valid_from > fact.start
+                ORDER BY m.valid_from, m.asserted_at LIMIT :reach
+            )
+        ) AS v
+    ),
+    chain AS MATERIALIZED (
+        SELECT id, chain_id FROM ranked
+        WHERE :most_chains IS NULL OR rank <= :most_chains
+        UNION SELECT id, chain_id FROM repeat
+        UNION SELECT id, chain_id FROM other
     ),
     sized AS MATERIALIZED (
         SELECT chain_id, count(*) > :whole AS is_long FROM memories
@@ -146,26 +196,10 @@ _READ_NEAR_CHAINS = f"""
         FROM place
         WINDOW line AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
     ),
-    other AS (
-        SELECT v.id FROM fact CROSS JOIN LATERAL (
-            (
-                SELECT m.id FROM memories m
-                WHERE {_OTHER_VALUE} AND m.valid_from <= fact.start
-                ORDER BY m.valid_from DESC, m.asserted_at DESC LIMIT :reach
-            )
-            UNION ALL
-            (
-                SELECT m.id FROM memories m
-                WHERE {_OTHER_VALUE} AND m.valid_from > fact.start
-                ORDER BY m.valid_from, m.asserted_at LIMIT :reach
-            )
-        ) AS v
-    ),
     wanted AS (
         SELECT id FROM near WHERE is_near AND id IS NOT NULL
         UNION SELECT id FROM named
         UNION SELECT id FROM chain
-        UNION SELECT id FROM other
         UNION SELECT chain_id FROM sized
         UNION SELECT deciding.id FROM sized CROSS JOIN LATERAL (
             SELECT m.id FROM memories m
@@ -176,7 +210,8 @@ _READ_NEAR_CHAINS = f"""
     SELECT clock, v.*
     FROM moment LEFT JOIN (
         SELECT {VERSION_COLUMNS},
-               chain_id = ANY(ARRAY(SELECT chain_id FROM sized WHERE is_long)) AS is_long
+               chain_id = ANY(ARRAY(SELECT chain_id FROM sized WHERE is_long))
+               OR slot_hash = ANY(ARRAY(SELECT slot_hash FROM crowded)) AS is_in_part
         FROM memories
         WHERE agent_id = :agent AND (
             chain_id = ANY(ARRAY(SELECT chain_id FROM sized WHERE NOT is_long))
@@ -291,13 +326,16 @@ async def read_near_chains(
     by_text: bool,
     last_known_at: datetime | None,
     reach: int,
+    most_chains: int | None,
 ) -> NearChains:
     """Return what these facts may meet in the chains that `read_chains` reads, and the clock.
 
     Of a long chain these are the versions next to the facts' starts and to the ids, `reach` on
     either side: one is enough for facts that only take their place, and each fact that may move a
     stored version needs one more. Such chains are settled around these places as if they were
-    whole. They must not be looked at elsewhere. Chains with the same texts are read `by_text`.
+    whole. They must not be looked at elsewhere. Chains with the same texts are read `by_text`. Of a
+    slot with more than `most_chains` chains, the oldest of them and those that a fact repeats are
+    read; None stands for all.
     """
     hashes = {starting.fact.fuzzy_hash for starting in facts} if by_text else ()
     parameters = {
@@ -312,9 +350,10 @@ async def read_near_chains(
         "span": _TICK * (len(facts) + 1),
         "whole": LONGEST_WHOLE,
         "reach": reach,
+        "most_chains": most_chains,
     }
     rows = await fetch_rows(connection, _READ_NEAR_CHAINS, parameters)
-    in_part = frozenset(row["chain_id"] for row in rows if row["is_long"])
+    in_part = frozenset(row["chain_id"] for row in rows if row["is_in_part"])
     return NearChains(_chains_from_rows(rows), in_part, rows[0]["clock"])
 
 

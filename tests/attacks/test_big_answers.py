@@ -1,5 +1,6 @@
 """No answer takes more bytes than it may, and nothing is lost behind the bound."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
@@ -9,6 +10,7 @@ import pytest
 
 from app.settings import load_settings
 from support.service import running
+from support.service_process import palimpsest
 
 BOUND = 20_000
 NOTE = "n" * 2_000
@@ -131,3 +133,13 @@ def read_pages_of_any_size(client: httpx.Client, path: str) -> list[Any]:
     rest = client.get(path, params={"cursor": first["next_cursor"]}).json()
     assert rest["next_cursor"] is None
     return [first, rest]
+
+
+def test_the_command_shows_all_pages_of_a_history(bounded: httpx.Client) -> None:
+    for number in range(20):
+        first = store(bounded, f"Level {number}", key="level", value=str(number))
+    words = ("--url", str(bounded.base_url), "--agent", bounded.headers["X-Agent-Id"], "--json")
+    history = json.loads(palimpsest("history", first["memory"]["id"], *words).stdout)
+    assert [version["value"] for version in history["versions"]] == [str(i) for i in range(20)]
+    assert len(history["operations"]) == 20
+    assert history["next_cursor"] is None

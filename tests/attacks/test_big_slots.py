@@ -11,6 +11,7 @@ import httpx
 import psycopg
 import pytest
 
+from app.services import remember
 from app.settings import load_settings
 from app.store import chains as store_chains
 from support.service import running
@@ -99,6 +100,46 @@ def test_chains_read_in_part_become_what_whole_chains_become(
     for first in range(0, len(lines), 15):
         send_lines(client, part, lines[first : first + 15])
     assert read_beliefs(database_url, part) == read_beliefs(database_url, whole)
+
+
+def crowd_slot(client: httpx.Client, agent: str, count: int, *, trust: int = 50) -> list[str]:
+    """Store values of one slot that nobody classified: each is a chain of its own."""
+    facts: list[dict[str, Any]] = []
+    for number in range(count):
+        fact = {"content": f"Level {number}", "key": "level", "value": str(number), "trust": trust}
+        facts.append(fact | {"classify": False})
+    answer = client.post(
+        "/v1/memories/batch", json={"items": facts}, headers={"X-Agent-Id": agent}
+    ).json()
+    return [result["memory"]["id"] for result in answer["results"]]
+
+
+def test_a_store_reads_few_chains_of_a_crowded_slot_and_joins_the_oldest(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remember, "MOST_CHAINS", 10)
+    crowd = crowd_slot(client, "crowded", 200)
+    read: list[Any] = []
+    build = store_chains.version_from_row
+    monkeypatch.setattr(
+        store_chains, "version_from_row", lambda row: (read.append(row), build(row))[1]
+    )
+    fact = {"content": "Level new", "key": "level", "value": "new"}
+    answer = client.post("/v1/memories", json=fact, headers={"X-Agent-Id": "crowded"}).json()
+    assert answer["operation"] == "UPDATE"
+    assert answer["memory"]["chain_id"] == crowd[0]
+    assert answer["superseded"] == crowd[:3]  # as many as one store may end
+    assert 10 <= len(read) < 40
+
+
+def test_a_repeated_value_is_found_anywhere_in_a_crowded_slot(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remember, "MOST_CHAINS", 10)
+    crowd = crowd_slot(client, "protected", 40, trust=90)
+    fact = {"content": "The level is 30", "key": "level", "value": "30"}
+    answer = client.post("/v1/memories", json=fact, headers={"X-Agent-Id": "protected"}).json()
+    assert (answer["operation"], answer["memory"]["id"]) == ("NOOP", crowd[30])
 
 
 VALUES = ("low", "high", "low", "low", "middle", "high", "low", "high", "low", "middle")

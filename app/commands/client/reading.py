@@ -63,8 +63,14 @@ def history(
     service: Service,
 ) -> None:
     """Show the whole chain of a memory, oldest first."""
+    route = build_route("memories", memory_id, "history")
     with service.connect() as client:
-        answer = answer_of(client, "GET", build_route("memories", memory_id, "history"))
+        answer = answer_of(client, "GET", route)
+        while cursor := answer["next_cursor"]:
+            page = answer_of(client, "GET", route, params={"cursor": cursor})
+            answer["versions"] += page["versions"]
+            answer["operations"] += page["operations"]
+            answer["next_cursor"] = page["next_cursor"]
     print_json(answer) if service.as_json else print_memories(answer["versions"])
 
 

