@@ -22,6 +22,8 @@ from app.settings import Settings
 _LOGIN = re.compile(r"(://[^\s:/@]*:)[^\s/]+@|(password=)('(?:[^'\\]|\\.)*'|\S+)")
 # The secrets of issued keys. Their ids stay: they tell who it was.
 _ISSUED_KEY = re.compile(r"(pal_[0-9a-f]{16}_)[0-9a-f]{64}")
+# The signatures of tokens.
+_SIGNATURE = re.compile(r"\b(eyJ[\w-]+\.[\w-]+\.)[\w-]+")
 _SHORTEST_KEY = 8  # a shorter key is too likely to be part of an innocent word
 _QUIET_LOGGERS = (
     "httpx",
@@ -37,7 +39,12 @@ def build_log_config(settings: Settings) -> dict[str, Any]:
     as_json = settings.log_format == "json" or (
         settings.log_format == "auto" and not sys.stderr.isatty()
     )
-    secrets = (settings.api_key, settings.llm_api_key, settings.embedding_api_key)
+    secrets = (
+        settings.api_key,
+        settings.token_secret,
+        settings.llm_api_key,
+        settings.embedding_api_key,
+    )
     keys = [key for key in secrets if key and len(key) >= _SHORTEST_KEY]
     return {
         "version": 1,
@@ -158,6 +165,7 @@ class _SecretRedactor:
     def __call__(self, _logger: Any, _method: str, line: Mapping[str, Any] | str) -> str:
         text = _LOGIN.sub(_redact_login, str(line))
         text = _ISSUED_KEY.sub(r"\1***", text)
+        text = _SIGNATURE.sub(r"\1***", text)
         for key in self._keys:
             text = text.replace(key, "***")
         return text

@@ -123,7 +123,10 @@ def create_app(
     app.add_middleware(TimelyBody, batch_limit=settings.max_body_bytes)
     app.add_middleware(EarlyRefusal, gates=app.state.gates)
     app.add_middleware(
-        KeyCheck, root_key=settings.api_key, guards_metrics=settings.metrics_need_key
+        KeyCheck,
+        root_key=settings.api_key,
+        token_secret=settings.token_secret,
+        guards_metrics=settings.metrics_need_key,
     )
     if not settings.api_key:
         app.add_middleware(NoWebPages, hosts=settings.allowed_host_names)

@@ -130,6 +130,14 @@ class Settings(BaseSettings):
             "everything, and issues other keys. If it is set, every request needs a key."
         ),
     )
+    token_secret: str | None = Field(
+        None,
+        min_length=32,
+        description=(
+            "Secret that signs short-lived tokens for one agent (docs/keys.md). Unset: none are "
+            "taken. It needs PALIMPSEST_API_KEY."
+        ),
+    )
     metrics_need_key: bool = Field(
         False,
         description="/metrics needs a key too, one with the scope `admin`.",
@@ -655,10 +663,11 @@ def load_settings(**overrides: object) -> Settings:
             f"PALIMPSEST_API_KEY: needed to listen on {settings.host}, beyond loopback. "
             "Set it, or PALIMPSEST_ALLOW_UNAUTHENTICATED=true."
         )
-    if settings.metrics_need_key and not settings.api_key:
-        raise InvalidSettings(
-            "PALIMPSEST_METRICS_NEED_KEY: needs PALIMPSEST_API_KEY. Set that too."
-        )
+    for name in ("metrics_need_key", "token_secret"):
+        if getattr(settings, name) and not settings.api_key:
+            raise InvalidSettings(
+                f"PALIMPSEST_{name.upper()}: needs PALIMPSEST_API_KEY. Set that too."
+            )
     if settings.embedding_base_url and settings.embedding_dimensions is None:
         raise InvalidSettings(
             "PALIMPSEST_EMBEDDING_DIMENSIONS: needed with PALIMPSEST_EMBEDDING_BASE_URL. "

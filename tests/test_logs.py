@@ -233,6 +233,12 @@ def test_the_secret_of_an_issued_key_becomes_stars_and_its_id_stays() -> None:
     assert rendered(f"sent {key}!")["event"] == "sent pal_0123456789abcdef_***!"
 
 
+def test_the_signature_of_a_token_is_starred_out() -> None:
+    token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhcHAifQ.c2lnbmF0dXJl-_c2lnbmF0dXJl"
+    logged = "sent eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhcHAifQ.***!"
+    assert rendered(f"sent {token}!")["event"] == logged
+
+
 def test_a_traceback_tells_where_and_what_kind_through_all_causes_but_no_words() -> None:
     inner = raised(ValueError("planted inner"))
     outer = raised(RuntimeError("planted outer"))

@@ -1,6 +1,7 @@
 """Who calls is found out before anything else of a request is looked at."""
 
 import secrets
+from datetime import UTC, datetime
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -14,6 +15,7 @@ from app.api.problems import (
     respond_with_problem,
 )
 from app.api.request_body import drain_body
+from app.api.tokens import BadToken, read_token
 from app.api.wrong_keys import WrongKeys
 from app.domain.keys import ANONYMOUS, ROOT, STRANGER, Actor, PresentedKey
 from app.services.key_reader import KeyReader
@@ -26,9 +28,17 @@ class KeyCheck:
     for a key.
     """
 
-    def __init__(self, app: ASGIApp, root_key: str | None, *, guards_metrics: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        root_key: str | None,
+        token_secret: str | None,
+        *,
+        guards_metrics: bool,
+    ) -> None:
         self._app = app
         self._root_key = root_key.encode() if root_key else None
+        self._token_secret = token_secret
         self._guards_metrics = guards_metrics
         self._wrong_keys = WrongKeys()
 
@@ -43,6 +53,9 @@ class KeyCheck:
             actor = await self._find_actor(key, scope) if key else None
         except DATABASE_ERRORS as error:
             return await respond_to_database_error(error)(scope, receive, send)
+        except BadToken as problem:
+            await drain_body(receive)
+            return await _respond_unauthorized(str(problem))(scope, receive, send)
         if actor is None:
             refusal = self._respond_to_wrong_key(scope) if key else _respond_unauthorized()
             await drain_body(receive)
@@ -57,10 +70,10 @@ class KeyCheck:
         if self._root_key and secrets.compare_digest(key.encode(), self._root_key):
             return ROOT
         presented = PresentedKey.parse(key)
-        if presented is None:
-            return None
-        reader: KeyReader = scope["app"].state.services.key_reader
-        return await reader.find_actor(presented)
+        if presented:
+            reader: KeyReader = scope["app"].state.services.key_reader
+            return await reader.find_actor(presented)
+        return read_token(key, self._token_secret) if self._token_secret else None
 
     def _respond_to_wrong_key(self, scope: Scope) -> Response:
         address = scope["client"][0] if scope.get("client") else ""
@@ -70,11 +83,13 @@ class KeyCheck:
 
 async def refuse_ended_key(scope: Scope) -> None:
     """Raise a 401 if the key of the call ended since the call began: a long body takes hours."""
+    actor: Actor = scope["actor"]
     presented = PresentedKey.parse(_find_key(Headers(scope=scope)) or "")
-    if scope["actor"] in (ROOT, ANONYMOUS) or presented is None:
-        return
-    reader: KeyReader = scope["app"].state.services.key_reader
-    if await reader.find_actor(presented) is None:
+    has_ended = actor.expires_at is not None and actor.expires_at <= datetime.now(UTC)
+    if presented and actor not in (ROOT, ANONYMOUS):
+        reader: KeyReader = scope["app"].state.services.key_reader
+        has_ended = await reader.find_actor(presented) is None
+    if has_ended:
         raise HTTPException(401, "The key ended before the body did. Nothing of it was stored.")
 
 
@@ -85,8 +100,10 @@ def _find_key(headers: Headers) -> str | None:
     return headers.get("x-api-key")
 
 
-def _respond_unauthorized() -> Response:
-    detail = "Send a key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
+_HOW_TO_SEND = "Send a key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
+
+
+def _respond_unauthorized(detail: str = _HOW_TO_SEND) -> Response:
     problem = build_problem(401, "unauthorized", "The key is missing or wrong", detail)
     return respond_with_problem(problem, {"WWW-Authenticate": "Bearer", "Connection": "close"})
 
