@@ -22,7 +22,7 @@ from app.store.rows import belief_from_row
 
 _TICK = timedelta(microseconds=1)
 
-# A chain of so many versions is read whole faster than in part.
+# So many versions are read whole faster than in part.
 LONGEST_WHOLE = 200
 
 # The row lock by which the writes of an agent follow one another. Postgres takes the lock before it
@@ -87,6 +87,34 @@ _READ_CHAINS = f"""
             SELECT chain_id FROM memories
             WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
         )
+    ) AS v ON true
+"""
+
+# The same for texts, slots and ids, and the clock; but if there are more than `:whole` versions,
+# none of them. Postgres plans this in an eighth of the time that it takes for _READ_NEAR_CHAINS.
+_READ_FEW_CHAINS = f"""
+    WITH chain AS MATERIALIZED (
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND id = ANY(:ids)
+        UNION
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
+        UNION
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+    ),
+    counted AS MATERIALIZED (
+        SELECT count(*) <= :whole AS are_few FROM (
+            SELECT FROM memories
+            WHERE agent_id = :agent AND chain_id IN (SELECT chain_id FROM chain)
+            LIMIT CAST(:whole AS bigint) + 1
+        ) AS version
+    )
+    SELECT clock_timestamp() AS clock, are_few, v.*
+    FROM counted LEFT JOIN (
+        SELECT {VERSION_COLUMNS} FROM memories
+        WHERE agent_id = :agent AND chain_id IN (SELECT chain_id FROM chain)
+            AND (SELECT are_few FROM counted)
     ) AS v ON true
 """
 
@@ -335,20 +363,25 @@ async def read_near_chains(
     stored version needs one more. Such chains are settled around these places as if they were
     whole. They must not be looked at elsewhere. Chains with the same texts are read `by_text`. Of a
     slot with more than `most_chains` chains, the oldest of them and those that a fact repeats are
-    read; None stands for all.
+    read; None stands for all. A few chains are read whole.
     """
     hashes = {starting.fact.fuzzy_hash for starting in facts} if by_text else ()
-    parameters = {
+    named = {
         "agent": agent,
         "ids": list(ids),
         "hashes": list(hashes),
         "slots": [_get_slot_digest(starting.fact) for starting in facts],
+        "whole": LONGEST_WHOLE,
+    }
+    rows = await fetch_rows(connection, _READ_FEW_CHAINS, named)
+    if rows[0]["are_few"]:
+        return NearChains(_chains_from_rows(rows), frozenset(), rows[0]["clock"])
+    parameters = named | {
         "starts": [starting.start for starting in facts],
         "value_hashes": [starting.fact.value_hash for starting in facts],
         "folded_hashes": [starting.fact.folded_hash for starting in facts],
         "last": last_known_at,
         "span": _TICK * (len(facts) + 1),
-        "whole": LONGEST_WHOLE,
         "reach": reach,
         "most_chains": most_chains,
     }

@@ -118,7 +118,7 @@ def test_a_store_reads_few_chains_of_a_crowded_slot_and_joins_the_oldest(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remember, "MOST_CHAINS", 10)
-    crowd = crowd_slot(client, "crowded", 200)
+    crowd = crowd_slot(client, "crowded", 250)
     read: list[Any] = []
     build = store_chains.version_from_row
     monkeypatch.setattr(
@@ -136,6 +136,7 @@ def test_a_repeated_value_is_found_anywhere_in_a_crowded_slot(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remember, "MOST_CHAINS", 10)
+    monkeypatch.setattr(store_chains, "LONGEST_WHOLE", 20)
     crowd = crowd_slot(client, "protected", 40, trust=90)
     fact = {"content": "The level is 30", "key": "level", "value": "30"}
     answer = client.post("/v1/memories", json=fact, headers={"X-Agent-Id": "protected"}).json()

@@ -142,115 +142,32 @@ ON CONFLICT DO NOTHING;
 
 -- POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains
-WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS clock),
-fact AS MATERIALIZED (
-    SELECT f.slot, f.value_hash, f.folded_hash,
-        coalesce(f.start, greatest(clock, CAST(:last AS timestamptz))) AS start
-    FROM moment, unnest(
-        CAST(:slots AS bytea[]),
-        CAST(:starts AS timestamptz[]),
-        CAST(:value_hashes AS bytea[]),
-        CAST(:folded_hashes AS bytea[])
-    ) AS f (slot, start, value_hash, folded_hash)
-),
-named AS MATERIALIZED (
-    SELECT id, chain_id FROM memories WHERE agent_id = :agent AND id = ANY(:ids)
+WITH chain AS MATERIALIZED (
+    SELECT chain_id FROM memories
+    WHERE agent_id = :agent AND id = ANY(:ids)
     UNION
-    SELECT id, chain_id FROM memories WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
+    SELECT chain_id FROM memories
+    WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
+    UNION
+    SELECT chain_id FROM memories
+    WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
 ),
-chain AS MATERIALIZED (
-    SELECT DISTINCT ON (slot_hash, chain_id) id, chain_id FROM memories
-    WHERE agent_id = :agent AND slot_key IS NOT NULL
-        AND slot_hash IN (SELECT slot FROM fact)
-    ORDER BY slot_hash, chain_id, (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued
-        IS NOT false) DESC
-),
-sized AS MATERIALIZED (
-    SELECT chain_id, count(*) > :whole AS is_long FROM memories
-    WHERE agent_id = :agent AND chain_id IN (
-        SELECT chain_id FROM named UNION SELECT chain_id FROM chain
-    )
-    GROUP BY chain_id
-),
-place AS (
-    SELECT chain_id, valid_from, asserted_at, id,
-        id IN (SELECT id FROM named) AS is_marked, 0 AS step
-    FROM memories
-    WHERE agent_id = :agent AND NOT void
-        AND chain_id IN (SELECT chain_id FROM sized WHERE is_long)
-    UNION ALL
-    SELECT chain_id, start, 'infinity', NULL, true, 1
-    FROM sized, (SELECT DISTINCT start FROM fact) AS starts WHERE is_long
-    UNION ALL
-    SELECT chain_id, start + CAST(:span AS interval), 'infinity', NULL, true, -1
-    FROM sized, (SELECT DISTINCT start FROM fact) AS starts WHERE is_long
-),
-near AS (
-    SELECT id,
-        sum(step) OVER line > 0 OR bool_or(is_marked) OVER (
-            line ROWS BETWEEN :reach PRECEDING AND :reach FOLLOWING
-        ) AS is_near
-    FROM place
-    WINDOW line AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
-),
-other AS (
-    SELECT v.id FROM fact CROSS JOIN LATERAL (
-        (
-            SELECT m.id FROM memories m
-            WHERE
-                m.agent_id = :agent AND m.slot_hash = fact.slot AND NOT m.void AND slot_key IS NOT
-                    NULL AND kind <> 'constraint' AND single_valued IS NOT false
-                AND (m.valid_until IS NULL OR m.valid_until > m.valid_from)
-                AND CASE
-                WHEN m.value_hash IS NOT NULL AND fact.value_hash IS NOT NULL
-                THEN m.value_hash <> fact.value_hash
-                ELSE m.folded_hash <> fact.folded_hash
-                END
-                AND m.valid_from <= fact.start
-            ORDER BY m.valid_from DESC, m.asserted_at DESC LIMIT :reach
-        )
-        UNION ALL
-            (
-                SELECT m.id FROM memories m
-                WHERE
-                    m.agent_id = :agent AND m.slot_hash = fact.slot AND NOT m.void AND slot_key IS
-                        NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false
-                    AND (m.valid_until IS NULL OR m.valid_until > m.valid_from)
-                    AND CASE
-                    WHEN m.value_hash IS NOT NULL AND fact.value_hash IS NOT NULL
-                    THEN m.value_hash <> fact.value_hash
-                    ELSE m.folded_hash <> fact.folded_hash
-                    END
-                    AND m.valid_from > fact.start
-                ORDER BY m.valid_from, m.asserted_at LIMIT :reach
-            )
-    ) AS v
-),
-wanted AS (
-    SELECT id FROM near WHERE is_near AND id IS NOT NULL
-    UNION SELECT id FROM named
-    UNION SELECT id FROM chain
-    UNION SELECT id FROM other
-    UNION SELECT chain_id FROM sized
-    UNION SELECT deciding.id FROM sized CROSS JOIN LATERAL (
-        SELECT m.id FROM memories m
-        WHERE m.agent_id = :agent AND m.chain_id = sized.chain_id
-        ORDER BY m.kind = 'constraint' DESC, m.trust DESC LIMIT 1
-    ) AS deciding WHERE is_long
+counted AS MATERIALIZED (
+    SELECT count(*) <= :whole AS are_few FROM (
+        SELECT FROM memories
+        WHERE agent_id = :agent AND chain_id IN (SELECT chain_id FROM chain)
+        LIMIT CAST(:whole AS bigint) + 1
+    ) AS version
 )
-SELECT clock, v.*
-FROM moment LEFT JOIN (
+SELECT clock_timestamp() AS clock, are_few, v.*
+FROM counted LEFT JOIN (
     SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
         slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
         lifespan, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
         said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-        superseded_by, superseded_at, known_from,
-        chain_id = ANY(ARRAY(SELECT chain_id FROM sized WHERE is_long)) AS is_long
-    FROM memories
-    WHERE agent_id = :agent AND (
-        chain_id = ANY(ARRAY(SELECT chain_id FROM sized WHERE NOT is_long))
-        OR id = ANY(ARRAY(SELECT id FROM wanted))
-    )
+        superseded_by, superseded_at, known_from FROM memories
+    WHERE agent_id = :agent AND chain_id IN (SELECT chain_id FROM chain)
+        AND (SELECT are_few FROM counted)
 ) AS v ON true;
 
 -- POST /v1/memories (a first fact)
