@@ -679,7 +679,7 @@ def load_settings(**overrides: object) -> Settings:
 def _find_secrets_folder() -> str | None:
     """Return the folder of the environment. Raise InvalidSettings if it is not there."""
     folder = os.environ.get("PALIMPSEST_SECRETS_DIR")
-    if folder is not None and not Path(folder).is_dir():
+    if folder is not None and not os.path.isdir(folder):
         raise InvalidSettings(f"PALIMPSEST_SECRETS_DIR: there is no folder {folder}.")
     return folder
 

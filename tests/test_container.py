@@ -78,8 +78,9 @@ def test_every_setting_named_is_one_that_is_read() -> None:
 
 def test_every_secret_is_asked_for_and_shown_in_the_example() -> None:
     secrets = dict(re.findall(r"\$\{(\w+):(\?[^}]*)\}", COMPOSE))
-    example = re.findall(r"^(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
+    example = dict(re.findall(r"^(\w+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert sorted(secrets) == sorted(example)
+    assert not any(example.values()), "a copy that nobody filled in must not start with known keys"
     assert sorted(secrets) == ["PALIMPSEST_API_KEY", "POSTGRES_PASSWORD", "SERVICE_PASSWORD"]
     passed_on = [
         pair

@@ -92,9 +92,10 @@ def test_a_secret_may_be_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_secret_that_cannot_be_had_stops_the_start_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PALIMPSEST_SECRETS_DIR", str(tmp_path / "missing"))
-    with pytest.raises(InvalidSettings, match="PALIMPSEST_SECRETS_DIR: there is no folder"):
-        load_settings()
+    for unusable in ("missing", "x" * 300):  # the system refuses to look the second one up
+        monkeypatch.setenv("PALIMPSEST_SECRETS_DIR", str(tmp_path / unusable))
+        with pytest.raises(InvalidSettings, match="PALIMPSEST_SECRETS_DIR: there is no folder"):
+            load_settings()
     (tmp_path / "palimpsest_api_key").write_text("ä")
     monkeypatch.setenv("PALIMPSEST_SECRETS_DIR", str(tmp_path))
     with pytest.raises(InvalidSettings, match="PALIMPSEST_API_KEY: ") as refused:

@@ -2,9 +2,13 @@
 
 import asyncio
 import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from procrastinate.exceptions import ConnectorException
+
+from app.domain.errors import PalimpsestError
 from app.jobs.tasks import STALLED_AFTER, Jobs
 from app.settings import Settings
 from app.wiring import Process, open_services
@@ -16,13 +20,18 @@ CONCURRENT_JOBS = 1
 SHUTDOWN_GRACE = 10.0
 
 
+class WorkerCutOff(PalimpsestError):
+    """The worker ended without being asked to."""
+
+
 async def run_worker(
     settings: Settings, *, until_idle: bool = False, parent_pid: int | None = None
 ) -> None:
     """Carry out jobs until SIGTERM or SIGINT arrives.
 
     With `until_idle` the worker also ends when no job is left. With `parent_pid`, the process id
-    of the parent, the worker also ends when its parent has ended.
+    of the parent, the worker also ends when its parent has ended. Raise WorkerCutOff if the worker
+    ends for any other reason.
     """
     async with open_jobs(settings) as jobs:
         clock = settings.supersession_sweep_enabled and not until_idle
@@ -36,8 +45,30 @@ async def run_worker(
         if parent_pid is not None:
             watching = asyncio.create_task(_wait_for_parent_end(parent_pid))
             watching.add_done_callback(lambda _: working.cancel())
-        with suppress(asyncio.CancelledError):
+        if not until_idle:
+            _cancel_on_signals(working)
+        with suppress(asyncio.CancelledError, ConnectorException):
             await working
+            if until_idle:
+                return
+        # procrastinate stops by itself if it can no longer listen for jobs. It logs the reason, and
+        # returns as if it had been asked to stop, or raises if it cannot sign off either.
+        if not working.cancelling():
+            raise WorkerCutOff("The worker lost its database and ended. Start it again.")
+
+
+def _cancel_on_signals(working: asyncio.Task[None]) -> None:
+    """Cancel the task at the first SIGTERM or SIGINT. A second one ends the process at once."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGTERM, signal.SIGINT)
+
+    def cancel() -> None:
+        for number in signals:
+            loop.remove_signal_handler(number)
+        working.cancel()
+
+    for number in signals:
+        loop.add_signal_handler(number, cancel)
 
 
 async def _run_jobs(jobs: Jobs, *, until_idle: bool) -> None:
@@ -51,7 +82,7 @@ async def _run_jobs(jobs: Jobs, *, until_idle: bool) -> None:
             shutdown_graceful_timeout=SHUTDOWN_GRACE,
             update_heartbeat_interval=STALLED_AFTER / 3,
             stalled_worker_timeout=STALLED_AFTER,
-            install_signal_handlers=not until_idle,
+            install_signal_handlers=False,
         )
         # With wait=False the worker stops at the first empty fetch, although a running job may
         # have enqueued more.

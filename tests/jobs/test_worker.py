@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpx
@@ -19,6 +21,7 @@ from app.settings import Settings, load_settings
 from app.store.engine import begin_as_operator
 from app.store.sweeps import runs as sweep_runs
 from support.builders import editor
+from support.databases import name_of
 from support.doctor_check import assert_healthy
 from support.service import running
 
@@ -133,6 +136,64 @@ def _as_if_long_ago(database_url: str) -> None:
     """A worker counts as dead only some time after its last sign of life; here it was long ago."""
     with psycopg.connect(database_url) as connection:
         connection.execute("UPDATE sweeps SET alive_at = '2000-01-01' WHERE status = 'running'")
+
+
+@pytest.mark.parametrize("away", [1, 20])
+def test_a_worker_whose_database_goes_away_ends_with_one_line_and_a_status_of_failure(
+    away: int, server_url: str, database_url: str
+) -> None:
+    """Supervisors go by the status: `--restart on-failure` leaves a worker that ended with 0 alone."""
+    name = name_of(database_url)
+    with (
+        _listening_worker(database_url) as worker,
+        psycopg.connect(server_url, autocommit=True) as connection,
+    ):
+        connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false'.encode())
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
+        )
+        with suppress(subprocess.TimeoutExpired):
+            worker.wait(away)
+        connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true'.encode())
+        _, written = worker.communicate(timeout=30)
+    assert worker.returncode == 1
+    *logged, last = written.splitlines()
+    assert last == "palimpsest: The worker lost its database and ended. Start it again."
+    assert all(line.startswith("{") for line in logged)
+
+
+def test_a_worker_that_is_told_to_end_ends_well(database_url: str) -> None:
+    with _listening_worker(database_url) as worker:
+        worker.terminate()
+        worker.communicate(timeout=30)
+    assert worker.returncode == 0
+
+
+@contextmanager
+def _listening_worker(database_url: str) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "app.cli", "worker"],
+        env=os.environ | {"PALIMPSEST_DATABASE_URL": database_url},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as worker:
+        try:
+            _until_someone_listens(database_url)
+            yield worker
+        finally:
+            worker.kill()
+
+
+def _until_someone_listens(database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        for _ in range(600):
+            if connection.execute(
+                "SELECT 1 FROM pg_stat_activity"
+                " WHERE datname = current_database() AND query ILIKE 'LISTEN%'"
+            ).fetchone():
+                return
+            time.sleep(0.05)
+    raise AssertionError("no worker listens")
 
 
 def test_many_workers_and_many_sweeps_of_one_agent_do_each_thing_once(database_url: str) -> None:

@@ -47,7 +47,9 @@ class Archives:
         if self._may_make:
             with contextlib.suppress(OSError):
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not self._folder.is_dir():
+        # Path.is_dir raises if a folder above may not be entered, as in a container whose data
+        # folder is not kept.
+        if not os.path.isdir(self._folder):
             raise ArchiveFolderMissing
         if not os.access(self._folder, os.R_OK | os.W_OK | os.X_OK):
             raise ArchiveFolderReadOnly

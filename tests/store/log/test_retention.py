@@ -20,6 +20,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from app.domain.agent import AgentId
+from app.domain.errors import ArchiveFolderMissing
 from app.planning.audit.faults import Fault
 from app.services.doctor import Doctor
 from app.settings import load_settings
@@ -571,6 +572,13 @@ KILLS = 40 if os.environ.get("PALIMPSEST_DEEP") else 5
 
 # Small batches, so that there is much to be cut off.
 SMALL = "import app.services.retention as r; r._AT_ONCE = 7; from app.cli import main; main()"
+
+
+@pytest.mark.parametrize("may_make", [True, False])
+def test_a_folder_that_cannot_even_be_looked_up_is_missing(tmp_path: Path, may_make: bool) -> None:
+    """Such as one below a folder of another user; this one's name is too long, which stops root too."""
+    with pytest.raises(ArchiveFolderMissing):
+        Archives(tmp_path / ("x" * 300), may_make=may_make).require_writable()
 
 
 def test_killed_at_any_moment_nothing_is_lost_or_doubled(database_url: str, folder: Path) -> None:
