@@ -9,18 +9,21 @@ from sqlalchemy.engine import RowMapping
 ANY_SIZE = 2**62
 
 
-def bound_page(page: str, order: str) -> str:
-    """Return the SELECT of the page's rows, in this order, until they reach `:max_bytes` as JSON.
+JSON_BYTES = "octet_length(CAST(to_json(page) AS text))"
 
-    The first row always comes, whatever its size. Each row carries `page_rows`, the number of rows
-    that the page has.
+
+def bound_page(page: str, order: str, size: str = JSON_BYTES) -> str:
+    """Return the SELECT of the page's rows, in this order, until they reach `:max_bytes`.
+
+    `size` is the expression for the bytes of a row of `page`. The first row always comes, whatever
+    its size. Each row carries `page_rows`, the number of rows that the page has.
     """
     return f"""
         SELECT * FROM (
             SELECT page.*,
                 count(*) OVER () AS page_rows,
                 coalesce(
-                    sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    sum({size}) OVER (
                         ORDER BY {order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
                     ), 0
                 ) AS bytes_before

@@ -117,6 +117,14 @@ class Page:
     is_cut: bool = field(default=False, kw_only=True)
 
 
+# About the bytes of a memory as JSON: its long texts, and 2,000 for the rest. To make the JSON of
+# each row took a tenth of the time of a search.
+_LONG_COLUMNS = ("content", "details", "tags", "entities", "sources", "stale_because")
+MEMORY_BYTES = "2000 + " + " + ".join(
+    f"coalesce(octet_length(CAST(page.{name} AS text)), 0)" for name in _LONG_COLUMNS
+)
+
+
 def memories_from(point: Point) -> tuple[str, str]:
     """Return the FROM of memories `m` with their beliefs `b`, and the id that each superseded."""
     if point.known_at is None:
@@ -267,7 +275,7 @@ async def _select_bounded_page(
     statement = f"""
         WITH {MOMENT}
         SELECT {MOMENT_COLUMNS}, page.*
-        FROM moment LEFT JOIN ({bound_page(page, order)}) AS page ON true
+        FROM moment LEFT JOIN ({bound_page(page, order, MEMORY_BYTES)}) AS page ON true
         ORDER BY {order}
     """
     moment, rows = await run_read(connection, statement, agent, point, parameters)
@@ -419,7 +427,7 @@ async def list_strongest(
         )
         SELECT {MOMENT_COLUMNS},
                (SELECT count(*) FROM live) AS live, hit.*
-        FROM moment LEFT JOIN ({bound_page(strongest, order)}) AS hit ON true
+        FROM moment LEFT JOIN ({bound_page(strongest, order, MEMORY_BYTES)}) AS hit ON true
         ORDER BY {order}
     """
     moment, rows = await run_read(connection, statement, agent, point, parameters)

@@ -23,6 +23,7 @@ from app.store.engine import VectorList, fetch_rows
 from app.store.fragments import LATEST, MOMENT, MOMENT_COLUMNS
 from app.store.memories import (
     MEMORY,
+    MEMORY_BYTES,
     Point,
     memories_from,
     memory_columns,
@@ -240,7 +241,7 @@ def build_search_statement(mode: str, filters: Filters, point: Point) -> tuple[s
         {_OUTRANKED}
         SELECT {_READ_COLUMNS}, hit.*
         FROM moment
-        LEFT JOIN ({bound_page(_rank_alike_sql(point), _FOUND_FIRST)}) AS hit ON true
+        LEFT JOIN ({bound_page(_rank_alike_sql(point), _FOUND_FIRST, MEMORY_BYTES)}) AS hit ON true
         ORDER BY {_FOUND_FIRST}
     """
     return statement, parameters

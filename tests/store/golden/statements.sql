@@ -923,7 +923,12 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY valid_from, asserted_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1
                         PRECEDING
                 ), 0
@@ -1337,7 +1342,12 @@ LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY
                         band,
                         is_outranked,
@@ -1553,7 +1563,12 @@ LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY
                         band,
                         is_outranked,
@@ -1774,7 +1789,12 @@ LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY
                         band,
                         is_outranked,
@@ -2038,7 +2058,12 @@ LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY
                         band,
                         is_outranked,
@@ -2258,7 +2283,12 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
                         PRECEDING
                 ), 0
@@ -2404,7 +2434,12 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
                         PRECEDING
                 ), 0
@@ -2609,7 +2644,12 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
                         PRECEDING
                 ), 0
@@ -2865,7 +2905,12 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
                         AND 1 PRECEDING
                 ), 0
@@ -3218,7 +3263,12 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
                         AND 1 PRECEDING
                 ), 0
@@ -3471,7 +3521,12 @@ LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
+                    coalesce(octet_length(CAST(page.details AS text)), 0) +
+                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
+                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
+                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
+                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
                     ORDER BY
                         band,
                         is_outranked,
