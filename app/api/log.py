@@ -10,7 +10,7 @@ from app.api.answers.log import LogAnswer, LogEntryOut
 from app.api.cursors import build_next_cursor, decode_position
 from app.api.deps import AgentDep, ServicesDep
 from app.api.openapi import document_problems
-from app.api.responses import respond_with_answer
+from app.api.responses import respond_with_answer, respond_with_long_answer
 from app.api.schemas.log import LogQuery
 from app.domain.errors import UnknownLogEntry
 from app.store.engine import begin_for_agent
@@ -44,9 +44,13 @@ async def list_log(
             max_bytes=services.settings.max_answer_bytes,
             after=decode_position(query.cursor),
         )
-    items = [LogEntryOut.from_values(row) for row in rows[: query.limit]]
     next_cursor = build_next_cursor(rows, query.limit)
-    return respond_with_answer(LogAnswer.model_construct(items=items, next_cursor=next_cursor))
+
+    def build_answer() -> LogAnswer:
+        items = [LogEntryOut.from_values(row) for row in rows[: query.limit]]
+        return LogAnswer.model_construct(items=items, next_cursor=next_cursor)
+
+    return await respond_with_long_answer(build_answer)
 
 
 @router.get(

@@ -21,7 +21,11 @@ from app.api.erasures import render_erasure, render_erasure_retry
 from app.api.idempotency import Caller, CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.problems import invalid_input, problem_of
-from app.api.responses import respond_with_answer, respond_with_memory
+from app.api.responses import (
+    respond_with_answer,
+    respond_with_long_answer,
+    respond_with_memory,
+)
 from app.api.schemas.memories import (
     BatchRequest,
     DeleteQuery,
@@ -230,15 +234,17 @@ async def list_memories(
     page = await _read_page(services, agent, query)
     as_of, known_at = page.moment.as_of, page.moment.known_at
     shown = page.memories[: query.limit]
-    items = [MemoryOut.from_memory(memory, as_of, services.half_lives) for memory in shown]
     next_cursor = None
     if page.is_cut or len(page.memories) > query.limit:
         next_cursor = Cursor(_locate_memory(page, len(shown) - 1), page.moment).encode()
-    return respond_with_answer(
-        ListAnswer.model_construct(
+
+    def build_answer() -> ListAnswer:
+        items = [MemoryOut.from_memory(memory, as_of, services.half_lives) for memory in shown]
+        return ListAnswer.model_construct(
             items=items, next_cursor=next_cursor, as_of=as_of, known_at=known_at
         )
-    )
+
+    return await respond_with_long_answer(build_answer)
 
 
 async def _read_page(services: Services, agent: AgentId, query: ListQuery) -> Page:
@@ -304,7 +310,9 @@ async def history(
         max_bytes=services.settings.max_answer_bytes,
     )
     next_cursor = HistoryCursor(page.next, page.moment).encode() if page.next else None
-    return respond_with_answer(HistoryAnswer.from_history(page, next_cursor, services.half_lives))
+    return await respond_with_long_answer(
+        lambda: HistoryAnswer.from_history(page, next_cursor, services.half_lives)
+    )
 
 
 @router.patch(

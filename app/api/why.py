@@ -8,7 +8,7 @@ from starlette.responses import Response
 from app.api.answers.why import WhyAnswer
 from app.api.deps import AgentDep, MemoryPath, ServicesDep
 from app.api.openapi import document_problems
-from app.api.responses import respond_with_answer
+from app.api.responses import respond_with_long_answer
 from app.api.schemas.reads import PointQuery
 from app.services.why import explain_why
 
@@ -32,4 +32,4 @@ async def why_memory(
     query: Annotated[PointQuery, Query()],
 ) -> Response:
     why = await explain_why(services.engine, agent, memory_id, query.to_point())
-    return respond_with_answer(WhyAnswer.from_why(why, services.half_lives))
+    return await respond_with_long_answer(lambda: WhyAnswer.from_why(why, services.half_lives))

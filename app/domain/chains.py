@@ -36,6 +36,7 @@ class Chains:
         self._line_by_chain: dict[UUID, list[Place]] = defaultdict(list)
         self._creation_by_chain: dict[UUID, tuple[datetime, UUID]] = {}
         self._value_chains_by_slot: dict[Slot, Ids] = defaultdict(dict)
+        self._oldest_first: dict[Slot, list[UUID]] = {}
         self._ids_by_slot: dict[Slot, Ids] = defaultdict(dict)
         self._ids_by_fuzzy_hash: dict[bytes, Ids] = defaultdict(dict)
         self.absorb_versions(versions)
@@ -57,12 +58,14 @@ class Chains:
         self._ids_by_chain[chain_id][version.id] = None
         self._ids_by_slot[version.slot][version.id] = None
         self._ids_by_fuzzy_hash[version.fuzzy_hash][version.id] = None
-        if version.one_value:
-            self._value_chains_by_slot[version.slot][chain_id] = None
         creation = _get_creation(version)
-        self._creation_by_chain[chain_id] = min(
-            creation, self._creation_by_chain.get(chain_id, creation)
-        )
+        created_before = self._creation_by_chain.get(chain_id, creation)
+        if creation < created_before:
+            self._oldest_first.clear()
+        self._creation_by_chain[chain_id] = min(creation, created_before)
+        if version.one_value and chain_id not in self._value_chains_by_slot[version.slot]:
+            self._value_chains_by_slot[version.slot][chain_id] = None
+            self._oldest_first.pop(version.slot, None)
 
     def has_version(self, memory_id: UUID) -> bool:
         return memory_id in self._versions
@@ -82,13 +85,15 @@ class Chains:
         ids = self._ids_by_chain.get(chain_id, {})
         return [self._versions[i] for i in ids]
 
-    def find_value_chains(self, slot: Slot) -> list[UUID]:
+    def find_value_chains(self, slot: Slot) -> Sequence[UUID]:
         """Return the chains that hold this slot's one value, oldest first.
 
         There are several only if facts came unclassified.
         """
-        chain_ids = self._value_chains_by_slot.get(slot, {})
-        return sorted(chain_ids, key=self._creation_by_chain.__getitem__)
+        if slot not in self._oldest_first:
+            chain_ids = self._value_chains_by_slot.get(slot, {})
+            self._oldest_first[slot] = sorted(chain_ids, key=self._creation_by_chain.__getitem__)
+        return self._oldest_first[slot]
 
     def find_holding(self, chain_id: UUID, at: datetime) -> Version | None:
         """Return the version of the chain that holds at `at`: at most one does."""

@@ -5,12 +5,14 @@ against the fact. Hints name memories and quote nothing, so that they keep no te
 erasure.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from itertools import groupby
+from itertools import islice, pairwise
+from operator import attrgetter
 from uuid import UUID
 
 from app.domain.chains import Chains
@@ -55,6 +57,11 @@ class ValueStep:
     asserted_at: datetime
     created_at: datetime
     value: bytes
+
+    @property
+    def change_date(self) -> datetime:
+        """Return the time since which the value counts as new, if it is another than before."""
+        return min(self.created_at, self.valid_from)
 
     @classmethod
     def from_version(cls, version: Version) -> "ValueStep":
@@ -135,17 +142,57 @@ def compute_recent_start(at: datetime) -> datetime:
 
 def summarize_line(steps: Iterable[ValueStep], at: datetime) -> LineSummary:
     """Return the summary of a line of values, as known at `at`."""
-    line = [step for step in steps if step.created_at <= at]
-    line.sort(key=lambda step: (step.valid_from, step.asserted_at))
-    runs = _group_repetitions(line)
-    since = compute_recent_start(at)
-    recent: list[UUID] = []
-    for run in runs[1:]:
-        change = run[0]
-        if min(change.created_at, change.valid_from) > since:
-            recent.append(change.memory_id)
-    last_values = [(run[-1].memory_id, run[-1].value) for run in runs[-3:]]
-    return LineSummary(len(recent), tuple(recent[-MAX_NAMED:]), tuple(last_values))
+    return ValueHistory(step for step in steps if step.created_at <= at).summarize(at)
+
+
+class ValueHistory:
+    """The steps of a line of values in their order.
+
+    To add a step and to sum up the line costs little, however many steps there are.
+    """
+
+    def __init__(self, steps: Iterable[ValueStep]) -> None:
+        self._steps = sorted(steps, key=_get_place)
+        self._change_dates = sorted(_list_change_dates(self._steps))
+
+    def add_step(self, step: ValueStep) -> None:
+        place = bisect_left(self._steps, _get_place(step), key=_get_place)
+        first = max(0, place - 1)
+        for date in _list_change_dates(self._steps[first : place + 1]):
+            del self._change_dates[bisect_left(self._change_dates, date)]
+        self._steps.insert(place, step)
+        for date in _list_change_dates(self._steps[first : place + 2]):
+            insort(self._change_dates, date)
+
+    def summarize(self, at: datetime) -> LineSummary:
+        """Return the summary at `at`. All steps must be known by then."""
+        since = compute_recent_start(at)
+        count = len(self._change_dates) - bisect_right(self._change_dates, since)
+        recent = islice(self._find_recent_changes(since), min(count, MAX_NAMED))
+        last_values = islice(self._find_last_values(), 3)
+        return LineSummary(count, tuple(recent)[::-1], tuple(last_values)[::-1])
+
+    def _find_recent_changes(self, since: datetime) -> Iterator[UUID]:
+        """Yield the memories that changed the value since then, last first."""
+        for after, before in pairwise(reversed(self._steps)):
+            if before.value != after.value and after.change_date > since:
+                yield after.memory_id
+
+    def _find_last_values(self) -> Iterator[tuple[UUID, bytes]]:
+        """Yield the different values in a row, each with its last memory, last first."""
+        later: bytes | None = None
+        for step in reversed(self._steps):
+            if step.value != later:
+                yield step.memory_id, step.value
+            later = step.value
+
+
+def _get_place(step: ValueStep) -> tuple[datetime, datetime, UUID]:
+    return step.valid_from, step.asserted_at, step.memory_id
+
+
+def _list_change_dates(line: Sequence[ValueStep]) -> list[datetime]:
+    return [after.change_date for before, after in pairwise(line) if before.value != after.value]
 
 
 def _find_unstable_slot(summary: LineSummary) -> Hint | None:
@@ -168,11 +215,6 @@ def _find_flip_flop(summary: LineSummary) -> Hint | None:
     return Hint(HintName.FLIP_FLOP, sentence, (before, between, last))
 
 
-def _group_repetitions(line: Sequence[ValueStep]) -> list[list[ValueStep]]:
-    """Return the line in runs of neighbours that have the same value."""
-    return [list(run) for _, run in groupby(line, key=lambda step: step.value)]
-
-
 MIN_STEPS = 3  # fewer make neither a flip-flop nor an unstable slot
 
 
@@ -189,11 +231,18 @@ def find_memory_hints(
         if other.slot is not None:
             lines[other.slot][other.step.memory_id] = other.step
     hints_by_memory: dict[UUID, list[Hint]] = {}
+    hints_by_slot: dict[bytes, list[Hint]] = {}
     for memory in memories:
         steps = lines[memory.chain_id]
-        if memory.fact.one_value:
-            steps = steps | lines[memory.fact.slot.digest]
-        hints = find_line_hints(steps.values(), at)
+        slot = memory.fact.slot.digest
+        in_slot = lines[slot] if memory.fact.one_value else {}
+        if not in_slot or not steps.keys() <= in_slot.keys():
+            hints = find_line_hints((steps | in_slot).values(), at)
+        elif slot in hints_by_slot:
+            # Chains that lie in one slot have the same line.
+            hints = hints_by_slot[slot]
+        else:
+            hints = hints_by_slot[slot] = find_line_hints(in_slot.values(), at)
         if hints:
             hints_by_memory[memory.id] = hints
     return hints_by_memory
@@ -215,7 +264,7 @@ def find_plan_hints(
     it from the chains.
     """
     if summary is None:
-        summary = summarize_line(_list_steps(plan, chains), plan.now)
+        summary = PlanLines(chains).summarize(plan)
     hints = find_summary_hints(summary)
     conflict = _find_constraint_conflict(plan, chains)
     rejection = _find_similar_rejection(plan, chains, rejections)
@@ -251,10 +300,50 @@ def find_plan_line(plan: Plan, chains: Chains) -> ValueLine | None:
     return ValueLine(version.chain_id, version.slot if version.one_value else None)
 
 
-def _list_steps(plan: Plan, chains: Chains) -> list[ValueStep]:
-    line = find_plan_line(plan, chains)
-    versions = line.list_versions(chains) if line else ()
-    return [ValueStep.from_version(version) for version in versions if not version.belief.void]
+class PlanLines:
+    """The lines of values that plans are about, each read once for all plans.
+
+    The chains must have absorbed the plans, and the plans come in their order.
+    """
+
+    def __init__(self, chains: Chains) -> None:
+        self._chains = chains
+        self._growing: dict[ValueLine | Slot, _GrowingLine] = {}
+
+    def summarize(self, plan: Plan) -> LineSummary:
+        """Return the summary of the plan's line as it was known after the plan."""
+        line = find_plan_line(plan, self._chains)
+        if line is None:
+            return summarize_line((), plan.now)
+        name = self._name_line(line)
+        if name not in self._growing:
+            versions = line.list_versions(self._chains)
+            self._growing[name] = _GrowingLine(versions, plan.now)
+        return self._growing[name].summarize(plan.now)
+
+    def _name_line(self, line: ValueLine) -> ValueLine | Slot:
+        """Return the slot if all versions of the chain are in it: many chains share its line."""
+        slot = line.slot
+        if slot is None:
+            return line
+        chain = self._chains.find_chain(line.chain_id)
+        is_in_slot = all(version.one_value and version.slot == slot for version in chain)
+        return slot if is_in_slot else line
+
+
+class _GrowingLine:
+    """A line of values to which one plan after the other adds its steps."""
+
+    def __init__(self, versions: Iterable[Version], at: datetime) -> None:
+        steps = [ValueStep.from_version(v) for v in versions if not v.belief.void]
+        later = [step for step in steps if step.created_at > at]
+        self._later = deque(sorted(later, key=attrgetter("created_at")))
+        self._history = ValueHistory(step for step in steps if step.created_at <= at)
+
+    def summarize(self, at: datetime) -> LineSummary:
+        while self._later and self._later[0].created_at <= at:
+            self._history.add_step(self._later.popleft())
+        return self._history.summarize(at)
 
 
 def _find_constraint_conflict(plan: Plan, chains: Chains) -> Hint | None:

@@ -293,12 +293,13 @@ class Plan:
             chains.absorb_versions([amended])
 
 
-def list_inserted_memories(plans: Iterable[Plan], chains: Chains) -> dict[UUID, Memory]:
+def list_inserted_memories(plans: Sequence[Plan], chains: Chains) -> dict[UUID, Memory]:
     """Return what the plans insert, as a read after all of them answers it.
 
     The chains must have absorbed the plans.
     """
-    ended = [v for v in chains.list_versions() if v.belief.superseded_by]
+    new_ids = {insertion.version.id for plan in plans for insertion in plan.inserted}
+    ended = [v for v in chains.list_versions() if v.belief.superseded_by in new_ids]
     ended.sort(key=lambda version: (version.belief.valid_from, version.id))
     superseded = {version.belief.superseded_by: version.id for version in ended}
     inserted: dict[UUID, Memory] = {}

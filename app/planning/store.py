@@ -3,9 +3,10 @@
 `tests/support/oracle.py` states the same rules as a program.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from uuid import UUID
 
 from app.domain.chains import Chains
@@ -144,7 +145,8 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
     # A fact that became known late ends nothing if a later value has begun already.
     ends_holding = holding is not None and (later is None or later.belief.valid_from > case.now)
     ended = [holding] if holding and ends_holding else []
-    closing = _list_closing(case, other_chains)[: max(0, case.policy.max_closures - len(ended))]
+    may_close = max(0, case.policy.max_closures - len(ended))
+    closing = list(islice(_find_closing(case, other_chains), may_close))
     placement = case.place_in(chain_id)
     if not ended and not closing:
         plan = plan_addition(case.fact, placement, case.chains)
@@ -160,8 +162,9 @@ def _plan_against_holding(
     Return None if the fact is another value that may take its place.
     """
     protection = _find_protection(holding, case)
-    is_comparable = protection is not None or not _is_separated(case, holding)
-    repeats = is_comparable and holding.has_same_value(case.fact)
+    repeats = holding.has_same_value(case.fact)
+    if repeats and protection is None:
+        repeats = not _is_separated(case, holding)
     if repeats and (plan := _plan_renewal(case, holding)):
         return plan
     if protection is None:
@@ -189,14 +192,12 @@ def _repeats_later(case: StoreCase, later: Version) -> bool:
     )
 
 
-def _list_closing(case: StoreCase, other_chains: Sequence[UUID]) -> list[Version]:
-    """Return the versions that hold in these chains and may be ended by the fact."""
-    closing: list[Version] = []
+def _find_closing(case: StoreCase, other_chains: Sequence[UUID]) -> Iterator[Version]:
+    """Yield the versions that hold in these chains and may be ended by the fact."""
     for chain_id in other_chains:
         holding = case.chains.find_holding(chain_id, case.start)
         if holding and not _find_protection(holding, case):
-            closing.append(holding)
-    return closing
+            yield holding
 
 
 def _plan_slot_value(
@@ -258,10 +259,18 @@ def _is_separated(case: StoreCase, stored: Version) -> bool:
     """
     if not case.fact.one_value:
         return False
-    others = [v for v in case.chains.find_in_slot(case.fact.slot) if _has_other_value(case.fact, v)]
+    in_slot = case.chains.find_in_slot(case.fact.slot)
+    return any(
+        _begins_between(case, stored, other) and _has_other_value(case.fact, other)
+        for other in in_slot
+    )
+
+
+def _begins_between(case: StoreCase, stored: Version, other: Version) -> bool:
+    """Return True if the other version begins between the stored version and the fact."""
     if stored.belief.valid_from <= case.start:
-        return any(begins_before(stored, v) and v.belief.valid_from <= case.start for v in others)
-    return any(begins_before(v, stored) and v.belief.valid_from > case.start for v in others)
+        return other.belief.valid_from <= case.start and begins_before(stored, other)
+    return other.belief.valid_from > case.start and begins_before(other, stored)
 
 
 def _has_other_value(fact: Fact, version: Version) -> bool:

@@ -5,6 +5,7 @@ agent, read chains and the clock, plan, apply, read back, keep the answer, commi
 A model or an encoder runs before the write and never inside it (decision 0001).
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from app.embedding import Vector
 from app.planning.hints import (
     Hint,
     LineSummary,
+    PlanLines,
     Rejection,
     find_plan_hints,
     find_plan_line,
@@ -42,6 +44,7 @@ from app.store.memories import Point
 from app.store.reviews.rejections import find_rejected
 from app.store.roles import Role
 from app.store.rows import CallInfo
+from app.store.turns import iterate_in_turns
 from app.store.value_lines import summarize_value_line
 
 MOST_REJECTED = 1_000
@@ -348,15 +351,23 @@ class AgentWrite(Generic[Result_contra]):
     async def _find_hints(self) -> list[tuple[Hint, ...]]:
         """Return the hints of each applied plan, from the chains and from rejected reviews."""
         rejections = await self._find_rejections()
+        summaries = [await self._read_line_summary(plan) for plan in self._applied]
+        # In a thread: a thousand plans, or a slot of thousands of values, take 100 ms.
+        return await asyncio.to_thread(self._build_hints, rejections, summaries)
+
+    def _build_hints(
+        self, rejections: Sequence[Rejection], summaries: Sequence[LineSummary | None]
+    ) -> list[tuple[Hint, ...]]:
+        lines = PlanLines(self.chains)
         hints: list[tuple[Hint, ...]] = []
-        for plan in self._applied:
-            summary = await self._read_line_summary(plan)
+        for plan, from_store in zip(self._applied, summaries, strict=True):
+            summary = from_store or lines.summarize(plan)
             hints.append(tuple(find_plan_hints(plan, self.chains, rejections, summary)))
         return hints
 
     async def _read_line_summary(self, plan: Plan) -> LineSummary | None:
         """Read the values that the plan is about if the chains hold only a part of them."""
-        line = find_plan_line(plan, self.chains)
+        line = find_plan_line(plan, self.chains) if self._in_part else None
         if line is None or self._in_part.isdisjoint(line.list_chain_ids(self.chains)):
             return None
         return await summarize_value_line(self.connection, self.agent, line, at=plan.now)
@@ -366,7 +377,7 @@ class AgentWrite(Generic[Result_contra]):
         about: set[UUID] = set()
         texts: set[bytes] = set()
         slots: set[bytes] = set()
-        for plan in self._applied:
+        async for plan in iterate_in_turns(self._applied):
             targets = find_proposal_targets(plan, self.chains)
             about |= targets
             if targets and plan.incoming:

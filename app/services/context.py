@@ -1,5 +1,6 @@
 """Composing a context for a prompt, within a budget of tokens."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -114,7 +115,8 @@ class ContextComposer:
                 known_at=moment.known_at,
                 at_least=hints.MIN_STEPS,
             )
-        return hints.find_memory_hints(shown, lines, at)
+        # In a thread: a slot of thousands of values takes 50 ms.
+        return await asyncio.to_thread(hints.find_memory_hints, shown, lines, at)
 
     async def _find_nearest(
         self,

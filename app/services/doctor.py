@@ -1,7 +1,7 @@
 """Examining agents: find what is wrong in their tables, and repair what can be computed again."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from datetime import timedelta
 
@@ -9,8 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.errors import ArchiveDamaged
+from app.domain.version import Version
 from app.planning.audit.answer_checks import check_answer
-from app.planning.audit.chain_checks import check_chain
+from app.planning.audit.chain_checks import Ends, check_chain
 from app.planning.audit.checks import check_memory
 from app.planning.audit.faults import Fault, Remedy
 from app.planning.audit.log_chain_checks import check_archive, check_operation
@@ -25,6 +26,8 @@ from app.store.log.archive_files import Archives, File
 from app.store.roles import Role
 
 _PAGE = 1_000
+# A chain of so many versions is checked in a thread: ten thousand take 0.15 s.
+_LONG_CHAIN = 500
 # A younger file may belong to an archive that is not committed yet.
 _SETTLED = timedelta(minutes=10)
 
@@ -189,8 +192,14 @@ async def _check_memories(connection: AsyncConnection, agent: AgentId) -> AsyncG
                 yield fault
     async with aclosing(doctor_reads.stream_chains(connection, agent)) as chains:
         async for chain in chains:
-            for fault in check_chain(chain, logged_ends):
+            for fault in await _check_chain(chain, logged_ends):
                 yield fault
+
+
+async def _check_chain(chain: Sequence[Version], logged_ends: Mapping[str, Ends]) -> list[Fault]:
+    if len(chain) < _LONG_CHAIN:
+        return list(check_chain(chain, logged_ends))
+    return await asyncio.to_thread(lambda: list(check_chain(chain, logged_ends)))
 
 
 async def _check_reverts_and_answers(

@@ -1,5 +1,6 @@
 """Explaining why a memory is as it is, from the log, reviews and vetoes of its chain."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -16,6 +17,7 @@ from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import why as log_why
 from app.store.memories import Point
+from app.store.turns import iterate_in_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ async def explain_why(
             named.update(entry.ids)
         for proposal in proposals:
             named.update(proposal.ids)
-        for entry in entries:
+        async for entry in iterate_in_turns(entries):
             named.update(pair.memory_id for pair in find_vetoed_memories(entry, chain))
         texts = await log_why.find_known_texts(connection, agent, named, known_at)
         until = await archived_log.find_archived_until(
@@ -81,5 +83,6 @@ async def explain_why(
         proposals,
         texts,
     )
-    story = build_story(material, page.moment.as_of, known_at)
+    # In a thread: the story of ten thousand operations takes 0.5 s.
+    story = await asyncio.to_thread(build_story, material, page.moment.as_of, known_at)
     return Why(memory, story, page.moment, until)

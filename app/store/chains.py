@@ -19,6 +19,7 @@ from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES
 from app.store.engine import fetch_rows
 from app.store.fragments import NEVER, NEVER_SQL, ONE_VALUE
 from app.store.rows import belief_from_row
+from app.store.turns import iterate_in_turns
 
 _TICK = timedelta(microseconds=1)
 
@@ -325,7 +326,7 @@ async def read_chains(
         "slots": list(slots),
     }
     rows = await fetch_rows(connection, _READ_CHAINS, parameters)
-    return _chains_from_rows(rows), rows[0]["clock"]
+    return await _chains_from_rows(rows), rows[0]["clock"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,15 +388,19 @@ async def read_near_chains(
     }
     rows = await fetch_rows(connection, _READ_NEAR_CHAINS, parameters)
     in_part = frozenset(row["chain_id"] for row in rows if row["is_in_part"])
-    return NearChains(_chains_from_rows(rows), in_part, rows[0]["clock"])
+    return NearChains(await _chains_from_rows(rows), in_part, rows[0]["clock"])
 
 
 def _get_slot_digest(fact: Fact) -> bytes | None:
     return None if fact.key is None else fact.slot.digest
 
 
-def _chains_from_rows(rows: Sequence[Mapping[str, Any]]) -> Chains:
-    return Chains(version_from_row(row) for row in rows if row["id"] is not None)
+async def _chains_from_rows(rows: Sequence[Mapping[str, Any]]) -> Chains:
+    chains = Chains()
+    async for row in iterate_in_turns(rows):
+        if row["id"] is not None:
+            chains.absorb_versions([version_from_row(row)])
+    return chains
 
 
 _BUILT_FIELDS = ("kind", "slot", "lifespan", "belief")

@@ -6,6 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.engine import driver_connection
 from app.store.rows import Row
+from app.store.turns import iterate_in_turns
 
 Part = tuple[str, list[object]]
 """A statement with positional parameters, to be composed with others; empty if it does nothing."""
@@ -34,7 +35,7 @@ async def insert_rows(
     connection: AsyncConnection, table: str, types: Mapping[str, str], rows: Iterable[Row]
 ) -> None:
     """Write rows in one statement, so that they may point to one another. Rows may be none."""
-    written = list(rows)
+    written = [row async for row in iterate_in_turns(rows)]
     if not written:
         return
     driver = await driver_connection(connection)
@@ -45,7 +46,7 @@ async def insert_rows(
     await create_incoming(connection, table)
     async with driver.cursor() as cursor, cursor.copy(build_copy(types)) as copy:
         copy.set_types(list(types.values()))
-        for row in written:
+        async for row in iterate_in_turns(written):
             await copy.write_row([row[name] for name in types])
     await move_incoming(connection, table, types)
 

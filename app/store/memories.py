@@ -30,6 +30,7 @@ from app.store.known_time import settle_known_time
 from app.store.rows import belief_from_row
 from app.store.staleness import ended_list_from_json, is_stale_sql, stale_because_sql
 from app.store.strength import COUNTER_CONDITIONS, STRENGTH, USAGE, half_life_values
+from app.store.turns import iterate_in_turns
 
 # The memory that a memory `m` superseded, by the latest beliefs.
 _SUPERSEDES_LATEST = """
@@ -199,6 +200,10 @@ async def run_read(
     return moment, [row for row in rows if row["id"] is not None]
 
 
+async def _memories_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Memory]:
+    return [memory_from_row(row) async for row in iterate_in_turns(rows)]
+
+
 def memory_from_row(row: Mapping[str, Any]) -> Memory:
     """Return the memory in a row. Rows of candidates have neither counters nor staleness."""
     belief = belief_from_row(row)
@@ -258,7 +263,7 @@ async def _select_page(
         FROM moment LEFT JOIN ({_select_memories(point, where, tail)}) AS page ON true
     """
     moment, rows = await run_read(connection, statement, agent, point, parameters)
-    return Page(moment, [memory_from_row(row) for row in rows])
+    return Page(moment, await _memories_from_rows(rows))
 
 
 async def _select_bounded_page(
@@ -279,7 +284,7 @@ async def _select_bounded_page(
         ORDER BY {order}
     """
     moment, rows = await run_read(connection, statement, agent, point, parameters)
-    return Page(moment, [memory_from_row(row) for row in rows], is_cut=is_cut(rows))
+    return Page(moment, await _memories_from_rows(rows), is_cut=is_cut(rows))
 
 
 def _select_memories(point: Point, where: str, tail: str) -> str:
@@ -433,7 +438,7 @@ async def list_strongest(
     moment, rows = await run_read(connection, statement, agent, point, parameters)
     return Ranked(
         moment=moment,
-        memories=[memory_from_row(row) for row in rows],
+        memories=await _memories_from_rows(rows),
         strengths=[row["strength"] for row in rows],
         live=rows[0]["live"] if rows else 0,
         is_cut=is_cut(rows),

@@ -31,6 +31,7 @@ from app.store.memories import (
     run_read,
     where_searchable,
 )
+from app.store.turns import iterate_in_turns
 
 # The greatest number of candidates that share a fact's derived slot or category, ranked or not.
 MAX_ALIKE = 5
@@ -482,7 +483,7 @@ async def find_candidates(
         connection, statement, agent, point, values, encoder=comparing.encoder
     )
     hits: list[list[Hit]] = [[] for _ in facts]
-    for row in rows:
+    async for row in iterate_in_turns(rows):
         hits[row["place"] - 1].append(_hit_from_row(row))
     return moment, hits
 

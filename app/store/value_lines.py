@@ -18,6 +18,7 @@ from app.planning.hints import (
 )
 from app.store.engine import fetch_rows
 from app.store.fragments import ONE_VALUE
+from app.store.turns import iterate_in_turns
 
 # Read the versions of long lines that were not withdrawn in the belief at `known_at`. That belief
 # is the row's own if it was known by then, else an earlier one.
@@ -147,7 +148,7 @@ async def list_value_lines(
         "at_least": at_least,
     }
     rows = await fetch_rows(connection, _LINES, values)
-    return [_placed_from_row(row) for row in rows]
+    return [_placed_from_row(row) async for row in iterate_in_turns(rows)]
 
 
 def _placed_from_row(row: Mapping[str, Any]) -> PlacedStep:

@@ -146,11 +146,10 @@ def test_a_repeated_value_is_found_anywhere_in_a_crowded_slot(
 VALUES = ("low", "high", "low", "low", "middle", "high", "low", "high", "low", "middle")
 
 
-def store_values(client: httpx.Client, agent: str, *, seed: int) -> list[Any]:
-    """Store values at random places of one slot; tell what each store did, by contents."""
+def build_facts(*, seed: int) -> list[dict[str, Any]]:
+    """Build values at random places of one slot."""
     chance = random.Random(seed)
-    contents: dict[str, str] = {}
-    told: list[Any] = []
+    facts: list[dict[str, Any]] = []
     for number in range(40):
         value = chance.choice(VALUES)
         fact: dict[str, Any] = {"content": f"Level {value} {number}", "key": "level"}
@@ -163,7 +162,29 @@ def store_values(client: httpx.Client, agent: str, *, seed: int) -> list[Any]:
             fact["classify"] = False
         if chance.random() < 0.1:
             fact["trust"] = chance.choice([20, 90])
-        answer = client.post("/v1/memories", json=fact, headers={"X-Agent-Id": agent}).json()
+        facts.append(fact)
+    return facts
+
+
+def store_one_by_one(client: httpx.Client, agent: str, *, seed: int) -> list[Any]:
+    answers: list[Any] = []
+    for fact in build_facts(seed=seed):
+        answers.append(client.post("/v1/memories", json=fact, headers={"X-Agent-Id": agent}).json())
+    return answers
+
+
+def store_batch(client: httpx.Client, agent: str, *, seed: int) -> list[Any]:
+    body = {"items": build_facts(seed=seed)}
+    answer = client.post("/v1/memories/batch", json=body, headers={"X-Agent-Id": agent}).json()
+    results: list[Any] = answer["results"]
+    return results
+
+
+def describe_stores(answers: list[Any]) -> list[dict[str, Any]]:
+    """Describe what each store did, by contents."""
+    contents: dict[str, str] = {}
+    told: list[dict[str, Any]] = []
+    for answer in answers:
         if answer["memory"]:
             contents.setdefault(answer["memory"]["id"], answer["memory"]["content"])
         told.append(
@@ -185,6 +206,20 @@ def store_values(client: httpx.Client, agent: str, *, seed: int) -> list[Any]:
 def test_stores_that_read_in_part_do_what_stores_that_read_whole_do(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    whole = store_values(client, f"whole-{uuid4().hex}", seed=seed)
+    whole = describe_stores(store_one_by_one(client, f"whole-{uuid4().hex}", seed=seed))
     monkeypatch.setattr(store_chains, "LONGEST_WHOLE", 0)
-    assert store_values(client, f"part-{uuid4().hex}", seed=seed) == whole
+    part = describe_stores(store_one_by_one(client, f"part-{uuid4().hex}", seed=seed))
+    assert part == whole
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_batch_does_what_its_stores_do_one_by_one(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Hints of a batch are about what all of it left behind, so they are not compared."""
+    monkeypatch.setattr(store_chains, "LONGEST_WHOLE", 0)
+    part = describe_stores(store_one_by_one(client, f"part-{uuid4().hex}", seed=seed))
+    batch = describe_stores(store_batch(client, f"batch-{uuid4().hex}", seed=seed))
+    for store in (*part, *batch):
+        del store["hints"]
+    assert batch == part

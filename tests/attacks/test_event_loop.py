@@ -5,9 +5,12 @@ work of the machine does not count, so a bound of ten times the goal of 50 ms ne
 """
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -174,3 +177,51 @@ def test_no_text_among_ten_alike_keeps_the_loop_busy(database_url: str, unit: st
     stretch, response = measure_stretch(database_url, store_among_alike)
     assert response.is_success
     assert stretch < MOST_SECONDS / 5
+
+
+async def fill_slot(client: httpx.AsyncClient, count: int) -> None:
+    """Import one chain of so many versions, an hour each."""
+    start = datetime(2000, 1, 1, tzinfo=UTC)
+    lines: list[str] = []
+    for number in range(count):
+        line = {"content": f"Level {number}", "key": "level", "value": str(number)}
+        line["valid_from"] = (start + timedelta(hours=number)).isoformat()
+        lines.append(json.dumps(line))
+    response = await client.post("/v1/import", content="\n".join(lines), headers=NDJSON)
+    assert response.is_success
+
+
+def build_values(count: int) -> dict[str, Any]:
+    """Build a batch of values of one slot."""
+    items = [{"content": f"At {n}", "key": "level", "value": f"at {n}"} for n in range(count)]
+    return {"items": items}
+
+
+def test_no_batch_of_one_slot_keeps_the_loop_busy(database_url: str) -> None:
+    stretch, response = measure_stretch(
+        database_url, lambda client: client.post("/v1/memories/batch", json=build_values(1_000))
+    )
+    assert response.is_success
+    assert stretch < MOST_SECONDS / 2
+
+
+def test_no_long_chain_keeps_the_loop_busy(database_url: str) -> None:
+    """Each of these calls reads all versions of the chain."""
+
+    async def call_each(client: httpx.AsyncClient) -> httpx.Response:
+        await fill_slot(client, 3_000)
+        response = await client.post("/v1/memories/batch", json=build_values(50))
+        memory = f"/v1/memories/{response.json()['results'][-1]['memory']['id']}"
+        for answer in (
+            await client.patch(memory, json={"tags": ["high"]}),
+            await client.post(f"{memory}/supersede", json={"content": "At the end"}),
+            await client.get(f"{memory}/why"),
+            await client.get(f"{memory}/history"),
+            await client.get("/v1/context"),
+        ):
+            assert answer.is_success
+        return response
+
+    stretch, response = measure_stretch(database_url, call_each)
+    assert response.is_success
+    assert stretch < MOST_SECONDS / 2

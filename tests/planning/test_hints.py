@@ -1,8 +1,10 @@
 """Hints over lines of values, as tables of cases."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from uuid import UUID
 
 import pytest
@@ -262,3 +264,44 @@ def test_only_proposals_and_what_judges_did_ask_for_rejections() -> None:
     assert hints.find_proposal_targets(empty, chains) == frozenset()
     told_by_caller = replace(plans[1], decision=Decision(Relation.UPDATE, 1.0, Judge.CALLER, ""))
     assert hints.find_proposal_targets(told_by_caller, chains) == frozenset()
+
+
+def summarize_anew(steps: Sequence[ValueStep], at: datetime) -> hints.LineSummary:
+    """Sum up a line as its definition says."""
+    ordered = sorted(steps, key=lambda step: (step.valid_from, step.asserted_at, step.memory_id))
+    runs = [list(run) for _, run in groupby(ordered, key=lambda step: step.value)]
+    since = at - timedelta(days=hints.UNSTABLE_DAYS)
+    changes = [run[0] for run in runs[1:]]
+    recent = [s.memory_id for s in changes if min(s.created_at, s.valid_from) > since]
+    last = [(run[-1].memory_id, run[-1].value) for run in runs[-3:]]
+    return hints.LineSummary(len(recent), tuple(recent[-hints.MAX_NAMED :]), tuple(last))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_history_that_grows_has_the_summary_of_all_its_steps(seed: int) -> None:
+    chance = random.Random(seed)
+    values = "abc"[: 2 + seed % 2]
+    steps = line(
+        *((chance.choice(values), chance.randint(0, 60), chance.randint(-5, 60)) for _ in range(60))
+    )
+    history = hints.ValueHistory(steps[:20])
+    for count in range(20, 61):
+        assert history.summarize(NOW) == summarize_anew(steps[:count], NOW)
+        if count < 60:
+            history.add_step(steps[count])
+
+
+def test_each_plan_of_a_batch_has_the_hints_that_it_has_without_the_others() -> None:
+    chance = random.Random(7)
+    chains = Chains()
+    plans: list[Plan] = []
+    for number in range(40):
+        fact = Fact(f"Level {number}", key="level", value=chance.choice("abc"))
+        incoming = IncomingFact(fact, UUID(int=number + 1), classify=chance.random() < 0.7)
+        plan = plan_store(incoming, chains, Policy(), now=NOW + timedelta(minutes=number))
+        plan.absorb_into(chains)
+        plans.append(plan)
+    lines = hints.PlanLines(chains)
+    for plan in plans:
+        assert lines.summarize(plan) == hints.PlanLines(chains).summarize(plan)
+    assert hints.find_plan_hints(plans[-1], chains)

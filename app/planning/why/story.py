@@ -4,7 +4,8 @@ The material is as known at one known time: its reader leaves out what became kn
 of an erased memory is None.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -206,15 +207,14 @@ class Story:
     events: tuple[Event, ...]
 
 
-def find_vetoed_memories(entry: StoryEntry, chain: Iterable[UUID]) -> tuple[VetoedMemory, ...]:
+def find_vetoed_memories(entry: StoryEntry, chain: AbstractSet[UUID]) -> tuple[VetoedMemory, ...]:
     """Return the vetoes of an operation that concern the chain.
 
     If the operation inserted a version of the chain, all of its vetoes do.
     """
-    members = set(chain)
-    if members.intersection(entry.inserted):
+    if not chain.isdisjoint(entry.inserted):
         return entry.vetoed
-    return tuple(vetoed for vetoed in entry.vetoed if vetoed.memory_id in members)
+    return tuple(vetoed for vetoed in entry.vetoed if vetoed.memory_id in chain)
 
 
 def find_valid_moment(entry: StoryEntry) -> datetime | None:

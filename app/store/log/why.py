@@ -27,6 +27,7 @@ from app.store.log.state import (
     decode_vetoes,
     encode_veto_search,
 )
+from app.store.turns import iterate_in_turns
 
 MAX_VETOED_ENTRIES = 50
 
@@ -50,7 +51,8 @@ async def list_entries_on(
 ) -> list[StoryEntry]:
     """Return the operations that wrote, changed or confirmed these memories, oldest first."""
     values = {"agent": agent, "ids": list(ids), "known_at": known_at}
-    return list(map(_entry_from_row, await fetch_rows(connection, _ENTRIES, values)))
+    rows = await fetch_rows(connection, _ENTRIES, values)
+    return [_entry_from_row(row) async for row in iterate_in_turns(rows)]
 
 
 # List the latest operations with a veto against some memories. Only a stored memory can be vetoed,
@@ -84,7 +86,8 @@ async def list_vetoed_entries(
         "known_at": known_at,
         "limit": MAX_VETOED_ENTRIES,
     }
-    return list(map(_entry_from_row, await fetch_rows(connection, _VETOED_ENTRIES, values)))
+    rows = await fetch_rows(connection, _VETOED_ENTRIES, values)
+    return [_entry_from_row(row) async for row in iterate_in_turns(rows)]
 
 
 # List the reviews in favour of some memories or about them, oldest first, with who decided each.
@@ -105,7 +108,8 @@ async def list_proposals_about(
 ) -> list[StoryReview]:
     """Return the reviews of these memories, oldest first, in their present state."""
     values = {"agent": agent, "ids": list(ids), "known_at": known_at}
-    return list(map(_proposal_from_row, await fetch_rows(connection, _PROPOSALS, values)))
+    rows = await fetch_rows(connection, _PROPOSALS, values)
+    return [_proposal_from_row(row) async for row in iterate_in_turns(rows)]
 
 
 # Read the texts of the memories that were known at a time, without erased texts.
