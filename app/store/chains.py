@@ -376,7 +376,7 @@ async def read_near_chains(
     }
     rows = await fetch_rows(connection, _READ_FEW_CHAINS, named)
     if rows[0]["are_few"]:
-        return NearChains(_chains_from_rows(rows), frozenset(), rows[0]["clock"])
+        return NearChains(await _chains_from_rows(rows), frozenset(), rows[0]["clock"])
     parameters = named | {
         "starts": [starting.start for starting in facts],
         "value_hashes": [starting.fact.value_hash for starting in facts],
