@@ -232,11 +232,6 @@ def encode_vetoes(judgments: Iterable[Judgment]) -> Sequence[Json]:
     return vetoes[:_MAX_VETOED]
 
 
-def encode_veto_search(memory_id: UUID) -> Jsonb:
-    """Return what the vetoes of a log row contain if one of them is against this memory."""
-    return to_jsonb([{"memory_id": memory_id}])
-
-
 def decode_vetoes(stored: Iterable[Json]) -> tuple[VetoedMemory, ...]:
     return tuple(map(_decode_veto, stored))
 

@@ -25,7 +25,6 @@ from app.store.log.state import (
     decode_relied_ids,
     decode_settled,
     decode_vetoes,
-    encode_veto_search,
 )
 from app.store.turns import iterate_in_turns
 
@@ -61,7 +60,10 @@ _VETOED_ENTRIES = f"""
     SELECT {_ENTRY_COLUMNS}
     FROM consolidation_log
     WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at
-      AND vetoed <> '[]' AND vetoed @> ANY(:vetoed)
+      AND vetoed <> '[]' AND vetoed @> ANY(ARRAY(
+          SELECT jsonb_build_array(jsonb_build_object('memory_id', id))
+          FROM unnest(CAST(:ids AS uuid[])) AS id
+      ))
     ORDER BY created_at DESC, id DESC
     LIMIT :limit
 """
@@ -81,7 +83,7 @@ async def list_vetoed_entries(
     """
     values = {
         "agent": agent,
-        "vetoed": list(map(encode_veto_search, ids)),
+        "ids": list(ids),
         "since": since,
         "known_at": known_at,
         "limit": MAX_VETOED_ENTRIES,

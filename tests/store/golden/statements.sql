@@ -1234,7 +1234,10 @@ SELECT
     decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at
-    AND vetoed <> '[]' AND vetoed @> ANY(:vetoed)
+    AND vetoed <> '[]' AND vetoed @> ANY(ARRAY(
+        SELECT jsonb_build_array(jsonb_build_object('memory_id', id))
+        FROM unnest(CAST(:ids AS uuid[])) AS id
+    ))
 ORDER BY created_at DESC, id DESC
 LIMIT :limit;
 
