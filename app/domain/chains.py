@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right, insort
 from collections import ChainMap, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from operator import itemgetter
 from uuid import UUID
@@ -77,7 +77,7 @@ class Chains:
         except KeyError:
             raise UnknownMemory(memory_id) from None
 
-    def list_versions(self) -> Iterable[Version]:
+    def list_versions(self) -> Collection[Version]:
         return self._versions.values()
 
     def find_chain(self, chain_id: UUID) -> list[Version]:

@@ -5,7 +5,6 @@ agent, read chains and the clock, plan, apply, read back, keep the answer, commi
 A model or an encoder runs before the write and never inside it (decision 0001).
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -44,7 +43,7 @@ from app.store.memories import Point
 from app.store.reviews.rejections import find_rejected
 from app.store.roles import Role
 from app.store.rows import CallInfo
-from app.store.turns import iterate_in_turns
+from app.store.turns import compute_in_thread, iterate_in_turns
 from app.store.value_lines import summarize_value_line
 
 MOST_REJECTED = 1_000
@@ -352,8 +351,9 @@ class AgentWrite(Generic[Result_contra]):
         """Return the hints of each applied plan, from the chains and from rejected reviews."""
         rejections = await self._find_rejections()
         summaries = [await self._read_line_summary(plan) for plan in self._applied]
-        # In a thread: a thousand plans, or a slot of thousands of values, take 100 ms.
-        return await asyncio.to_thread(self._build_hints, rejections, summaries)
+        # A thousand plans, or a slot of thousands of values, take 100 ms.
+        size = len(self._applied) + len(self.chains.list_versions())
+        return await compute_in_thread(lambda: self._build_hints(rejections, summaries), size=size)
 
     def _build_hints(
         self, rejections: Sequence[Rejection], summaries: Sequence[LineSummary | None]

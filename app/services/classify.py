@@ -32,7 +32,7 @@ from app.store.chains import LockedAgent
 from app.store.engine import connect_for_agent
 from app.store.fragments import NEVER
 from app.store.search import ComparisonOptions, Hit
-from app.store.turns import iterate_in_turns
+from app.store.turns import compute_in_thread, iterate_in_turns
 
 MAX_MERGED = 16_000
 MOVED = "memories moved while it was judged"
@@ -285,8 +285,9 @@ class Classifier:
             return items
         expected = [_build_expected_memory(item) async for item in iterate_in_turns(undecided)]
         vectors = [item.vector for item in undecided]
-        # In a thread: so many facts among a thousand take 40 ms.
-        near = await asyncio.to_thread(neighbours.add_and_compare, expected, vectors)
+        near = await compute_in_thread(
+            lambda: neighbours.add_and_compare(expected, vectors), size=len(expected) ** 2
+        )
         compared = await self._read_candidates(payer.agent, undecided)
         places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
