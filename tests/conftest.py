@@ -4,13 +4,14 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 from uuid import uuid4
 
 import httpx
 import psycopg
 import pytest
 
-from app import wiring
+from app import main, wiring
 from app.settings import Settings, load_settings
 from app.store import schema
 from app.store.embedded import embedded_postgres
@@ -59,6 +60,14 @@ def template_url(server_url: str) -> Iterator[str]:
     with fresh_database(server_url) as url:
         schema.migrate_database(url, build_service_url(url))
         yield url
+
+
+@pytest.fixture(scope="session", autouse=True)
+def uncollected() -> Iterator[None]:
+    """No application collects the garbage of the whole process at its start: here a process has hundreds of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(main, "gc", Mock())
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
