@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
+from itertools import islice
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
@@ -127,9 +128,15 @@ def _render_counts(counts: dict[str, int]) -> Response:
     return Response(NativeImported(counts=counts).model_dump_json() + "\n", media_type=NDJSON)
 
 
+# Each piece of an answer is made in a thread, which takes longer to start than a line takes.
+_LINES_AT_ONCE = 200
+
+
 def _render_lines(versions: Spool) -> Iterator[str]:
     try:
-        yield from map(_render_line, versions)
+        lines = map(_render_line, versions)
+        while piece := "".join(islice(lines, _LINES_AT_ONCE)):
+            yield piece
     finally:
         versions.close()
 

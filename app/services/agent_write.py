@@ -178,7 +178,7 @@ class AgentWrite(Generic[Result_contra]):
         facts: Sequence[Starting],
         *,
         ids: Sequence[UUID] = (),
-        by_text: bool,
+        compared: bool,
         reach: int,
         most_chains: int | None,
     ) -> Chains:
@@ -188,7 +188,7 @@ class AgentWrite(Generic[Result_contra]):
             self.agent,
             facts,
             ids=ids,
-            by_text=by_text,
+            compared=compared,
             last_known_at=self._last_known_at,
             reach=reach,
             most_chains=most_chains,

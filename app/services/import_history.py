@@ -131,7 +131,7 @@ async def _write_lines(
     vectors: NDArray[np.float32]
     for chunk, vectors in encoded:
         starting = [_find_start(line, write) for line in chunk if line.fact.one_value]
-        await write.read_near_chains(starting, by_text=False, reach=1, most_chains=None)
+        await write.read_near_chains(starting, compared=False, reach=1, most_chains=None)
         vector_of: dict[UUID, Vector] = {}
         for place, (line, vector) in enumerate(zip(chunk, vectors, strict=True)):
             if place % PLANNED_AT_ONCE == 0:

@@ -47,9 +47,9 @@ from app.store.reviews import reviews
 # Larger batches read long chains whole. Each fact asks for parts that grow with the batch.
 MAX_NEAR = 20
 
-# A store looks at so many chains of a slot. A single-valued slot has more than one only if facts
-# came unclassified or with falling trust.
-MOST_CHAINS = 200
+# Of a slot with many versions, a store looks at so many chains. A single-valued slot has more than
+# one only if facts came unclassified or with falling trust.
+MOST_CHAINS = 100
 
 Outcomes = list[Outcome | PalimpsestError]
 Drafts = list[Plan | PalimpsestError]
@@ -164,7 +164,7 @@ class Remember:
             await write.read_near_chains(
                 [Starting(fact, fact.valid_from) for fact in facts],
                 ids=list(named),
-                by_text=True,
+                compared=True,
                 reach=len(facts) + 1,
                 most_chains=MOST_CHAINS,
             )

@@ -100,9 +100,11 @@ _READ_FEW_CHAINS = f"""
         UNION
         SELECT chain_id FROM memories
         WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
-        UNION
-        SELECT chain_id FROM memories
-        WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+        UNION (
+            SELECT chain_id FROM memories
+            WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+            LIMIT CAST(:whole AS bigint) + 1
+        )
     ),
     counted AS MATERIALIZED (
         SELECT count(*) <= :whole AS are_few FROM (
@@ -130,7 +132,7 @@ _READ_FEW_CHAINS = f"""
 # - A slot is `crowded` if it has more than `:most_chains` chains. So many of them are read,
 #   constraints first and then the oldest, and besides those with a version that `repeat`s a fact.
 # - `other` holds the versions of a slot with another value that begin next before and next after a
-#   fact, by which a fact and a repetition of it are two.
+#   `compared` fact, by which a fact and a repetition of it are two.
 _READ_NEAR_CHAINS = f"""
     WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS clock),
     fact AS MATERIALIZED (
@@ -190,6 +192,7 @@ _READ_NEAR_CHAINS = f"""
                 ORDER BY m.valid_from, m.asserted_at LIMIT :reach
             )
         ) AS v
+        WHERE CAST(:compared AS boolean)
     ),
     chain AS MATERIALIZED (
         SELECT id, chain_id FROM ranked
@@ -352,7 +355,7 @@ async def read_near_chains(
     facts: Sequence[Starting],
     *,
     ids: Iterable[UUID] = (),
-    by_text: bool,
+    compared: bool,
     last_known_at: datetime | None,
     reach: int,
     most_chains: int | None,
@@ -362,11 +365,12 @@ async def read_near_chains(
     Of a long chain these are the versions next to the facts' starts and to the ids, `reach` on
     either side: one is enough for facts that only take their place, and each fact that may move a
     stored version needs one more. Such chains are settled around these places as if they were
-    whole. They must not be looked at elsewhere. Chains with the same texts are read `by_text`. Of a
-    slot with more than `most_chains` chains, the oldest of them and those that a fact repeats are
+    whole. They must not be looked at elsewhere. For facts that are `compared` with what is stored,
+    chains with the same texts are read too, and the next versions with other values. Of a slot with
+    more than `most_chains` chains, the oldest of them and those that a fact repeats are
     read; None stands for all. A few chains are read whole.
     """
-    hashes = {starting.fact.fuzzy_hash for starting in facts} if by_text else ()
+    hashes = {starting.fact.fuzzy_hash for starting in facts} if compared else ()
     named = {
         "agent": agent,
         "ids": list(ids),
@@ -385,6 +389,7 @@ async def read_near_chains(
         "span": _TICK * (len(facts) + 1),
         "reach": reach,
         "most_chains": most_chains,
+        "compared": compared,
     }
     rows = await fetch_rows(connection, _READ_NEAR_CHAINS, parameters)
     in_part = frozenset(row["chain_id"] for row in rows if row["is_in_part"])

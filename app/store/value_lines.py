@@ -68,19 +68,13 @@ _LINES = f"""
 # Sum up a line of values by the latest beliefs: the versions of a chain, and of a slot that holds
 # one value at a time, in the order of their starts.
 _SUMMARY = f"""
-    WITH version AS (
-        SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain
-        UNION
-        SELECT id FROM memories WHERE agent_id = :agent AND slot_hash = :slot AND {ONE_VALUE}
-    ),
-    step AS MATERIALIZED (
+    WITH step AS MATERIALIZED (
         SELECT
             m.id, v.value, row_number() OVER line AS place,
             lag(v.value) OVER line <> v.value
                 AND least(m.created_at, m.valid_from) > :since AS is_recent_change,
             lead(v.value) OVER line IS DISTINCT FROM v.value AS is_last_of_value
         FROM memories m
-        JOIN version USING (id)
         CROSS JOIN LATERAL (
             SELECT CASE
                 WHEN m.erased_at IS NULL THEN coalesce(m.value_hash, m.folded_hash)
@@ -88,6 +82,7 @@ _SUMMARY = f"""
             END AS value
         ) AS v
         WHERE m.agent_id = :agent AND NOT m.void AND m.created_at <= :at
+            AND (m.chain_id = :chain OR (m.slot_hash = :slot AND {ONE_VALUE}))
         WINDOW line AS (ORDER BY m.valid_from, m.asserted_at, m.id)
     )
     SELECT

@@ -148,9 +148,11 @@ WITH chain AS MATERIALIZED (
     UNION
     SELECT chain_id FROM memories
     WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes)
-    UNION
-    SELECT chain_id FROM memories
-    WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+    UNION (
+        SELECT chain_id FROM memories
+        WHERE agent_id = :agent AND slot_key IS NOT NULL AND slot_hash = ANY(:slots)
+        LIMIT CAST(:whole AS bigint) + 1
+    )
 ),
 counted AS MATERIALIZED (
     SELECT count(*) <= :whole AS are_few FROM (
