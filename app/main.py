@@ -151,5 +151,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             yield
         finally:
             gc.unfreeze()
-            # FastAPI's caches hold every application that a process had: its networks may go.
-            del app.state.services

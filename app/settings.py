@@ -668,6 +668,11 @@ def load_settings(**overrides: object) -> Settings:
             raise InvalidSettings(
                 f"PALIMPSEST_{name.upper()}: needs PALIMPSEST_API_KEY. Set that too."
             )
+    if settings.token_secret and settings.token_secret == settings.api_key:
+        raise InvalidSettings(
+            "PALIMPSEST_TOKEN_SECRET: must not be PALIMPSEST_API_KEY, which whoever has a token "
+            "could guess at. Set another."
+        )
     if settings.embedding_base_url and settings.embedding_dimensions is None:
         raise InvalidSettings(
             "PALIMPSEST_EMBEDDING_DIMENSIONS: needed with PALIMPSEST_EMBEDDING_BASE_URL. "

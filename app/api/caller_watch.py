@@ -31,11 +31,11 @@ class CallerWatch:
 
 
 def _choose_name(scope: Scope) -> str:
-    """Return whose turn it is: that of the key, or of the agent if everybody has the same key."""
+    """Return whose turn it is: that of the key, or of the agent if the key says nothing of it."""
     actor: Actor = scope["actor"]
     if actor in (ROOT, ANONYMOUS):
         return Headers(scope=scope).get("x-agent-id", "default")
-    return actor.name
+    return actor.rights.only_agent or actor.name
 
 
 class _WatchedBody:

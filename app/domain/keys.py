@@ -63,6 +63,13 @@ class Rights:
             raise AgentForbidden(agent)
         return AgentId(agent)
 
+    @property
+    def only_agent(self) -> AgentId | None:
+        """The one agent that calls may be for, None if they may be for several."""
+        if len(self.agents) == 1 and not is_pattern(self.agents[0]):
+            return AgentId(self.agents[0])
+        return None
+
     def choose_agent(self, named: str | None) -> AgentId:
         """Return the agent of a call that names this one, or None.
 
@@ -71,8 +78,8 @@ class Rights:
         """
         if named is not None:
             return self.require_agent(named)
-        if len(self.agents) == 1 and not is_pattern(self.agents[0]):
-            return AgentId(self.agents[0])
+        if only_agent := self.only_agent:
+            return only_agent
         if self.allows_agent(DEFAULT_AGENT):
             return DEFAULT_AGENT
         raise AgentNotNamed(self.agents)

@@ -23,10 +23,10 @@ WINDOW_TOKENS: Final = 254  # the model was trained on 256, start and end includ
 MOST_WINDOWS: Final = 16
 # The tokenizer keeps all other threads waiting, and takes about 3 ms for so many characters.
 PIECE_CHARACTERS: Final = 2_000
-# Short texts are encoded one after the other in one step, so many of them or characters at most. It
+# Short texts are encoded one after the other in one step, so many of them or bytes at most. It
 # takes 10 to 20 ms. A step for each text cost a quarter of the throughput.
 STEP_TEXTS: Final = 16
-STEP_CHARACTERS: Final = 256
+STEP_BYTES: Final = 256
 
 # A piece ends before white space, where no word is cut in two, if there is any.
 _PIECE: Final = re.compile(
@@ -134,13 +134,14 @@ def split_pieces(text: str) -> list[str]:
 
 def group_texts(texts: Sequence[str]) -> Iterator[range]:
     """Yield the places of texts that are encoded in one step. A text that is not short is alone."""
-    start, characters = 0, 0
+    start, total = 0, 0
     for place, text in enumerate(texts):
-        characters += len(text)
-        is_full = place - start == STEP_TEXTS or characters > STEP_CHARACTERS
+        size = len(text.encode("utf-8", "replace"))
+        total += size
+        is_full = place - start == STEP_TEXTS or total > STEP_BYTES
         if is_full and place > start:
             yield range(start, place)
-            start, characters = place, len(text)
+            start, total = place, size
     if start < len(texts):
         yield range(start, len(texts))
 

@@ -129,8 +129,9 @@ _READ_FEW_CHAINS = f"""
 # - `slot_chain` holds one version of each slot for each of its chains, by which a chain is known as
 #   one of the slot. Of a long chain its first version is read too, by which chains have an order,
 #   and a constraint or else the most trusted version, which decide who may join the chain.
-# - A slot is `crowded` if it has more than `:most_chains` chains. So many of them are read,
-#   constraints first and then the oldest, and besides those with a version that `repeat`s a fact.
+# - A slot is `crowded` if more than `:most_chains` chains hold its one value, or more others are in
+#   it. So many of each are read: those that came first into the slot, and constraints before other
+#   others; and besides the chains with a version that `repeat`s a fact.
 # - `other` holds the versions of a slot with another value that begin next before and next after a
 #   `compared` fact, by which a fact and a repetition of it are two.
 _READ_NEAR_CHAINS = f"""
@@ -160,13 +161,13 @@ _READ_NEAR_CHAINS = f"""
     ),
     ranked AS MATERIALIZED (
         SELECT id, chain_id, slot_hash, row_number() OVER (
-            PARTITION BY slot_hash
-            ORDER BY kind = 'constraint' DESC, one_value DESC, created_at, chain_id
+            PARTITION BY slot_hash, one_value
+            ORDER BY kind = 'constraint' DESC, created_at, chain_id
         ) AS rank
         FROM slot_chain
     ),
     crowded AS MATERIALIZED (
-        SELECT slot_hash FROM ranked WHERE rank = CAST(:most_chains AS bigint) + 1
+        SELECT DISTINCT slot_hash FROM ranked WHERE rank = CAST(:most_chains AS bigint) + 1
     ),
     repeat AS (
         SELECT v.id, v.chain_id FROM fact CROSS JOIN LATERAL (

@@ -1,5 +1,7 @@
 """Tokens that an application signs by itself, for one agent and for a short time."""
 
+import base64
+import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -80,6 +82,9 @@ NOW = int(time.time())
         ({"scope": None}, "`scope`"),
         ({"scope": " "}, "`scope`"),
         ({"scope": "read admin"}, "erase, read, review, write"),
+        ({"exp": "soon"}, "exp"),
+        ({"exp": float("nan")}, "exp"),
+        ({"nbf": "x"}, "nbf"),
         ({"trust": 101}, "`trust`"),
         ({"trust": "high"}, "`trust`"),
     ],
@@ -90,6 +95,16 @@ def test_a_signed_token_that_says_what_none_may_is_refused_with_the_reason(
     with pytest.raises(BadToken) as refused:
         read_token(sign(**claims), SECRET)
     assert words in str(refused.value)
+
+
+def test_the_token_of_the_documentation_is_taken() -> None:
+    assert read_token(sign(exp=time.time() + 300), SECRET) is not None
+
+
+@pytest.mark.parametrize("header", [{"kid": 5}, {"crit": ["x"]}, {"crit": []}])
+def test_what_is_odd_and_not_signed_is_a_wrong_key(header: dict[str, Any]) -> None:
+    head = base64.urlsafe_b64encode(json.dumps({"alg": "HS256"} | header).encode()).decode()
+    assert read_token(f"{head.rstrip('=')}.e30.{'A' * 43}", SECRET) is None
 
 
 def test_the_reason_is_answered(address: str) -> None:
@@ -150,6 +165,7 @@ def test_without_the_secret_no_token_is_taken(database_url: str) -> None:
     [
         ({"token_secret": SECRET}, "PALIMPSEST_TOKEN_SECRET: needs PALIMPSEST_API_KEY"),
         ({"token_secret": "short", "api_key": ROOT_KEY}, "PALIMPSEST_TOKEN_SECRET: .*32"),
+        ({"token_secret": SECRET, "api_key": SECRET}, "PALIMPSEST_TOKEN_SECRET: must not"),
     ],
 )
 def test_a_secret_needs_a_root_key_and_enough_characters(

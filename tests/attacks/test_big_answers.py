@@ -135,6 +135,15 @@ def read_pages_of_any_size(client: httpx.Client, path: str) -> list[Any]:
     return [first, rest]
 
 
+@pytest.mark.parametrize("text", ["\u5b57" * 3_000, "a" + "\x01" * 3_000 + "b", '"' * 3_000])
+def test_long_values_and_escaped_texts_count_as_they_are_sent(
+    bounded: httpx.Client, text: str
+) -> None:
+    for number in range(12):
+        store(bounded, f"Note {number}", key=f"key {number}", value=text, classify=False)
+    assert len(read_pages(bounded, "/v1/memories", limit=1000)) > 2
+
+
 def test_the_command_shows_all_pages_of_a_history(bounded: httpx.Client) -> None:
     for number in range(20):
         first = store(bounded, f"Level {number}", key="level", value=str(number))

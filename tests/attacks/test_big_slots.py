@@ -143,6 +143,28 @@ def test_a_repeated_value_is_found_anywhere_in_a_crowded_slot(
     assert (answer["operation"], answer["memory"]["id"]) == ("NOOP", crowd[30])
 
 
+def test_constraints_of_a_crowded_slot_hide_no_value(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remember, "MOST_CHAINS", 10)
+    monkeypatch.setattr(store_chains, "LONGEST_WHOLE", 20)
+    headers = {"X-Agent-Id": "walled"}
+    level = {"key": "level", "classify": False}
+    trusted = {"content": "Level x", "value": "x", "trust": 90, "valid_from": "2025-01-01", **level}
+    stored = client.post("/v1/memories", json=trusted, headers=headers).json()
+    for value, month in (("w", "03"), ("v", "04")):
+        other = {"content": f"Level {value}", "value": value, "trust": 10, **level}
+        other["valid_from"] = f"2025-{month}-01"
+        client.post("/v1/memories", json=other, headers=headers)
+    wall = [{"content": f"Never above {n}", "kind": "constraint", **level} for n in range(40)]
+    client.post("/v1/memories/batch", json={"items": wall}, headers=headers)
+    fact = {"content": "Level y", "key": "level", "value": "y", "trust": 50}
+    answer = client.post("/v1/memories", json=fact, headers=headers).json()
+    assert (answer["operation"], answer["superseded"]) == ("ADD", [])
+    kept = client.get(f"/v1/memories/{stored['memory']['id']}", headers=headers).json()
+    assert kept["valid_until"] is None
+
+
 VALUES = ("low", "high", "low", "low", "middle", "high", "low", "high", "low", "middle")
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from app.embedding import Embedder
 from app.embedding.local import (
     MOST_WINDOWS,
-    STEP_CHARACTERS,
+    STEP_BYTES,
     STEP_TEXTS,
     WINDOW_TOKENS,
     LocalEmbedder,
@@ -147,13 +147,19 @@ def test_pieces_of_a_long_text_have_the_tokens_of_the_whole(embedder: LocalEmbed
     assert tokens == embedder.tokenize(text)
 
 
+def count_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
 @given(texts=st.lists(st.text(max_size=300), max_size=60))
 def test_texts_of_one_step_are_few_and_short_and_none_is_left_out(texts: list[str]) -> None:
     groups = list(group_texts(texts))
     assert [place for group in groups for place in group] == list(range(len(texts)))
     for group in groups:
         assert 1 <= len(group) <= STEP_TEXTS
-        assert len(group) == 1 or sum(len(texts[i]) for i in group) <= STEP_CHARACTERS
+        assert (
+            len(group) == 1 or sum(map(count_bytes, texts[group.start : group.stop])) <= STEP_BYTES
+        )
 
 
 def test_long_words_are_told_apart(embedder: LocalEmbedder) -> None:

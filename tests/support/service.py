@@ -17,9 +17,10 @@ from app.settings import Settings
 @contextmanager
 def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[str]:
     """The service on a port of its own, in a thread; yields its address."""
+    app = create_app(settings, embedder)
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(settings, embedder),
+            app,
             port=0,
             http=BoundedConnection,
             log_level="warning",
@@ -41,3 +42,4 @@ def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[st
     finally:
         server.should_exit = True
         thread.join(10)
+        del app.state.services  # FastAPI's caches hold every application, but its networks may go

@@ -925,12 +925,13 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY valid_from, asserted_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1
                         PRECEDING
                 ), 0
@@ -1347,12 +1348,13 @@ LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY
                         band,
                         is_outranked,
@@ -1568,12 +1570,13 @@ LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY
                         band,
                         is_outranked,
@@ -1794,12 +1797,13 @@ LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY
                         band,
                         is_outranked,
@@ -2063,12 +2067,13 @@ LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY
                         band,
                         is_outranked,
@@ -2288,12 +2293,13 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
                         PRECEDING
                 ), 0
@@ -2439,12 +2445,13 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
                         PRECEDING
                 ), 0
@@ -2649,12 +2656,13 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
                         PRECEDING
                 ), 0
@@ -2910,12 +2918,13 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
                         AND 1 PRECEDING
                 ), 0
@@ -3268,12 +3277,13 @@ FROM moment LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
                         AND 1 PRECEDING
                 ), 0
@@ -3526,12 +3536,13 @@ LEFT JOIN (
         SELECT page.*,
             count(*) OVER () AS page_rows,
             coalesce(
-                sum(2000 + coalesce(octet_length(CAST(page.content AS text)), 0) +
-                    coalesce(octet_length(CAST(page.details AS text)), 0) +
-                    coalesce(octet_length(CAST(page.tags AS text)), 0) +
-                    coalesce(octet_length(CAST(page.entities AS text)), 0) +
-                    coalesce(octet_length(CAST(page.sources AS text)), 0) +
-                    coalesce(octet_length(CAST(page.stale_because AS text)), 0)) OVER (
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.tags, page.entities, page.sources,
+                            page.source, page.session_id, page.project, page.stale_because)
+                        AS text))
+                ) OVER (
                     ORDER BY
                         band,
                         is_outranked,
