@@ -4,7 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import MagicMock
 from uuid import uuid4
 
 import httpx
@@ -66,7 +66,7 @@ def template_url(server_url: str) -> Iterator[str]:
 def uncollected() -> Iterator[None]:
     """No application collects the garbage of the whole process at its start: here a process has hundreds of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(main, "gc", Mock())
+        patch.setattr(main, "gc", MagicMock())
         yield
 
 
