@@ -150,8 +150,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         # Everything built at start lives as long as the process; every full collection would
         # otherwise examine all of it again.
         gc.freeze()
-        # A full collection while a call handles ten thousand versions keeps all other calls waiting
-        # for 0.15 s. Requests leave little behind: one such collection for Python's hundred will do.
+        # A full collection while a call handles ten thousand versions keeps all others waiting for
+        # 0.15 s. Requests leave little behind: one such collection for a hundred of Python will do.
         before = gc.get_threshold()
         gc.set_threshold(before[0], before[1], FULL_COLLECTION_AFTER)
         try:
