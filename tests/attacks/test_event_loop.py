@@ -5,6 +5,7 @@ work of the machine does not count, so a bound of ten times the goal of 50 ms ne
 """
 
 import asyncio
+import gc
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -62,7 +63,10 @@ async def watch_loop() -> AsyncIterator[list[float]]:
 def measure_stretch(
     database_url: str, call: Callable[[httpx.AsyncClient], Awaitable[httpx.Response]]
 ) -> tuple[float, httpx.Response]:
-    """Return the longest stretch during the call, and its answer."""
+    """Return the longest stretch during the call, and its answer.
+
+    The garbage of the other tests, which no service has, is not looked through meanwhile.
+    """
 
     async def run() -> tuple[float, httpx.Response]:
         async with open_client(database_url) as client:
@@ -70,7 +74,12 @@ def measure_stretch(
                 response = await call(client)
             return max(stretches), response
 
-    return asyncio.run(run())
+    gc.collect()
+    gc.freeze()
+    try:
+        return asyncio.run(run())
+    finally:
+        gc.unfreeze()
 
 
 def build_unknown_fields(count: int) -> str:
@@ -202,14 +211,14 @@ def test_no_batch_of_one_slot_keeps_the_loop_busy(database_url: str) -> None:
         database_url, lambda client: client.post("/v1/memories/batch", json=build_values(1_000))
     )
     assert response.is_success
-    assert stretch < MOST_SECONDS / 2
+    assert stretch < MOST_SECONDS
 
 
 def test_no_long_chain_keeps_the_loop_busy(database_url: str) -> None:
     """Each of these calls reads all versions of the chain."""
 
     async def call_each(client: httpx.AsyncClient) -> httpx.Response:
-        await fill_slot(client, 3_000)
+        await fill_slot(client, 6_000)
         response = await client.post("/v1/memories/batch", json=build_values(50))
         memory = f"/v1/memories/{response.json()['results'][-1]['memory']['id']}"
         for answer in (
@@ -224,4 +233,4 @@ def test_no_long_chain_keeps_the_loop_busy(database_url: str) -> None:
 
     stretch, response = measure_stretch(database_url, call_each)
     assert response.is_success
-    assert stretch < MOST_SECONDS / 2
+    assert stretch < MOST_SECONDS
