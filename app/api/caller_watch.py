@@ -31,7 +31,7 @@ class CallerWatch:
 
 
 def _choose_name(scope: Scope) -> str:
-    """Return whose turn it is: that of the key, or of the agent if the key says nothing of it."""
+    """Return whose turn it is: that of the agent, or of a key that is for several agents."""
     actor: Actor = scope["actor"]
     if actor in (ROOT, ANONYMOUS):
         return Headers(scope=scope).get("x-agent-id", "default")
