@@ -162,13 +162,13 @@ class Settings(BaseSettings):
             "Listen on any address without a key. Only behind something that authenticates."
         ),
     )
-    embedding_threads: int = Field(
-        1,
+    network_threads: int = Field(
+        2,
         ge=1,
         le=64,
         description=(
-            "Threads of the local encoder that one agent may have at a time, per process; there is "
-            "one more for the others."
+            "Threads of the local encoder and judge that one agent may have at a time, per "
+            "process. While others call too, it has one fewer."
         ),
     )
     embedding_base_url: str | None = Field(

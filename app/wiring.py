@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
-from app.classification.local.network import is_network_shipped, open_network
+from app.classification.local.network import LocalNetwork, is_network_shipped
 from app.classification.model.budget import Budget, Limits
 from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge
@@ -22,6 +22,7 @@ from app.domain.strength import HalfLives
 from app.embedding import Embedder
 from app.embedding.choice import open_embedder
 from app.embedding.deferred import DeferredEmbedder
+from app.networks import FairThreads
 from app.services.agent_write import WriteSetup
 from app.services.classify import Classifier, StoreSettings
 from app.services.context import ContextComposer
@@ -53,7 +54,6 @@ from app.store.sweeps.queue import Queue
 from app.store.transfer.exports import Exports
 
 NICENESS = 10  # of a worker and of its database processes: whoever waits for an answer goes first
-JUDGE_THREADS = 2  # the candidates of a fact are read side by side
 WORKER_CONNECTIONS = 4
 MAINTENANCE_CONNECTIONS = 3
 # A person watches a maintenance command and can stop it, so nothing else does.
@@ -115,13 +115,14 @@ async def open_services(
         engine = _create_engine(settings, database_url, process)
         opened.push_async_callback(engine.dispose)
         http = await opened.enter_async_context(httpx.AsyncClient())
+        threads = opened.enter_context(closing(FairThreads(settings.network_threads)))
         if embedder is None:
-            embedder = await _open_embedder(settings, process, opened)
+            embedder = await _open_embedder(settings, process, threads, opened)
         if process is Process.SERVICE:
             await asyncio.to_thread(
                 schema.claim_encoder, database_url, embedder.name, embedder.dimensions
             )
-        local_judge = _open_local_judge(settings, process, opened)
+        local_judge = _open_local_judge(settings, process, threads)
         language_oid = await asyncio.to_thread(
             schema.get_language_oid, database_url, settings.text_language
         )
@@ -183,28 +184,29 @@ def _get_pool_size(settings: Settings, process: Process) -> int:
             assert_never(process)
 
 
-async def _open_embedder(settings: Settings, process: Process, opened: AsyncExitStack) -> Embedder:
+async def _open_embedder(
+    settings: Settings, process: Process, threads: FairThreads, opened: AsyncExitStack
+) -> Embedder:
     """Return the encoder of the settings, closed with `opened`.
 
     The service loads the encoder at its start, so that no caller waits for it. Most of what
     the other processes do needs no encoder, so there it is loaded with the first text.
     """
     if process is Process.SERVICE:
-        return await opened.enter_async_context(open_embedder(settings))
-    return DeferredEmbedder(settings, opened)
+        return await opened.enter_async_context(open_embedder(settings, threads))
+    return DeferredEmbedder(settings, threads, opened)
 
 
 def _open_local_judge(
-    settings: Settings, process: Process, opened: AsyncExitStack
+    settings: Settings, process: Process, threads: FairThreads
 ) -> LocalJudge | None:
-    """Return the local judge, closed with `opened`, or None if it is off or was not shipped.
+    """Return the local judge, or None if it is off or was not shipped.
 
     Maintenance judges nothing, so it does not load the network.
     """
     if not settings.local_judge or process is Process.MAINTENANCE or not is_network_shipped():
         return None
-    network = opened.enter_context(open_network(threads=JUDGE_THREADS))
-    return LocalJudge(network)
+    return LocalJudge(LocalNetwork(threads))
 
 
 def _build_services(

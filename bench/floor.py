@@ -24,6 +24,7 @@ from uuid_utils.compat import uuid7
 
 from app.embedding.local import LocalEmbedder
 from app.main import create_app as create_service
+from app.networks import FairThreads
 from app.settings import load_settings
 from app.store import columns, memories, search
 from bench.vectors import KnownVectors, Vectors
@@ -54,8 +55,7 @@ def create_app() -> Starlette:
 def _encoder() -> Encode:
     if os.environ.get("BENCH_ENCODER") == "known":
         return KnownVectors(known_texts()).look_up
-    local = LocalEmbedder()
-    return lambda texts: [local._encode_text(text) for text in texts]  # type: ignore[return-value]  # rows are all that is asked of it
+    return LocalEmbedder(FairThreads(1)).encode_texts
 
 
 class _Floor:

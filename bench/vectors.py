@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.embedding.local import LocalEmbedder
+from app.networks import FairThreads
 from app.networks.session import FOLDER
 
 Vectors = NDArray[np.float32]
@@ -18,9 +19,7 @@ def cached_vectors(texts: Sequence[str]) -> Vectors:
     """The real encoder's vectors of these texts, from the file of an earlier run where it has them."""
     path = _cache_file(texts)
     if not path.exists():
-        embedder = LocalEmbedder()
-        vectors = np.stack([embedder._encode_text(text) for text in texts])
-        embedder.close()
+        vectors = np.stack(LocalEmbedder(FairThreads(1)).encode_texts(texts))
         partial = path.with_suffix(".partial.npy")
         np.save(partial, vectors)
         partial.rename(path)

@@ -10,6 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from measure_signals import CANDIDATES, EVALUATION, load, short
 from numpy.typing import NDArray
 
 from app.embedding.local import LocalEmbedder
+from app.networks import FairThreads
 
 STOP_WORDS = frozenset(
     "a an and are as at be by for from has have he her his i in is it its me my of on or our she that the their they this to was we were "
@@ -86,10 +88,10 @@ def fuse(*rankings: Sequence[int]) -> list[int]:
 
 async def main(paths: Sequence[Path]) -> None:
     """Writes the candidates of every file."""
-    embedder = LocalEmbedder(threads=THREADS)
-    for path in paths:
-        await write_candidates(path, embedder)
-    embedder.close()
+    with closing(FairThreads(THREADS)) as threads:
+        embedder = LocalEmbedder(threads)
+        for path in paths:
+            await write_candidates(path, embedder)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ fixture holds sentences with the original's cosines, so that a test can repeat t
 """
 
 import argparse
-import asyncio
 import gzip
 import json
 import sys
@@ -23,6 +22,7 @@ from sentence_transformers import SentenceTransformer
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the service is not installed where torch is
 from app.embedding.local import LocalEmbedder
+from app.networks import FairThreads
 
 Floats = NDArray[np.float32]
 Pairs = NDArray[np.int64]  # (pairs, 2), indices of texts
@@ -81,11 +81,7 @@ def encode_original(texts: list[str]) -> Floats:
 
 
 def encode_shipped(texts: list[str]) -> Floats:
-    embedder = LocalEmbedder()
-    try:
-        return asyncio.run(embedder.encode(texts))
-    finally:
-        embedder.close()
+    return np.stack(LocalEmbedder(FairThreads(1)).encode_texts(texts))
 
 
 def report(files: list[Path]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.embedding.local import LocalEmbedder, cut_windows, split_pieces
+from app.networks import FairThreads
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 TEXTS = 20
@@ -51,7 +52,7 @@ def encode_sample(embedder: LocalEmbedder, text: str, most: int) -> NDArray[np.f
 
 
 def main() -> None:
-    embedder = LocalEmbedder()
+    embedder = LocalEmbedder(FairThreads(1))
     scopes = read_scopes()
     print("| texts | windows | " + " | ".join(f"{n}: median, least" for n in SAMPLES) + " |")
     for shuffled in (False, True):

@@ -8,6 +8,7 @@ import httpx
 from app.embedding import Embedder
 from app.embedding.local import LocalEmbedder
 from app.embedding.remote import EmbeddingOptions, RemoteEmbedder
+from app.networks import FairThreads
 from app.settings import Settings
 
 
@@ -20,18 +21,14 @@ def encoder_of(settings: Settings) -> tuple[str, int]:
 
 
 @asynccontextmanager
-async def open_embedder(settings: Settings) -> AsyncIterator[Embedder]:
-    """Open the encoder of the settings, and close it at the end."""
+async def open_embedder(settings: Settings, threads: FairThreads) -> AsyncIterator[Embedder]:
+    """Open the encoder of the settings, and close it at the end. A local one runs on `threads`."""
     options = _find_remote_options(settings)
     if options is not None:
         async with httpx.AsyncClient() as http:
             yield RemoteEmbedder(http, options)
         return
-    local = LocalEmbedder(threads=settings.embedding_threads)
-    try:
-        yield local
-    finally:
-        local.close()
+    yield LocalEmbedder(threads)
 
 
 def _find_remote_options(settings: Settings) -> EmbeddingOptions | None:

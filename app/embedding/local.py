@@ -35,35 +35,27 @@ _PIECE: Final = re.compile(
 
 
 class LocalEmbedder:
-    """An `Embedder` on threads of its own, which it shares out fairly between agents.
+    """An `Embedder` on threads that agents share fairly.
 
     A text longer than the model's window is cut into windows of nearly equal length, and its vector
     is the normalised mean of their vectors, or of `MOST_WINDOWS` of them at even distances. Lone
-    surrogates, which no encoding can carry, count as question marks. Up to `threads` windows are
-    encoded at once, each on one core.
+    surrogates, which no encoding can carry, count as question marks. Of one call, as many windows
+    are encoded at once as there are threads for one agent, each on one core.
     """
 
     name: Final = "all-MiniLM-L6-v2-int8"
     dimensions: Final = 384
 
-    def __init__(self, *, threads: int = 1) -> None:
+    def __init__(self, threads: FairThreads) -> None:
         self._tokenizer = load_tokenizer()
         self._session = open_session("encoder.onnx")
-        self._count = threads
-        self._threads = FairThreads(threads, "embedder")
-
-    def close(self) -> None:
-        """Wait for the windows under way and end the threads.
-
-        After that `encode` raises RuntimeError.
-        """
-        self._threads.close()
+        self._threads = threads
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Encode as every embedder does. Raises CallerLeft."""
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         groups = group_texts(texts)
-        fillers = [self._fill_vectors(vectors, texts, groups) for _ in range(self._count)]
+        fillers = [self._fill_vectors(vectors, texts, groups) for _ in range(self._threads.count)]
         await asyncio.gather(*fillers)
         return vectors
 
@@ -77,10 +69,11 @@ class LocalEmbedder:
                 vectors[group.start] = await self._encode_text(texts[group.start])
             else:
                 short_texts = texts[group.start : group.stop]
-                encode = partial(self._encode_short_texts, short_texts)
+                encode = partial(self.encode_texts, short_texts)
                 vectors[group.start : group.stop] = await self._threads.run(encode)
 
-    def _encode_short_texts(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+    def encode_texts(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Return the vectors of the texts, encoded one after the other in the calling thread."""
         vectors: list[NDArray[np.float32]] = []
         for text in texts:
             windows = cut_windows(self.tokenize(_make_encodable(text)))

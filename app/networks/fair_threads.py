@@ -6,9 +6,13 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, TypeVar
+from time import monotonic
+from typing import Any, Final, TypeVar
 
 from app.networks.requester import Requester, get_requester
+
+# So long after the steps of two requesters came one after the other, threads count as shared.
+SHARED_SECONDS: Final = 5.0
 
 Result = TypeVar("Result")
 
@@ -35,17 +39,20 @@ class _Step:
 class FairThreads:
     """Threads that take one step of each requester in turn, and the steps of each in order.
 
-    Long work should come in short steps, one after the other. Nobody has more than `threads` at a
-    time, and there is one more, so that whoever comes meanwhile seldom waits. Steps of a caller who
-    hung up are dropped.
+    Long work should come in short steps, one after the other. Nobody has more than `count` threads
+    at a time, and there is one more, so that whoever comes meanwhile seldom waits. While requesters
+    share the threads, each has one fewer, so that a core is left for the rest of what their calls
+    do. Steps of a caller who hung up are dropped.
     """
 
-    def __init__(self, threads: int, name: str) -> None:
-        self._executor = ThreadPoolExecutor(threads + 1, thread_name_prefix=name)
-        self._most = threads
+    def __init__(self, count: int) -> None:
+        self.count: Final = count
+        self._executor = ThreadPoolExecutor(count + 1, thread_name_prefix="networks")
         self._lock = Lock()
         self._waiting: dict[str, deque[_Step]] = {}  # in the order of their turns
         self._running: Counter[str] = Counter()
+        self._last_name: str | None = None
+        self._last_change: float | None = None  # when a step was of another requester than before
 
     def close(self) -> None:
         """Wait for the steps that are under way or wait, and end the threads."""
@@ -89,10 +96,23 @@ class FairThreads:
             if steps:
                 self._waiting[name] = steps
             self._running[name] += 1
+            self._note_requester(name)
             return step
 
     def _find_next_name(self) -> str | None:
+        most = self._count_threads_of_one()
         for name in self._waiting:
-            if self._running[name] < self._most:
+            if self._running[name] < most:
                 return name
         return None
+
+    def _count_threads_of_one(self) -> int:
+        """Return how many threads one requester may have now."""
+        change = self._last_change
+        is_shared = change is not None and monotonic() - change < SHARED_SECONDS
+        return max(1, self.count - 1) if is_shared else self.count
+
+    def _note_requester(self, name: str) -> None:
+        if self._last_name not in (None, name):
+            self._last_change = monotonic()
+        self._last_name = name

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from app.embedding.local import (
     group_texts,
     split_pieces,
 )
+from app.networks import FairThreads
 
 SENTENCES = [
     "The office moved to Lisbon in March.",
@@ -39,9 +41,8 @@ SENTENCES = [
 
 @pytest.fixture(scope="module")
 def embedder() -> Iterator[LocalEmbedder]:
-    embedder = LocalEmbedder(threads=2)
-    yield embedder
-    embedder.close()
+    with closing(FairThreads(2)) as threads:
+        yield LocalEmbedder(threads)
 
 
 @pytest.fixture(scope="module")
@@ -209,9 +210,7 @@ def test_the_event_loop_keeps_running_while_texts_are_encoded(embedder: LocalEmb
 
 
 def test_a_sentence_does_not_wait_for_all_of_a_callers_texts() -> None:
-    embedder = LocalEmbedder(threads=1)
-
-    async def sentence_beside_many() -> bool:
+    async def sentence_beside_many(embedder: LocalEmbedder) -> bool:
         many = asyncio.create_task(embedder.encode(SENTENCES * 60))
         await asyncio.sleep(0)
         await embedder.encode(SENTENCES[:1])
@@ -219,15 +218,8 @@ def test_a_sentence_does_not_wait_for_all_of_a_callers_texts() -> None:
         await many
         return overtaken
 
-    assert asyncio.run(sentence_beside_many())
-    embedder.close()
-
-
-def test_a_closed_encoder_refuses_work() -> None:
-    embedder = LocalEmbedder()
-    embedder.close()
-    with pytest.raises(RuntimeError):
-        encode(embedder, "Anna lives in Berlin.")
+    with closing(FairThreads(1)) as threads:
+        assert asyncio.run(sentence_beside_many(LocalEmbedder(threads)))
 
 
 def test_nothing_is_recorded_for_the_maker_of_the_runtime(tmp_path: Path) -> None:
@@ -237,6 +229,9 @@ def test_nothing_is_recorded_for_the_maker_of_the_runtime(tmp_path: Path) -> Non
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(Path(__file__).parents[2]),
     }
-    encode = "import asyncio; from app.embedding.local import LocalEmbedder; asyncio.run(LocalEmbedder().encode(['Has a dog']))"
+    encode = (
+        "from app.embedding.local import LocalEmbedder; from app.networks import FairThreads; "
+        "LocalEmbedder(FairThreads(1)).encode_texts(['Has a dog'])"
+    )
     subprocess.run([sys.executable, "-c", encode], env=environment, check=True, timeout=60)
     assert list(tmp_path.iterdir()) == []

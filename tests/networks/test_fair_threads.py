@@ -3,20 +3,19 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
 
 import pytest
 
 from app.domain.errors import CallerLeft
-from app.networks import FairThreads, Requester, work_for
+from app.networks import FairThreads, Requester, fair_threads, work_for
 
 
 @pytest.fixture
 def threads() -> Iterator[FairThreads]:
-    threads = FairThreads(1, "test")
-    yield threads
-    threads.close()
+    with closing(FairThreads(1)) as threads:
+        yield threads
 
 
 async def run_all(
@@ -98,6 +97,38 @@ def test_one_agent_leaves_a_thread_to_the_others(threads: FairThreads) -> None:
         return was_busy
 
     assert asyncio.run(run_beside_a_busy_agent())
+
+
+async def count_at_once(threads: FairThreads, name: str) -> int:
+    """Return how many of three steps of this requester run at the same time."""
+    free = threading.Event()
+    under_way = 0
+
+    def wait() -> None:
+        nonlocal under_way
+        under_way += 1
+        free.wait()
+
+    with work_for(Requester(name)):
+        steps = [asyncio.ensure_future(threads.run(wait)) for _ in range(3)]
+    await asyncio.sleep(0.05)
+    seen = under_way
+    free.set()
+    await asyncio.gather(*steps)
+    return seen
+
+
+def test_an_agent_has_one_thread_fewer_while_others_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def count_before_beside_and_after(threads: FairThreads) -> list[int]:
+        before = await count_at_once(threads, "busy")
+        with work_for(Requester("other")):
+            await threads.run(lambda: None)
+        beside = await count_at_once(threads, "busy")
+        monkeypatch.setattr(fair_threads, "SHARED_SECONDS", 0.0)
+        return [before, beside, await count_at_once(threads, "busy")]
+
+    with closing(FairThreads(2)) as threads:
+        assert asyncio.run(count_before_beside_and_after(threads)) == [2, 1, 2]
 
 
 def test_an_error_goes_to_whoever_waits_for_it(threads: FairThreads) -> None:

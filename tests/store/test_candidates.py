@@ -15,6 +15,7 @@ from app.domain.agent import AgentId
 from app.domain.errors import EmbeddingsChanged
 from app.domain.fact import DerivedSlot, Fact
 from app.embedding.local import LocalEmbedder
+from app.networks import FairThreads
 from app.settings import load_settings
 from app.store import search
 from app.store.bounded import ANY_SIZE
@@ -60,11 +61,7 @@ def url(database_url: str) -> str:
 
 
 def vectors_of(facts: list[Fact]) -> list[NDArray[np.float32]]:
-    embedder = LocalEmbedder()
-    try:
-        return list(asyncio.run(embedder.encode([fact.content for fact in facts])))
-    finally:
-        embedder.close()
+    return LocalEmbedder(FairThreads(1)).encode_texts([fact.content for fact in facts])
 
 
 def reading(url: str, read: Callable[[AsyncConnection], Coroutine[None, None, Found]]) -> Found:

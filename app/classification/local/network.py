@@ -4,8 +4,7 @@ Pairs run through it one at a time, so that what is read of a pair never depends
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -24,27 +23,13 @@ def is_network_shipped() -> bool:
     return (FOLDER / WEIGHTS).exists()
 
 
-@contextmanager
-def open_network(*, threads: int) -> Iterator["LocalNetwork"]:
-    """Open the network, and close it at the end."""
-    network = LocalNetwork(threads=threads)
-    try:
-        yield network
-    finally:
-        network.close()
-
-
 class LocalNetwork:
-    """Reads pairs of texts on threads of its own, which it shares out fairly between agents."""
+    """Reads pairs of texts on threads that agents share fairly."""
 
-    def __init__(self, *, threads: int = 1) -> None:
+    def __init__(self, threads: FairThreads) -> None:
         self._tokenizer = load_tokenizer()
         self._session = open_session(WEIGHTS)
-        self._threads = FairThreads(threads, "judge")
-
-    def close(self) -> None:
-        """Wait for the pairs under way and end the threads."""
-        self._threads.close()
+        self._threads = threads
 
     async def read(self, stored: Sequence[str], incoming: str) -> list[Reading]:
         """Return what is read of the incoming text beside each of the stored ones, in order.

@@ -2,18 +2,20 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
-from app.classification.local.network import LocalNetwork, is_network_shipped, open_network
+from app.classification.local.network import LocalNetwork, is_network_shipped
 from app.classification.local.reading import Reading
+from app.networks import FairThreads
 
 
 @pytest.fixture(scope="module")
 def network() -> Iterator[LocalNetwork]:
     assert is_network_shipped()
-    with open_network(threads=2) as opened:
-        yield opened
+    with closing(FairThreads(2)) as threads:
+        yield LocalNetwork(threads)
 
 
 def read(network: LocalNetwork, stored: str, incoming: str) -> Reading:
