@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from app.networks.requester import Requester, get_requester
 
-# So long after the steps of two requesters came one after the other, threads count as shared.
+# So long after two requesters had or wanted a thread at the same time, threads count as shared.
 SHARED_SECONDS: Final = 5.0
 
 Result = TypeVar("Result")
@@ -51,8 +51,7 @@ class FairThreads:
         self._lock = Lock()
         self._waiting: dict[str, deque[_Step]] = {}  # in the order of their turns
         self._running: Counter[str] = Counter()
-        self._last_name: str | None = None
-        self._last_change: float | None = None  # when a step was of another requester than before
+        self._last_shared: float | None = None
 
     def close(self) -> None:
         """Wait for the steps that are under way or wait, and end the threads."""
@@ -96,7 +95,8 @@ class FairThreads:
             if steps:
                 self._waiting[name] = steps
             self._running[name] += 1
-            self._note_requester(name)
+            if self._running.keys() | self._waiting.keys() != {name}:
+                self._last_shared = monotonic()
             return step
 
     def _find_next_name(self) -> str | None:
@@ -108,11 +108,6 @@ class FairThreads:
 
     def _count_threads_of_one(self) -> int:
         """Return how many threads one requester may have now."""
-        change = self._last_change
-        is_shared = change is not None and monotonic() - change < SHARED_SECONDS
+        last = self._last_shared
+        is_shared = last is not None and monotonic() - last < SHARED_SECONDS
         return max(1, self.count - 1) if is_shared else self.count
-
-    def _note_requester(self, name: str) -> None:
-        if self._last_name not in (None, name):
-            self._last_change = monotonic()
-        self._last_name = name

@@ -99,9 +99,12 @@ def test_one_agent_leaves_a_thread_to_the_others(threads: FairThreads) -> None:
     assert asyncio.run(run_beside_a_busy_agent())
 
 
-async def count_at_once(threads: FairThreads, name: str) -> int:
-    """Return how many of three steps of this requester run at the same time."""
-    free = threading.Event()
+async def count_at_once(threads: FairThreads, *, is_shared: bool = False) -> int:
+    """Return how many of three steps of an agent run at the same time.
+
+    If shared, another agent has a step under way when they come.
+    """
+    free, free_other = threading.Event(), threading.Event()
     under_way = 0
 
     def wait() -> None:
@@ -109,23 +112,27 @@ async def count_at_once(threads: FairThreads, name: str) -> int:
         under_way += 1
         free.wait()
 
-    with work_for(Requester(name)):
+    with work_for(Requester("other")):
+        other = asyncio.ensure_future(threads.run(free_other.wait))
+    if not is_shared:
+        free_other.set()
+        await other
+    with work_for(Requester("busy")):
         steps = [asyncio.ensure_future(threads.run(wait)) for _ in range(3)]
     await asyncio.sleep(0.05)
     seen = under_way
     free.set()
-    await asyncio.gather(*steps)
+    free_other.set()
+    await asyncio.gather(other, *steps)
     return seen
 
 
 def test_an_agent_has_one_thread_fewer_while_others_call(monkeypatch: pytest.MonkeyPatch) -> None:
     async def count_before_beside_and_after(threads: FairThreads) -> list[int]:
-        before = await count_at_once(threads, "busy")
-        with work_for(Requester("other")):
-            await threads.run(lambda: None)
-        beside = await count_at_once(threads, "busy")
+        before = await count_at_once(threads)
+        beside = await count_at_once(threads, is_shared=True)
         monkeypatch.setattr(fair_threads, "SHARED_SECONDS", 0.0)
-        return [before, beside, await count_at_once(threads, "busy")]
+        return [before, beside, await count_at_once(threads)]
 
     with closing(FairThreads(2)) as threads:
         assert asyncio.run(count_before_beside_and_after(threads)) == [2, 1, 2]
