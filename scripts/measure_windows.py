@@ -66,7 +66,6 @@ def main() -> None:
                 cells.append(f"{np.median(cosines):.3f}, {min(cosines):.3f}")
             kind = "sentences mixed" if shuffled else "many subjects in a row"
             print(f"| {kind} | {windows} | " + " | ".join(cells) + " |", flush=True)
-    embedder.close()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from statistics import median
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from app.embedding.local import MOST_WINDOWS, LocalEmbedder
+from app.networks import FairThreads
 from app.settings import load_settings
 from support.builders import contents
 from support.service import running
@@ -35,9 +37,8 @@ class CountingEmbedder(LocalEmbedder):
 
 @pytest.fixture
 def embedder() -> Iterator[CountingEmbedder]:
-    embedder = CountingEmbedder()
-    yield embedder
-    embedder.close()
+    with closing(FairThreads(1)) as threads:
+        yield CountingEmbedder(threads)
 
 
 @pytest.fixture
