@@ -490,8 +490,8 @@ class Settings(BaseSettings):
         le=2**30,
         description=(
             "Bytes that the items of one answer may take, about. A list, the log, reviews and a "
-            "history go on behind `next_cursor` then; a search says `truncated`. One item always "
-            "fits."
+            "history go on behind `next_cursor` then; a search and a `why` say `truncated`. One "
+            "item always fits."
         ),
     )
     max_connections: int = Field(

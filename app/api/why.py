@@ -32,4 +32,7 @@ async def why_memory(
     query: Annotated[PointQuery, Query()],
 ) -> Response:
     why = await explain_why(services.engine, agent, memory_id, query.to_point())
-    return await respond_with_long_answer(lambda: WhyAnswer.from_why(why, services.half_lives))
+    max_bytes = services.settings.max_answer_bytes
+    return await respond_with_long_answer(
+        lambda: WhyAnswer.from_why(why, services.half_lives, max_bytes=max_bytes)
+    )

@@ -152,3 +152,19 @@ def test_the_command_shows_all_pages_of_a_history(bounded: httpx.Client) -> None
     assert [version["value"] for version in history["versions"]] == [str(i) for i in range(20)]
     assert len(history["operations"]) == 20
     assert history["next_cursor"] is None
+
+
+def test_a_story_leaves_out_its_first_events(bounded: httpx.Client) -> None:
+    ids = []
+    for i in range(100):
+        answer = store(bounded, f"Uses editor {i}", key="editor", value=f"editor {i}")
+        ids.append(answer["memory"]["id"])
+    response = bounded.get(f"/v1/memories/{ids[-1]}/why")
+    story = response.json()
+    assert len(response.content) < BOUND + 10_000
+    assert story["truncated"]
+    assert story["events"][-1]["memory_ids"][0] == ids[-1]
+    earlier = bounded.get(
+        f"/v1/memories/{ids[0]}/why", params={"known_at": story["events"][0]["at"]}
+    ).json()
+    assert earlier["events"][-1]["log_id"] == story["events"][0]["log_id"]

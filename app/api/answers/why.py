@@ -1,5 +1,6 @@
 """The answer of the route that explains a memory."""
 
+from collections.abc import Sequence
 from typing import Self
 from uuid import UUID
 
@@ -54,6 +55,16 @@ class EventOut(AnswerBase):
         )
 
 
+def _fit_events(events: Sequence[EventOut], max_bytes: int) -> Sequence[EventOut]:
+    """Return the last events that take so many bytes as JSON at most, and at least one."""
+    left = max_bytes
+    for count, event in enumerate(reversed(events)):
+        left -= len(event.model_dump_json().encode())
+        if left < 0 and count:
+            return events[-count:]
+    return events
+
+
 class WhyAnswer(AnswerBase):
     __doc__ = (
         "The memory as it stands, why in a sentence or two, and all that led to it, in the order "
@@ -63,6 +74,12 @@ class WhyAnswer(AnswerBase):
     memory: MemoryOut
     summary: str
     events: list[EventOut]
+    truncated: bool = Field(
+        description=(
+            "True if the first events are left out, because the answer is as large as one may be "
+            "(`PALIMPSEST_MAX_ANSWER_BYTES`). Look further back with `known_at`."
+        )
+    )
     log_archived_until: Time | None = Field(
         description=(
             "Where operations were archived since the chain began: the known time of the last. Up "
@@ -73,12 +90,15 @@ class WhyAnswer(AnswerBase):
     known_at: Time
 
     @classmethod
-    def from_why(cls, result: Why, half_lives: HalfLives) -> Self:
+    def from_why(cls, result: Why, half_lives: HalfLives, *, max_bytes: int) -> Self:
         moment = result.moment
+        events = [EventOut.from_event(event) for event in result.story.events]
+        shown = _fit_events(events, max_bytes)
         return cls.model_construct(
             memory=MemoryOut.from_memory(result.memory, moment.as_of, half_lives),
             summary=result.story.summary,
-            events=[EventOut.from_event(event) for event in result.story.events],
+            events=shown,
+            truncated=len(shown) < len(events),
             log_archived_until=result.archived_until,
             as_of=moment.as_of,
             known_at=moment.known_at,
