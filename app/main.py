@@ -151,7 +151,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         # otherwise examine all of it again.
         gc.freeze()
         # A full collection while a call handles ten thousand versions keeps all others waiting for
-        # 0.15 s. Requests leave little behind: one such collection for a hundred of Python will do.
+        # 0.15 s. Requests leave little behind, so a hundredth of Python's full collections will do.
         before = gc.get_threshold()
         gc.set_threshold(before[0], before[1], FULL_COLLECTION_AFTER)
         try:

@@ -168,7 +168,7 @@ class Settings(BaseSettings):
         le=64,
         description=(
             "Threads of the local encoder and judge that one agent may have at a time, per "
-            "process. While others call too, it has one fewer."
+            "process. While others call too, it has one fewer, but at least one."
         ),
     )
     embedding_base_url: str | None = Field(
@@ -670,8 +670,8 @@ def load_settings(**overrides: object) -> Settings:
             )
     if settings.token_secret and settings.token_secret == settings.api_key:
         raise InvalidSettings(
-            "PALIMPSEST_TOKEN_SECRET: must not be PALIMPSEST_API_KEY, which whoever has a token "
-            "could guess at. Set another."
+            "PALIMPSEST_TOKEN_SECRET: must not be PALIMPSEST_API_KEY, because whoever has a token "
+            "can try to guess its secret. Set another."
         )
     if settings.embedding_base_url and settings.embedding_dimensions is None:
         raise InvalidSettings(

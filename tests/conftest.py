@@ -64,7 +64,10 @@ def template_url(server_url: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session", autouse=True)
 def uncollected() -> Iterator[None]:
-    """No application collects the garbage of the whole process at its start: here a process has hundreds of them."""
+    """No application collects the garbage of the whole process when it starts.
+
+    A process of tests starts hundreds of applications.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(main, "gc", MagicMock())
         yield

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from app.networks.requester import Requester, get_requester
 
-# So long after two requesters had or wanted a thread at the same time, threads count as shared.
+# Threads count as shared for so long after two requesters wanted them at the same time.
 SHARED_SECONDS: Final = 5.0
 
 Result = TypeVar("Result")
@@ -42,7 +42,7 @@ class FairThreads:
     Long work should come in short steps, one after the other. Nobody has more than `count` threads
     at a time, and there is one more, so that whoever comes meanwhile seldom waits. While requesters
     share the threads, each has one fewer, so that a core is left for the rest of what their calls
-    do. Steps of a caller who hung up are dropped.
+    do. Everybody has at least one. Steps of a caller who hung up are dropped.
     """
 
     def __init__(self, count: int) -> None:
@@ -51,7 +51,7 @@ class FairThreads:
         self._lock = Lock()
         self._waiting: dict[str, deque[_Step]] = {}  # in the order of their turns
         self._running: Counter[str] = Counter()
-        self._last_shared: float | None = None
+        self._last_shared: float | None = None  # by the clock of `monotonic`
 
     def close(self) -> None:
         """Wait for the steps that are under way or wait, and end the threads."""

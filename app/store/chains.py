@@ -129,9 +129,10 @@ _READ_FEW_CHAINS = f"""
 # - `slot_chain` holds one version of each slot for each of its chains, by which a chain is known as
 #   one of the slot. Of a long chain its first version is read too, by which chains have an order,
 #   and a constraint or else the most trusted version, which decide who may join the chain.
-# - A slot is `crowded` if more than `:most_chains` chains hold its one value, or more others are in
-#   it. So many of each are read: those that came first into the slot, and constraints before other
-#   others; and besides the chains with a version that `repeat`s a fact.
+# - The chains of a slot are of two sorts: those of its one value, and all others. A slot is
+#   `crowded` if it has more than `:most_chains` of one sort. Then so many of each sort are read:
+#   constraints first, then those that came first. Chains with a version that `repeat`s a fact are
+#   read too.
 # - `other` holds the versions of a slot with another value that begin next before and next after a
 #   `compared` fact, by which a fact and a repetition of it are two.
 _READ_NEAR_CHAINS = f"""

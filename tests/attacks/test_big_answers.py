@@ -168,3 +168,5 @@ def test_a_story_leaves_out_its_first_events(bounded: httpx.Client) -> None:
         f"/v1/memories/{ids[0]}/why", params={"known_at": story["events"][0]["at"]}
     ).json()
     assert earlier["events"][-1]["log_id"] == story["events"][0]["log_id"]
+    words = ("--url", str(bounded.base_url), "--agent", bounded.headers["X-Agent-Id"])
+    assert "left out" in palimpsest("why", ids[-1], *words).stderr

@@ -1,6 +1,5 @@
 """The answer of the route that explains a memory."""
 
-from collections.abc import Sequence
 from typing import Self
 from uuid import UUID
 
@@ -55,8 +54,8 @@ class EventOut(AnswerBase):
         )
 
 
-def _fit_events(events: Sequence[EventOut], max_bytes: int) -> Sequence[EventOut]:
-    """Return the last events that take so many bytes as JSON at most, and at least one."""
+def _fit_events(events: list[EventOut], max_bytes: int) -> list[EventOut]:
+    """Return the last events, as many as fit into so many bytes of JSON. One always fits."""
     left = max_bytes
     for count, event in enumerate(reversed(events)):
         left -= len(event.model_dump_json().encode())
@@ -77,7 +76,8 @@ class WhyAnswer(AnswerBase):
     truncated: bool = Field(
         description=(
             "True if the first events are left out, because the answer is as large as one may be "
-            "(`PALIMPSEST_MAX_ANSWER_BYTES`). Look further back with `known_at`."
+            "(`PALIMPSEST_MAX_ANSWER_BYTES`). Ask an earlier version of its chain, at an earlier "
+            "`known_at`, to see them."
         )
     )
     log_archived_until: Time | None = Field(

@@ -1,5 +1,6 @@
 """`palimpsest why`."""
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -42,6 +43,8 @@ def _print_story(answer: dict[str, Any]) -> None:
     make_console().print(f"[bold]{title}[/bold]\n{escape(answer['summary'])}\n")
     rows = list(map(_format_event, answer["events"]))
     print_table(["known since", "true from", "what", "story"], rows)
+    if answer["truncated"]:
+        print("The first events are left out: the answer would be too large.", file=sys.stderr)
 
 
 def _format_event(event: dict[str, Any]) -> list[str]:
