@@ -112,18 +112,17 @@ async def count_at_once(threads: FairThreads, *, is_shared: bool = False) -> int
         under_way += 1
         free.wait()
 
-    with work_for(Requester("other")):
-        other = asyncio.ensure_future(threads.run(free_other.wait))
-    if not is_shared:
-        free_other.set()
-        await other
+    others = []
+    if is_shared:
+        with work_for(Requester("other")):
+            others.append(asyncio.ensure_future(threads.run(free_other.wait)))
     with work_for(Requester("busy")):
         steps = [asyncio.ensure_future(threads.run(wait)) for _ in range(3)]
     await asyncio.sleep(0.05)
     seen = under_way
     free.set()
     free_other.set()
-    await asyncio.gather(other, *steps)
+    await asyncio.gather(*others, *steps)
     return seen
 
 
