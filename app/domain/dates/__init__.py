@@ -1,0 +1,1 @@
+"""Dates in English text: what they mean, and whether they date the fact that names them."""

@@ -1,0 +1,85 @@
+"""What was said in a session, and the facts that are read from it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """Who speaks: only what a user says becomes a fact about the user."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a session.
+
+    `id` is the caller's name for it, unique in the session; None if the caller gave none. `name` is
+    the name of the speaker. `at` is the moment at which it was said, aware and in UTC.
+    """
+
+    role: Role
+    content: str
+    at: datetime
+    id: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A verbatim part of a turn: the place of the turn in the call, and a half-open span in it."""
+
+    turn: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact that was read from talk, in words that can be understood without the talk.
+
+    `quotes` are the words that it rests on. The first is the user's own.
+    """
+
+    text: str
+    quotes: tuple[Quote, ...]
+
+
+class SkipReason(StrEnum):
+    """Why a part of the talk becomes no fact."""
+
+    QUESTION = "question"
+    WISH = "wish"
+    HYPOTHETICAL = "hypothetical"
+    QUOTATION = "quotation"
+    POLITENESS = "politeness"
+    CODE = "code"
+    TABLE = "table"
+    LOG = "log"
+    REQUEST = "request"
+    ASSISTANT = "assistant"
+    OTHER_ROLE = "other_role"
+    REPEATED_CONTEXT = "repeated_context"
+    UNSUPPORTED = "unsupported"
+    UNCLEAR_PRONOUN = "unclear_pronoun"
+    NO_STATEMENT = "no_statement"
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A part of a turn that became no fact, and the reason."""
+
+    quote: Quote
+    reason: SkipReason
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """All that was read from some turns. Every sentence of theirs is in one of the two."""
+
+    statements: tuple[Statement, ...]
+    skipped: tuple[Skipped, ...]

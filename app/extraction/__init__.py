@@ -1,0 +1,1 @@
+"""Reading facts from talk, by rules or by a model."""
