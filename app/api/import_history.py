@@ -121,7 +121,7 @@ def _parse_version(line: NumberedLine, rights: Rights) -> HistoryLine:
         fact = rights.limit_fact(parsed.to_fact())
     except TrustTooHigh as error:
         raise BadImportLine(line.number, describe_error(error)) from None
-    return HistoryLine(line.number, fact, parsed.created_at, parsed.client_ref)
+    return HistoryLine(line.number, fact, parsed.temporary, parsed.created_at, parsed.client_ref)
 
 
 def _render_counts(counts: dict[str, int]) -> Response:

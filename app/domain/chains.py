@@ -2,14 +2,15 @@
 
 from bisect import bisect_left, bisect_right, insort
 from collections import ChainMap, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import takewhile
 from operator import itemgetter
 from uuid import UUID
 
 from app.domain.errors import UnknownMemory
 from app.domain.fact import BaseFact, Slot
-from app.domain.timeline import settle_version
+from app.domain.timeline import settle_line, settle_void
 from app.domain.version import Version
 
 # A dictionary without values serves as a set that keeps the order of insertion.
@@ -97,13 +98,26 @@ class Chains:
 
     def find_holding(self, chain_id: UUID, at: datetime) -> Version | None:
         """Return the version of the chain that holds at `at`: at most one does."""
-        # Each version ends where the next one starts or earlier, so the last one to start decides.
+        # The last version to start decides, unless it is temporary and over by then.
         line = self._line_by_chain.get(chain_id, [])
-        place = bisect_right(line, at, key=_get_start)
-        if place == 0:
-            return None
-        version = self._versions[line[place - 1][-1]]
-        return version if version.belief.holds_at(at) else None
+        for index in range(bisect_right(line, at, key=_get_start) - 1, -1, -1):
+            version = self._versions[line[index][-1]]
+            if version.belief.holds_at(at):
+                return version
+            if not version.belief.temporary:
+                return None
+        return None
+
+    def count_temporary(self, chain_id: UUID, at: datetime) -> int:
+        """Return how many temporary versions cover what a version that starts at `at` covers."""
+        line = self._line_by_chain.get(chain_id, [])
+        index = bisect_right(line, at, key=_get_start)
+        before = takewhile(self._is_temporary, reversed(line[:index]))
+        after = takewhile(self._is_temporary, line[index:])
+        return sum(1 for _ in (*before, *after))
+
+    def _is_temporary(self, place: Place) -> bool:
+        return self._versions[place[-1]].belief.temporary
 
     def find_next_after(self, chain_id: UUID, at: datetime) -> Version | None:
         """Return the first version of the chain that starts after `at`."""
@@ -115,23 +129,18 @@ class Chains:
         """Return the versions as they are once one chain has these claims, oldest first.
 
         `claims` are versions of the chain with other assertions, or new ones. Beside them only
-        those just before an old or a new place of a claim come back: an end depends on the next
-        start alone. The chains stay as they are.
+        those come back that may change with them: around each old or new place of a claim, from
+        the last version that is not temporary to the next one. The chains stay as they are.
         """
         claimed = {claim.id: claim for claim in claims}
         line, moved = self._place_claims(list(claimed.values()))
         versions = ChainMap(claimed, self._versions)
-        affected = dict(claimed)
-        for place in moved:
-            if before := bisect_left(line, place):
-                memory_id = line[before - 1][-1]
-                affected[memory_id] = versions[memory_id]
-        settled: list[Version] = []
-        for version in sorted(affected.values(), key=_get_creation):
-            after = bisect_right(line, _get_place(version))
-            following = versions[line[after][-1]] if after < len(line) else None
-            settled.append(settle_version(version, following, now))
-        return settled
+        settled = [settle_void(claim, now) for claim in claimed.values() if claim.belief.void]
+        for start, end in _find_stretches(line, moved, versions):
+            stretch = [versions[place[-1]] for place in line[start:end]]
+            following = versions[line[end][-1]] if end < len(line) else None
+            settled += settle_line(stretch, following, now)
+        return sorted(settled, key=_get_creation)
 
     def _place_claims(self, claims: Sequence[Version]) -> tuple[list[Place], list[Place]]:
         """Return the line of the claims' chain with these claims, and the places that changed."""
@@ -180,3 +189,29 @@ def _add_to_line(line: list[Place], version: Version) -> None:
 def _remove_from_line(line: list[Place], version: Version) -> None:
     if not version.belief.void:
         del line[bisect_left(line, _get_place(version))]
+
+
+def _find_stretches(
+    line: Sequence[Place], moved: Iterable[Place], versions: Mapping[UUID, Version]
+) -> list[tuple[int, int]]:
+    """Return the parts of the line, half-open and disjoint, that may change with these places.
+
+    Each begins at a version that is not temporary, or with the line, and ends before another one.
+    """
+
+    def is_temporary(index: int) -> bool:
+        return versions[line[index][-1]].belief.temporary
+
+    stretches: list[tuple[int, int]] = []
+    for place in sorted(moved):
+        start = max(bisect_left(line, place) - 1, 0)
+        while start > 0 and is_temporary(start):
+            start -= 1
+        end = bisect_right(line, place)
+        while end < len(line) and is_temporary(end):
+            end += 1
+        if stretches and start < stretches[-1][1]:
+            before = stretches.pop()
+            start, end = before[0], max(before[1], end)
+        stretches.append((start, end))
+    return stretches

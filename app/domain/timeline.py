@@ -1,11 +1,18 @@
-"""The time model of DESIGN §2: ends are computed from assertions, never edited in pairs."""
+"""The time model of DESIGN §2: ends are computed from assertions, never edited in pairs.
 
-from collections.abc import Iterable
-from datetime import datetime
-from itertools import zip_longest
+A version ends where the next version of its chain begins, unless that one is temporary. A temporary
+version was stored with a stated end. It covers what came before it until that end, and then what
+it covered resumes (docs/decisions/0013).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from uuid import UUID
 
 from app.domain.version import Belief, Memory, Status, Version
+
+_FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
 def order_versions(versions: Iterable[Version]) -> list[Version]:
@@ -30,46 +37,136 @@ def begins_before(one: Memory | Version, other: Memory | Version) -> bool:
 def settle_chain(versions: Iterable[Version], now: datetime) -> list[Version]:
     """Return the chain with every computed field recomputed.
 
-    No two versions overlap then, and at most one is open. `superseded_at` becomes `now` if the
-    successor changes. Versions whose belief stays the same come back as they are.
+    At each moment at most one version holds then, and at most one is open. `superseded_at` becomes
+    `now` if the successor changes. Versions whose belief stays the same come back as they are.
     """
     versions = list(versions)
-    line = order_versions(versions)
-    following = {v.id: later for v, later in zip_longest(line, line[1:])}
-    return [settle_version(v, following.get(v.id), now) for v in versions]
+    settled = {v.id: v for v in settle_line(order_versions(versions), None, now)}
+    return [settled.get(v.id) or settle_void(v, now) for v in versions]
 
 
-def settle_version(version: Version, following: Version | None, now: datetime) -> Version:
-    """Return the version with its computed fields, given the one that follows it in its chain.
+@dataclass(frozen=True, slots=True)
+class _Cover:
+    """A time in which temporary versions hold without a gap; `first` is the one that begins it."""
 
-    A version that is void depends on no other.
+    start: datetime
+    end: datetime
+    first: UUID
+
+
+def settle_line(line: Sequence[Version], following: Version | None, now: datetime) -> list[Version]:
+    """Return versions that follow one another in a chain, with their computed fields.
+
+    `line` is in order and without void versions. `following` is the version after it, which is not
+    temporary; None if nothing follows.
     """
+    settled: list[Version] = []
+    # What may cover the version at hand: disjoint covers, the earliest of them last.
+    covers: list[_Cover] = []
+    for version in reversed(line):
+        settled.append(_settle_version(version, covers, following, now))
+        if version.belief.temporary:
+            _add_cover(covers, version)
+        else:
+            following, covers = version, []
+    settled.reverse()
+    return settled
+
+
+def _add_cover(covers: list[_Cover], version: Version) -> None:
+    """Add the time of a temporary version that begins before all covers, or with the first."""
+    start, end = version.belief.valid_from, _find_own_end(version.belief) or _FOREVER
+    if end <= start:
+        return
+    while covers and covers[-1].start <= end:
+        end = max(end, covers.pop().end)
+    covers.append(_Cover(start, end, version.id))
+
+
+def _find_own_end(belief: Belief) -> datetime | None:
+    """Return the stated end or the retraction, whichever comes first."""
+    ends = [end for end in (belief.said_until, belief.retracted_at) if end is not None]
+    return min(ends, default=None)
+
+
+def _settle_version(
+    version: Version, covers: Sequence[_Cover], following: Version | None, now: datetime
+) -> Version:
     belief = version.belief
-    until, successor = _compute_end(belief, following)
-    if (until, successor) == (belief.valid_until, belief.superseded_by):
+    own_end = _find_own_end(belief)
+    until = own_end
+    if following and (until is None or following.belief.valid_from < until):
+        until = following.belief.valid_from
+    if until is not None:
+        until = max(until, belief.valid_from)
+    until, covered = _apply_covers(covers, until)
+    successor = _find_successor(until, own_end, covers, following)
+    if successor is None and own_end is not None and belief.retracted_at == own_end:
+        successor = belief.ended_by
+    return _replace_computed(version, until, covered, successor, now)
+
+
+def _apply_covers(
+    covers: Sequence[_Cover], until: datetime | None
+) -> tuple[datetime | None, tuple[datetime, ...]]:
+    """Return the end of a version that covers lie over, and when it is covered and resumes.
+
+    A version that does not resume before `until` ends where it is covered last.
+    """
+    covered: list[datetime] = []
+    for cover in reversed(covers):
+        if until is not None and cover.start >= until:
+            break
+        if cover.end >= (until or _FOREVER):
+            return cover.start, tuple(covered)
+        covered += [cover.start, cover.end]
+    return until, tuple(covered)
+
+
+def _find_successor(
+    until: datetime | None,
+    own_end: datetime | None,
+    covers: Sequence[_Cover],
+    following: Version | None,
+) -> UUID | None:
+    """Return the version that takes over at the end; None if the version's own end comes first.
+
+    If a stated end or a retraction ties with a start, the version that starts is the successor.
+    """
+    if until is None or (own_end is not None and own_end < until):
+        return None
+    for cover in reversed(covers):
+        if cover.start == until:
+            return cover.first
+        if cover.start > until:
+            break
+    if following and following.belief.valid_from == until:
+        return following.id
+    return None
+
+
+def settle_void(version: Version, now: datetime) -> Version:
+    """Return a withdrawn version, which depends on no other, with its computed fields."""
+    belief = version.belief
+    return _replace_computed(version, belief.valid_from, (), belief.ended_by, now)
+
+
+def _replace_computed(
+    version: Version,
+    until: datetime | None,
+    covered: tuple[datetime, ...],
+    successor: UUID | None,
+    now: datetime,
+) -> Version:
+    belief = version.belief
+    if (until, covered, successor) == (belief.valid_until, belief.covered, belief.superseded_by):
         return version
     since = belief.superseded_at
     if successor != belief.superseded_by:
         since = now if successor else None
-    return version.replace_claims(valid_until=until, superseded_by=successor, superseded_at=since)
-
-
-def _compute_end(belief: Belief, following: Version | None) -> tuple[datetime | None, UUID | None]:
-    """Return the effective end and the version that takes over there.
-
-    If a stated end or a retraction ties with the start of the following version, that version is
-    named as the successor.
-    """
-    if belief.void:
-        return belief.valid_from, belief.ended_by
-    bounds = [end for end in (belief.said_until, belief.retracted_at) if end is not None]
-    if following is not None and all(following.belief.valid_from <= end for end in bounds):
-        return max(belief.valid_from, following.belief.valid_from), following.id
-    if not bounds:
-        return None, None
-    end = min(bounds)
-    successor = belief.ended_by if belief.retracted_at == end else None
-    return max(belief.valid_from, end), successor
+    return version.replace_claims(
+        valid_until=until, covered=covered, superseded_by=successor, superseded_at=since
+    )
 
 
 def compute_status(belief: Belief, as_of: datetime) -> Status:
@@ -79,7 +176,7 @@ def compute_status(belief: Belief, as_of: datetime) -> Status:
     if belief.valid_from > as_of:
         return Status.SCHEDULED
     if belief.valid_until is None or belief.valid_until > as_of:
-        return Status.CURRENT
+        return Status.COVERED if belief.is_covered_at(as_of) else Status.CURRENT
     if belief.superseded_by is not None:
         return Status.MERGED if belief.merged else Status.SUPERSEDED
     if belief.retracted_at is None:

@@ -1,5 +1,6 @@
 """Versions of facts and what is believed about them (DESIGN §1)."""
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -15,6 +16,7 @@ class Status(StrEnum):
 
     CURRENT = "current"
     SCHEDULED = "scheduled"
+    COVERED = "covered"
     SUPERSEDED = "superseded"
     RETRACTED = "retracted"
     MERGED = "merged"
@@ -30,7 +32,11 @@ class Belief:
     The first block is asserted; the second is computed from the chain (`settle_chain`).
     `asserted_at` is the known time at which `valid_from` was asserted. `said_until` is a stated
     end. `void` means withdrawn: never true, or reverted. `ended_by` is a successor declared in
-    another chain.
+    another chain. `temporary` means that the version was stored with a stated end: it covers what
+    came before it in the chain, and ends none of it.
+
+    `covered` holds the moments at which the version is covered and at which it resumes, in turn.
+    All of them lie before `valid_until`, so the last one is a resumption.
     """
 
     valid_from: datetime
@@ -41,8 +47,10 @@ class Belief:
     ended_by: UUID | None = None
     contradicted_by: UUID | None = None
     merged: bool = False
+    temporary: bool = False
     tier: Tier = Tier.SEMANTIC
 
+    covered: tuple[datetime, ...] = ()
     valid_until: datetime | None = None
     superseded_by: UUID | None = None
     superseded_at: datetime | None = None
@@ -51,11 +59,22 @@ class Belief:
     def holds_at(self, at: datetime) -> bool:
         """Return True if the version is true in the world at `at`.
 
-        The interval is half-open; an end of None is open.
+        The interval is half-open; an end of None is open. Within it, the version does not hold
+        while it is covered.
         """
+        return self._has_place_at(at) and not self._is_covered_at(at)
+
+    def is_covered_at(self, at: datetime) -> bool:
+        """Return True if a temporary version holds at `at` and this one resumes after it."""
+        return self._has_place_at(at) and self._is_covered_at(at)
+
+    def _has_place_at(self, at: datetime) -> bool:
         if self.void or self.valid_from > at:
             return False
         return self.valid_until is None or self.valid_until > at
+
+    def _is_covered_at(self, at: datetime) -> bool:
+        return bisect_right(self.covered, at) % 2 == 1
 
     @property
     def is_empty(self) -> bool:

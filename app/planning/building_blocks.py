@@ -19,14 +19,22 @@ from app.planning.plan import Insertion, Plan, VersionChange
 CORRECTION_BOOST = 0.1
 
 
+# A version notes when each of the temporary versions that cover it begins and ends.
+MOST_TEMPORARY = 1_000
+
+
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The place that a fact takes as a new version: its ids, its start and its known time."""
+    """The place that a fact takes as a new version: its ids, its start and its known time.
+
+    A `temporary` version covers what comes before it in the chain until its stated end.
+    """
 
     new_id: UUID
     chain_id: UUID
     start: datetime
     now: datetime
+    temporary: bool = False
 
 
 def choose_start(fact: Fact, now: datetime) -> datetime:
@@ -56,7 +64,12 @@ def _is_list_of_texts(value: object) -> bool:
 
 
 def plan_addition(fact: Fact, placement: Placement, chains: Chains) -> Plan:
-    """Plan a version that supersedes nothing; versions that it clips are adjusted."""
+    """Plan a version that supersedes nothing; versions that it clips are adjusted.
+
+    Raise InvalidFact if there is no room for another temporary version.
+    """
+    if placement.temporary:
+        _check_room(placement, chains)
     decision = Decision.certain(
         Relation.NONE, Judge.RULE, "Nothing stored says the same or holds in its place."
     )
@@ -71,6 +84,15 @@ def plan_addition(fact: Fact, placement: Placement, chains: Chains) -> Plan:
         inserted=inserted,
         changed=changed,
     )
+
+
+def _check_room(placement: Placement, chains: Chains) -> None:
+    """Raise InvalidFact if too many temporary versions would cover the same version."""
+    if chains.count_temporary(placement.chain_id, placement.start) >= MOST_TEMPORARY:
+        raise InvalidFact(
+            f"{MOST_TEMPORARY} facts with a stated end cover the same fact of this slot already. "
+            "Leave valid_until out, or give each of them a key of its own."
+        )
 
 
 def plan_replacement(
@@ -180,6 +202,7 @@ def build_version(fact: StoredFact, placement: Placement) -> Version:
         valid_from=placement.start,
         asserted_at=placement.now,
         said_until=fact.valid_until,
+        temporary=placement.temporary,
         tier=fact.tier,
         known_from=placement.now,
     )

@@ -64,6 +64,11 @@ class StoreCase:
         return self.incoming.new_id
 
     @property
+    def is_temporary(self) -> bool:
+        """Return True if the fact has a stated end: what it covers resumes then."""
+        return self.fact.valid_until is not None
+
+    @property
     def trust(self) -> int:
         return DEFAULT_TRUST if self.fact.trust is None else self.fact.trust
 
@@ -74,6 +79,7 @@ class StoreCase:
             chain_id=chain_id,
             start=self.start,
             now=self.now,
+            temporary=self.is_temporary,
         )
 
     def place_in_new_chain(self) -> Placement:
@@ -220,7 +226,7 @@ def _list_unsure_ends(case: StoreCase, choice: Choice) -> list[OpenJudgment]:
 def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
     """Plan the fact as the next version in the chain of the surest judgment.
 
-    The memories in other chains end where the fact starts.
+    The memories in other chains end where the fact starts, unless the fact is temporary.
     """
     ended = [case.get_judged(judgment) for judgment in allowed]
     first = ended[0]
@@ -228,6 +234,11 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
     if case.fact.kind is Kind.CONSTRAINT:
         # In the slot's chain, the slot's next value would end the constraint.
         fact, placement = case.fact, case.place_in_new_chain()
+    elif case.is_temporary:
+        decision = Decision.from_judgment(allowed[0])
+        if plan := plan_cover(case, fact, first, decision):
+            return plan
+        ended = [first]
     claims: list[Version] = []
     for version in ended:
         if version.chain_id != placement.chain_id:
@@ -249,6 +260,21 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
         ended=ended,
         claims=claims,
     )
+
+
+def plan_cover(case: StoreCase, fact: Fact, holding: Version, decision: Decision) -> Plan | None:
+    """Plan a temporary fact over the version that holds when it begins, in the chain of that.
+
+    Nothing ends, and the decision says when the covered version resumes. Return None if it does
+    not resume, because it has an end of its own by then.
+    """
+    plan = plan_addition(fact, case.place_in(holding.chain_id), case.chains)
+    for change in plan.changed:
+        until = change.after.belief.valid_until
+        if change.after.id == holding.id and until is not None and until <= case.start:
+            return None
+    reasoning = f"{decision.reasoning} It holds until its stated end; then the other one resumes."
+    return plan.with_decision(replace(decision, reasoning=reasoning))
 
 
 def _inherit_place(first: Version, fact: Fact) -> Fact:

@@ -63,9 +63,10 @@ class VersionChange:
 
     @property
     def has_moved(self) -> bool:
-        """Return True if the version's interval in valid time changes."""
+        """Return True if the version's interval in valid time changes, or when it is covered."""
         old, new = self.before.belief, self.after.belief
-        return (old.valid_from, old.valid_until) != (new.valid_from, new.valid_until)
+        has_same_ends = (old.valid_from, old.valid_until) == (new.valid_from, new.valid_until)
+        return not has_same_ends or old.covered != new.covered
 
 
 class ReviewSource(StrEnum):

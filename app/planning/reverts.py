@@ -228,6 +228,7 @@ def _add_stored_text(plan: Plan, fact: Fact, chains: Chains, store_as: UUID) -> 
         chain_id=store_as,
         start=choose_start(fact, plan.now),
         now=plan.now,
+        temporary=fact.valid_until is not None,
     )
     added = plan_addition(fact, placement, chains)
     return replace(plan, target=store_as, inserted=added.inserted, incoming=fact)

@@ -72,6 +72,7 @@ def plan_for_review(
         chain_id=new_id,
         start=start,
         now=live.now,
+        temporary=fact.valid_until is not None,
     )
     decision = replace(
         live.decision,

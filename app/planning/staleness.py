@@ -11,7 +11,8 @@ from app.domain.timeline import compute_status
 from app.domain.version import StalenessCause, Status
 from app.planning.plan import Plan, VersionChange
 
-_STANDING = (Status.CURRENT, Status.SCHEDULED)
+# A version with such a status holds, or will hold again.
+_STANDING = (Status.CURRENT, Status.COVERED, Status.SCHEDULED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def find_ended_versions(plan: Plan) -> tuple[UUID, ...]:
 
 
 def _ends_version(change: VersionChange, plan: Plan) -> bool:
-    """Return True if the version is withdrawn, or was current or scheduled and is no longer."""
+    """Return True if the version is withdrawn, or stood before and stands no longer."""
     before = change.before.belief
     after = change.after.belief
     if after.void and not before.void:

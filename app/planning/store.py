@@ -33,7 +33,7 @@ from app.planning.building_blocks import (
     plan_claim_change,
     plan_replacement,
 )
-from app.planning.classified import StoreCase, plan_classified
+from app.planning.classified import StoreCase, plan_classified, plan_cover
 from app.planning.plan import IncomingFact, Plan, Review, ReviewSource
 
 
@@ -84,11 +84,13 @@ def plan_import(
     *,
     now: datetime,
     new_id: UUID,
+    temporary: bool,
 ) -> Plan:
     """Plan one imported version as it is.
 
     It is never deduplicated. Versions of one single-valued slot form a chain, but lower trust never
-    ends higher: such a version begins a chain of its own.
+    ends higher: such a version begins a chain of its own. A `temporary` version covers what comes
+    before it until its stated end.
     """
     start = choose_start(fact, now)
     check_end(start, fact.valid_until)
@@ -104,6 +106,7 @@ def plan_import(
             chain_id=chain_id,
             start=start,
             now=now,
+            temporary=temporary,
         ),
         chains,
     )
@@ -133,7 +136,7 @@ def _find_chain_to_join(
 def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
     """Put the fact at its place in the oldest chain of its slot.
 
-    The versions that hold in the slot's other chains end there.
+    The versions that hold in the slot's other chains end there, unless the fact is temporary.
     """
     chain_id, *other_chains = slot_chains
     holding = case.chains.find_holding(chain_id, case.start)
@@ -145,6 +148,8 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
     # A fact that became known late ends nothing if a later value has begun already.
     ends_holding = holding is not None and (later is None or later.belief.valid_from > case.now)
     ended = [holding] if holding and ends_holding else []
+    if case.is_temporary:
+        return _plan_temporary_value(case, chain_id, ended)
     may_close = max(0, case.policy.max_closures - len(ended))
     closing = list(islice(_find_closing(case, other_chains), may_close))
     placement = case.place_in(chain_id)
@@ -232,6 +237,19 @@ def _plan_slot_value(
     )
 
 
+def _plan_temporary_value(case: StoreCase, chain_id: UUID, ended: Sequence[Version]) -> Plan:
+    """Plan a value with a stated end: what it covers in its chain resumes afterwards."""
+    placement = case.place_in(chain_id)
+    if not ended:
+        plan = plan_addition(case.fact, placement, case.chains)
+        is_late = case.chains.find_holding(chain_id, case.start) is not None
+        return plan.with_decision(_decide_late_value()) if is_late else plan
+    reasoning = "Another value for a slot that holds one at a time."
+    decision = Decision.certain(Relation.UPDATE, Judge.RULE, reasoning)
+    cover = plan_cover(case, case.fact, ended[0], decision)
+    return cover or _plan_slot_value(case, placement, ended, closing=())
+
+
 def _decide_late_value() -> Decision:
     return Decision.certain(
         Relation.UPDATE,
@@ -261,7 +279,9 @@ def _is_separated(case: StoreCase, stored: Version) -> bool:
         return False
     in_slot = case.chains.find_in_slot(case.fact.slot)
     return any(
-        _begins_between(case, stored, other) and _has_other_value(case.fact, other)
+        other.chain_id != stored.chain_id
+        and _begins_between(case, stored, other)
+        and _has_other_value(case.fact, other)
         for other in in_slot
     )
 

@@ -34,11 +34,13 @@ _IN_MEMORY = 8 * 2**20
 class HistoryLine:
     """One version to import.
 
-    `created_at` is the known time that the line states; None means now. `number` counts from 1.
+    `created_at` is the known time that the line states; None means now. `number` counts from 1. A
+    `temporary` version covers what comes before it in its chain until its stated end.
     """
 
     number: int
     fact: Fact
+    temporary: bool = False
     created_at: datetime | None = None
     client_ref: str | int | None = None
 
@@ -181,7 +183,7 @@ def _plan_line(
     now: datetime,
 ) -> Plan:
     try:
-        return plan_import(line.fact, chains, now=now, new_id=uuid7())
+        return plan_import(line.fact, chains, now=now, new_id=uuid7(), temporary=line.temporary)
     except InvalidFact as problem:
         raise BadImportLine(line.number, str(problem)) from None
 

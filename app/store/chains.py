@@ -17,7 +17,7 @@ from app.domain.policy import Policy
 from app.domain.version import Version
 from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES
 from app.store.engine import fetch_rows
-from app.store.fragments import NEVER, NEVER_SQL, ONE_VALUE
+from app.store.fragments import NEVER, NEVER_SQL, ONE_VALUE, build_holds
 from app.store.rows import belief_from_row
 from app.store.turns import iterate_in_turns
 
@@ -123,9 +123,9 @@ _READ_FEW_CHAINS = f"""
 
 # The versions that facts may meet in the chains of their texts and slots, and the clock. A chain of
 # more than `:whole` versions is not read whole, but around the starts of facts and the versions
-# that are named by id or text: there, `:reach` versions on either side. A fact without a start of
-# its own starts at its known time, which lies within `:span` of the clock or of the agent's last
-# operation.
+# that are named by id or text: there, `:reach` versions on either side, and the temporary ones that
+# lie between. A fact without a start of its own starts at its known time, which lies within `:span`
+# of the clock or of the agent's last operation.
 # - `slot_chain` holds one version of each slot for each of its chains, by which a chain is known as
 #   one of the slot. Of a long chain its first version is read too, by which chains have an order,
 #   and a constraint or else the most trusted version, which decide who may join the chain.
@@ -174,8 +174,7 @@ _READ_NEAR_CHAINS = f"""
         SELECT v.id, v.chain_id FROM fact CROSS JOIN LATERAL (
             SELECT m.id, m.chain_id FROM memories m
             WHERE {_SAME_VALUE}
-                AND m.valid_from <= fact.start
-                AND (m.valid_until IS NULL OR m.valid_until > fact.start)
+                AND {build_holds("m.", "fact.start")}
             ORDER BY m.created_at, m.chain_id LIMIT :reach
         ) AS v
         WHERE fact.slot IN (SELECT slot_hash FROM crowded)
@@ -210,25 +209,30 @@ _READ_NEAR_CHAINS = f"""
         GROUP BY chain_id
     ),
     place AS (
-        SELECT chain_id, valid_from, asserted_at, id,
+        SELECT chain_id, valid_from, asserted_at, id, temporary,
                id IN (SELECT id FROM named) AS is_marked, 0 AS step
         FROM memories
         WHERE agent_id = :agent AND NOT void
             AND chain_id IN (SELECT chain_id FROM sized WHERE is_long)
         UNION ALL
-        SELECT chain_id, start, 'infinity', NULL, true, 1
+        SELECT chain_id, start, 'infinity', NULL, true, true, 1
         FROM sized, (SELECT DISTINCT start FROM fact) AS starts WHERE is_long
         UNION ALL
-        SELECT chain_id, start + CAST(:span AS interval), 'infinity', NULL, true, -1
+        SELECT chain_id, start + CAST(:span AS interval), 'infinity', NULL, true, true, -1
         FROM sized, (SELECT DISTINCT start FROM fact) AS starts WHERE is_long
     ),
-    near AS (
-        SELECT id,
-               sum(step) OVER line > 0 OR bool_or(is_marked) OVER (
-                   line ROWS BETWEEN :reach PRECEDING AND :reach FOLLOWING
-               ) AS is_near
+    counted AS (
+        SELECT id, chain_id, is_marked, sum(step) OVER line > 0 AS is_within_span,
+               count(*) FILTER (WHERE NOT temporary) OVER line AS lasting
         FROM place
         WINDOW line AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
+    ),
+    near AS (
+        SELECT id, is_within_span OR bool_or(is_marked) OVER (
+            PARTITION BY chain_id ORDER BY lasting
+            GROUPS BETWEEN :reach PRECEDING AND :reach FOLLOWING
+        ) AS is_near
+        FROM counted
     ),
     wanted AS (
         SELECT id FROM near WHERE is_near AND id IS NOT NULL
@@ -365,12 +369,12 @@ async def read_near_chains(
     """Return what these facts may meet in the chains that `read_chains` reads, and the clock.
 
     Of a long chain these are the versions next to the facts' starts and to the ids, `reach` on
-    either side: one is enough for facts that only take their place, and each fact that may move a
-    stored version needs one more. Such chains are settled around these places as if they were
-    whole. They must not be looked at elsewhere. For facts that are `compared` with what is stored,
-    chains with the same texts are read too, and the next versions with other values. Of a slot with
-    more than `most_chains` chains, the oldest of them and those that a fact repeats are
-    read; None stands for all. A few chains are read whole.
+    either side, not counting temporary ones: one is enough for facts that only take their place,
+    and each fact that may move a stored version needs one more. Such chains are settled around
+    these places as if they were whole. They must not be looked at elsewhere. For facts that are
+    `compared` with what is stored, chains with the same texts are read too, and the next versions
+    with other values. Of a slot with more than `most_chains` chains, the oldest of them and those
+    that a fact repeats are read; None stands for all. A few chains are read whole.
     """
     hashes = {starting.fact.fuzzy_hash for starting in facts} if compared else ()
     named = {

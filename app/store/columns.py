@@ -118,7 +118,9 @@ BELIEF = (
         log_path="belief.contradicted_by",
     ),
     Column(name="merged", type=sa.Boolean(), versioned=True, log_path="belief.merged"),
+    Column(name="temporary", type=sa.Boolean(), versioned=True, log_path="belief.temporary"),
     Column(name="tier", type=sa.Text(), versioned=True, log_path="belief.tier"),
+    Column(name="covered", type=ARRAY(_TIME), versioned=True, log_path="belief.covered"),
     Column(
         name="valid_until", type=_TIME, nullable=True, versioned=True, log_path="belief.valid_until"
     ),

@@ -43,11 +43,21 @@ MOMENT = """
 
 MOMENT_COLUMNS = "moment.as_of AS moment_as_of, moment.known_at AS moment_known_at"
 
-# The one predicate of DESIGN §2: the belief holds at the moment.
-HOLDS = f"""
-    b.valid_from <= {AS_OF}
-    AND (b.valid_until IS NULL OR b.valid_until > {AS_OF})
+
+def build_holds(belief: str, at: str) -> str:
+    """Return the one predicate of DESIGN §2: the belief holds at this time.
+
+    `covered` has the moments at which the version is covered and resumes, in turn. So it is covered
+    after an odd number of them.
+    """
+    return f"""
+    {belief}valid_from <= {at}
+    AND ({belief}valid_until IS NULL OR {belief}valid_until > {at})
+    AND width_bucket({at}, {belief}covered) % 2 = 0
 """
+
+
+HOLDS = build_holds("b.", AS_OF)
 
 # A memory that holds now is never cold (app/store/log/retention.py). Postgres cannot know that: if
 # a statement only looks at ends, it reads an agent's whole past. With this condition the index of

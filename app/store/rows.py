@@ -45,6 +45,7 @@ def belief_from_row(row: Mapping[str, Any]) -> Belief:
     """Return the belief in a row of `memories` or `memory_beliefs`."""
     claims = {name: row[name] for name in BELIEF_COLUMNS}
     claims["tier"] = Tier(row["tier"])
+    claims["covered"] = tuple(row["covered"])
     return Belief(**claims)
 
 
@@ -135,7 +136,7 @@ def _derived_slot_values(slot: DerivedSlot | None) -> Row:
 
 
 def belief_values(belief: Belief) -> Row:
-    return {name: getattr(belief, name) for name in BELIEF_COLUMNS}
+    return {name: _to_column_value(getattr(belief, name)) for name in BELIEF_COLUMNS}
 
 
 def belief_row(agent: AgentId, version: Version, known_until: datetime) -> Row:

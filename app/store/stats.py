@@ -22,6 +22,7 @@ _STATUS = f"""
         WHEN b.void THEN '{Status.REVERTED}'
         WHEN b.valid_from > {AS_OF} THEN '{Status.SCHEDULED}'
         WHEN {HOLDS} THEN '{Status.CURRENT}'
+        WHEN coalesce(b.valid_until > {AS_OF}, true) THEN '{Status.COVERED}'
         WHEN b.superseded_by IS NOT NULL AND b.merged THEN '{Status.MERGED}'
         WHEN b.superseded_by IS NOT NULL THEN '{Status.SUPERSEDED}'
         WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN '{Status.RETRACTED}'

@@ -433,7 +433,8 @@ class Histories(RuleBasedStateMachine):
         answer = _answer_or_refusal(tell, now, target)
         assert (body["operation"], target, body["superseded"]) == answer
         counted[body["operation"]] += 1
-        moved = {i for i, shown in before.items() if self.oracle.show(i, TODAY)[1:3] != shown[1:3]}
+        after = {i: self.oracle.show(i, TODAY) for i in before}
+        moved = {i for i in before if before[i].interval != after[i].interval}
         assert set(body["adjusted"]) == moved - {target, *body["superseded"]}
 
     def _advance(self, known_at: str) -> datetime:
@@ -515,6 +516,7 @@ def _shown(memory: dict[str, Any]) -> Shown:
         _time(memory["valid_until"]),
         memory["superseded_by"],
         memory["chain_id"],
+        tuple(_time(cover[name]) for cover in memory["covered"] for name in ("since", "until")),
     )
 
 

@@ -46,6 +46,10 @@ def build_lines(count: int, *, order: str = "up", stated: bool = False) -> list[
             line["valid_from"] = start.isoformat()
         if number % 11 == 0:
             line["valid_until"] = "2026-01-01T00:00:00Z"
+        if number % 5 == 0:
+            line["valid_until"] = (start + timedelta(hours=number % 4 + 1)).isoformat()
+            line["valid_from"] = start.isoformat()
+            line["temporary"] = True
         if stated:
             line["created_at"] = (T0 + timedelta(seconds=place // 3)).isoformat()
         lines.append(json.dumps(line))
@@ -63,11 +67,11 @@ def read_beliefs(database_url: str, agent: str) -> list[tuple[Any, ...]]:
     statement = """
         WITH believed AS (
             SELECT id, known_from, NULL::timestamptz AS known_until, valid_from, valid_until,
-                   said_until, superseded_by, asserted_at
+                   said_until, superseded_by, asserted_at, covered
             FROM memories WHERE agent_id = %(agent)s
             UNION ALL
             SELECT memory_id, known_from, known_until, valid_from, valid_until,
-                   said_until, superseded_by, asserted_at
+                   said_until, superseded_by, asserted_at, covered
             FROM memory_beliefs WHERE agent_id = %(agent)s
         )
         SELECT m.content, o.content,
@@ -75,7 +79,7 @@ def read_beliefs(database_url: str, agent: str) -> list[tuple[Any, ...]]:
                CASE WHEN m.content ~ '[0-9]*[1-9]$' THEN b.valid_until IS NULL END,
                CASE WHEN b.valid_from < '2025-01-01' THEN b.valid_from END,
                CASE WHEN b.valid_until < '2025-01-01' THEN b.valid_until END,
-               b.said_until, b.known_until IS NULL
+               b.said_until, b.known_until IS NULL, b.covered
         FROM believed b
         JOIN memories m ON m.agent_id = %(agent)s AND m.id = b.id
         LEFT JOIN memories o ON o.agent_id = %(agent)s AND o.id = b.superseded_by
@@ -179,6 +183,10 @@ def build_facts(*, seed: int) -> list[dict[str, Any]]:
         if chance.random() < 0.6:
             start = datetime.now(UTC) - timedelta(days=chance.randint(1, 20))
             fact["valid_from"] = start.replace(hour=0, minute=0, second=0, microsecond=0)
+            if chance.random() < 0.3:
+                fact["valid_until"] = (
+                    fact["valid_from"] + timedelta(days=chance.randint(1, 5))
+                ).isoformat()
             fact["valid_from"] = fact["valid_from"].isoformat()
         if chance.random() < 0.15:
             fact["classify"] = False

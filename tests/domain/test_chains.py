@@ -1,5 +1,6 @@
 """Chains settle only what a claim can change, and that is all that the full rule changes."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -35,6 +36,7 @@ CLAIMS = st.one_of(
     st.fixed_dictionaries({"said_until": ENDS}),
     st.fixed_dictionaries({"retracted_at": ENDS}),
     st.fixed_dictionaries({"void": st.booleans()}),
+    st.fixed_dictionaries({"temporary": st.booleans()}),
 )
 # Each operation asserts something about a few versions. A number not seen before is a new version.
 OPERATIONS = st.lists(
@@ -44,7 +46,7 @@ OPERATIONS = st.lists(
 
 
 def claim_on(version: Version, claim: dict[str, Any], now: datetime) -> Version:
-    values = {k: at(v) if isinstance(v, int) and k != "void" else v for k, v in claim.items()}
+    values = {k: v if isinstance(v, bool | None) else at(v) for k, v in claim.items()}
     if "valid_from" in values:
         values["asserted_at"] = now + timedelta(microseconds=version.id.int)
     return version.replace_claims(**values)
@@ -92,12 +94,12 @@ def test_a_claim_settles_as_few_versions_in_a_long_chain(
     for number in range(1, length + 1):
         chains.absorb_versions(chains.settle_claims([new_version(number, number, T0)], T0))
     settled: list[UUID] = []
-    settle_version = chains_module.settle_version
+    settle_line = chains_module.settle_line
 
-    def count(version: Version, *more: Any) -> Version:
-        settled.append(version.id)
-        return settle_version(version, *more)
+    def count(line: Sequence[Version], *more: Any) -> list[Version]:
+        settled.extend(version.id for version in line)
+        return settle_line(line, *more)
 
-    monkeypatch.setattr(chains_module, "settle_version", count)
+    monkeypatch.setattr(chains_module, "settle_line", count)
     chains.settle_claims([new_version(length + 1, length // 2, T0)], T0)
     assert len(settled) == 2

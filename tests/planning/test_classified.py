@@ -1,6 +1,5 @@
 """Any judgments, however absurd, give a plan that keeps the invariants of DESIGN §4."""
 
-import itertools
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -334,9 +333,9 @@ def check_closures(plan: Plan, before: dict[UUID, Version], fact: Fact, policy: 
 def check_chains(versions: list[Version]) -> None:
     for chain_id in {v.chain_id for v in versions}:
         line = order_versions(v for v in versions if v.chain_id == chain_id)
-        for one, following in itertools.pairwise(line):
-            assert one.belief.valid_until is not None
-            assert one.belief.valid_until <= following.belief.valid_from or one.belief.is_empty
+        ends = [(v.belief.valid_from, v.belief.valid_until, *v.belief.covered) for v in line]
+        for at in {at for moments in ends for at in moments if at is not None}:
+            assert sum(v.belief.holds_at(at) for v in line) <= 1
         assert sum(v.belief.valid_until is None for v in line) <= 1
 
 

@@ -7,9 +7,11 @@ point by point: of the versions of a chain that have started by then, the last o
 `tests/planning/test_oracle.py` compares it with the planner and, where that is at hand, with the normative program.
 """
 
+from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 MAX_CLOSURES = 3
@@ -29,7 +31,10 @@ class Nonsense(Exception):
 
 @dataclass(frozen=True)
 class Claim:
-    """What is claimed of one version. `told` is when its start was claimed, `successor` one declared in another chain."""
+    """What is claimed of one version. `told` is when its start was claimed, `successor` one declared in another chain.
+
+    A `temporary` one was stored with a stated end: what came before it holds again afterwards.
+    """
 
     id: Hashable
     chain: Hashable
@@ -40,6 +45,7 @@ class Claim:
     said_end: datetime | None = None
     retracted: datetime | None = None
     withdrawn: bool = False
+    temporary: bool = False
     successor: Hashable | None = None
 
     def over(self, at: datetime) -> bool:
@@ -60,6 +66,11 @@ class Shown(NamedTuple):
     end: datetime | None
     successor: Hashable | None
     chain: Hashable
+    covered: tuple[datetime, ...] = ()
+
+    @property
+    def interval(self) -> tuple[Any, ...]:
+        return self.start, self.end, self.covered
 
 
 class Oracle:
@@ -89,44 +100,62 @@ class Oracle:
     def holding(
         self, chain: Hashable, at: datetime, known_at: datetime | None = None
     ) -> Claim | None:
-        """The last to have started by then, unless it is over: what came before it does not come back."""
+        """The last to have started by then. If it is over, there is a gap; if it was temporary, what came before it comes back."""
         return _holding(self.line(chain, known_at), at)
 
     def current(self, as_of: datetime, known_at: datetime | None = None) -> set[Hashable]:
         chains = {c.chain for c in self.claims(known_at).values()}
         return {held.id for chain in chains if (held := self.holding(chain, as_of, known_at))}
 
-    def end(self, claim: Claim, known_at: datetime | None = None) -> datetime | None:
-        """The first moment from its start on at which it does not hold: only a start, a stated end or a retraction can be one."""
+    def times(
+        self, claim: Claim, known_at: datetime | None = None
+    ) -> list[tuple[datetime, datetime | None]]:
+        """The times from its start on in which it holds: only a start, a stated end or a retraction can begin or end one."""
         line = self.line(claim.chain, known_at)
-        moments = sorted(
-            {
-                t
-                for c in line
-                for t in (c.start, c.said_end, c.retracted)
-                if t is not None and t >= claim.start
-            }
-            | {claim.start}
-        )
-        return next((t for t in moments if _holding(line, t) != claim), None)
+        told = {t for c in line for t in (c.start, c.said_end, c.retracted) if t is not None}
+        moments = sorted(t for t in told | {claim.start} if t >= claim.start)
+        times: list[tuple[datetime, datetime | None]] = []
+        for moment, following in zip_longest(moments, moments[1:]):
+            if _holding(line, moment) != claim:
+                continue
+            start = times.pop()[0] if times and times[-1][1] == moment else moment
+            times.append((start, following))
+        return times
+
+    def end(self, claim: Claim, known_at: datetime | None = None) -> datetime | None:
+        """The moment from which on it holds no more; its start, if it never holds."""
+        times = self.times(claim, known_at)
+        return times[-1][1] if times else claim.start
+
+    def covered(self, claim: Claim, known_at: datetime | None = None) -> tuple[datetime, ...]:
+        """The moments at which it is covered and at which it holds again, in turn."""
+        times = self.times(claim, known_at)
+        moments = [t for time in times for t in time][:-1]
+        if not times or times[0][0] == claim.start:
+            return tuple(moments[1:])
+        return (claim.start, *moments)
 
     def successor(self, claim: Claim, known_at: datetime | None = None) -> Hashable | None:
-        """Who takes over: the next of its chain, where nothing ends it before; else the one it was retracted in favour of."""
+        """Who takes over at its end: the first that begins then, where nothing ends it before; else the one it was retracted in favour of."""
+        if claim.withdrawn:
+            return claim.successor
         line = self.line(claim.chain, known_at)
-        following = None if claim.withdrawn else next(iter(line[line.index(claim) + 1 :]), None)
+        end = self.end(claim, known_at)
         ends = [t for t in (claim.said_end, claim.retracted) if t is not None]
-        if following and all(following.start <= t for t in ends):
-            return following.id
-        return (
-            claim.successor if claim.withdrawn or (ends and claim.retracted == min(ends)) else None
-        )
+        if end is not None and all(end <= t for t in ends):
+            for later in line[line.index(claim) + 1 :]:
+                if later.start == end and not (later.temporary and later.over(end)):
+                    return later.id
+        return claim.successor if ends and claim.retracted == min(ends) else None
 
     def show(self, version: Hashable, as_of: datetime, known_at: datetime | None = None) -> Shown:
         claim = self.claims(known_at)[version]
         successor, end = self.successor(claim, known_at), self.end(claim, known_at)
-        return Shown(
-            self._status(claim, as_of, end, successor), claim.start, end, successor, claim.chain
-        )
+        covered = () if claim.withdrawn else self.covered(claim, known_at)
+        status = self._status(claim, as_of, end, successor)
+        if status == "current" and bisect_right(covered, as_of) % 2:
+            status = "covered"
+        return Shown(status, claim.start, end, successor, claim.chain, covered)
 
     def _status(
         self, claim: Claim, as_of: datetime, end: datetime | None, successor: Hashable | None
@@ -169,7 +198,7 @@ class Oracle:
             )
             if told_alike and (known := self._known(now, stored, held, start, until)):
                 return known
-        return self._add(now, new, new, text, slot, start, until)
+        return self._add(now, new, new, text, slot, start, until, temporary=until is not None)
 
     def _store_in_slot(
         self,
@@ -188,11 +217,18 @@ class Oracle:
                 return known
         told_late = following is not None and following.start <= now
         ended = [held.id] if held and not told_late else []
+        new_claim = Claim(
+            new, chains[0], text, slot, start, now, until, temporary=until is not None
+        )
+        if new_claim.temporary:
+            self._claim(now, new_claim)
+            stays = held and self.end(held) != start
+            return Answer("ADD" if stays or not ended else "UPDATE", new, [] if stays else ended)
         others = [other for chain in chains[1:] if (other := self.holding(chain, start))][
             : MAX_CLOSURES - len(ended)
         ]
         closed = [replace(other, retracted=start, successor=new) for other in others]
-        self._claim(now, Claim(new, chains[0], text, slot, start, now, until), *closed)
+        self._claim(now, new_claim, *closed)
         ended += [other.id for other in others]
         return Answer("UPDATE" if ended else "ADD", new, ended)
 
@@ -201,7 +237,11 @@ class Oracle:
         others = [
             c
             for c in self.claims().values()
-            if slot and slot == c.slot and c.text != stored.text and not c.withdrawn
+            if slot
+            and slot == c.slot
+            and c.chain != stored.chain
+            and c.text != stored.text
+            and not c.withdrawn
         ]
         standing = [c for c in others if self.end(c) != c.start]
         if stored.start <= start:
@@ -243,10 +283,12 @@ class Oracle:
         slot: str | None = None,
         start: datetime | None = None,
         until: datetime | None = None,
+        temporary: bool = False,
     ) -> Answer:
         """A line of an import: one version as it is, in the chain of its slot where it has one."""
         chain = next(iter(self._chains_of(slot)), new) if slot else new
-        return self._add(now, new, chain, text, slot, _start(now, start, until), until)
+        start = _start(now, start, until)
+        return self._add(now, new, chain, text, slot, start, until, temporary=temporary)
 
     def supersede(
         self,
@@ -363,8 +405,10 @@ class Oracle:
         slot: str | None,
         start: datetime,
         until: datetime | None,
+        *,
+        temporary: bool = False,
     ) -> Answer:
-        self._claim(now, Claim(new, chain, text, slot, start, now, until))
+        self._claim(now, Claim(new, chain, text, slot, start, now, until, temporary=temporary))
         return Answer("ADD", new, [])
 
     def _amended(self, now: datetime, claim: Claim) -> Answer:
@@ -377,8 +421,12 @@ class Oracle:
 
 
 def _holding(line: Sequence[Claim], at: datetime) -> Claim | None:
-    begun = [c for c in line if c.start <= at]
-    return begun[-1] if begun and not begun[-1].over(at) else None
+    for claim in reversed([c for c in line if c.start <= at]):
+        if not claim.over(at):
+            return claim
+        if not claim.temporary:
+            return None
+    return None
 
 
 def _start(default: datetime, given: datetime | None, until: datetime | None) -> datetime:

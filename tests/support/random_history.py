@@ -29,6 +29,8 @@ def random_writes(client: httpx.Client, pick: random.Random, times: int) -> None
             "tags": [value],
             **date,
         }
+        end = (today + timedelta(days=pick.randrange(51, 80))).isoformat()
+        stated_end = {"valid_until": end} if pick.random() < 0.3 else {}
         some = pick.choice(ids) if ids else None
         match pick.randrange(8):
             case 0 | 1 | 2:
@@ -36,6 +38,7 @@ def random_writes(client: httpx.Client, pick: random.Random, times: int) -> None
                     "/v1/memories",
                     json={
                         **fact,
+                        **stated_end,
                         "key": pick.choice(["s", "t"]),
                         "value": value,
                         "tier": pick.choice(["core", "semantic"]),

@@ -36,6 +36,21 @@ class DerivedSlotOut(AnswerBase):
         return None if slot is None else cls.from_attributes(slot)
 
 
+class CoverOut(AnswerBase):
+    """A time in which a memory does not hold because temporary memories cover it."""
+
+    since: Time
+    until: Time = Field(description="From then on the memory holds again.")
+
+    @classmethod
+    def list_from_belief(cls, belief: Belief) -> list[Self]:
+        starts, ends = belief.covered[::2], belief.covered[1::2]
+        return [
+            cls.model_construct(since=since, until=until)
+            for since, until in zip(starts, ends, strict=True)
+        ]
+
+
 class EndedOut(AnswerBase):
     """A memory that another is tied to, and that has ended since the tie was made."""
 
@@ -79,6 +94,12 @@ class MemoryOut(AnswerBase):
     valid_from: Time
     valid_until: Time | None
     said_until: Time | None
+    temporary: bool = Field(
+        description="It was stored with a stated end: what it covers in its chain resumes then."
+    )
+    covered: list[CoverOut] = Field(
+        description="The times within which temporary memories cover it, in order."
+    )
     retracted_at: Time | None
     created_at: Time
     erased_at: Time | None
@@ -147,6 +168,7 @@ class MemoryOut(AnswerBase):
             "erased_at": memory.erased_at,
             "created_at": memory.created_at,
             "supersedes_id": memory.supersedes_id,
+            "covered": CoverOut.list_from_belief(memory.belief),
             "tags": list(fact.tags),
             "entities": list(fact.entities),
             "sources": list(fact.sources),

@@ -36,6 +36,7 @@ def check_chain(chain: Sequence[Version], logged_ends: Mapping[str, Ends]) -> It
 def _get_ends(version: Version) -> Ends:
     belief = version.belief
     return {
+        "covered": to_log_value(belief.covered),
         "valid_until": to_log_value(belief.valid_until),
         "superseded_by": to_log_value(belief.superseded_by),
         "superseded_at": to_log_value(belief.superseded_at),
@@ -90,11 +91,11 @@ def _report_wrong_end(memory_id: str, stored: Ends, right: Ends, remedy: Remedy 
 
 def _is_same_end(one: Ends, other: Ends) -> bool:
     """Compare ends but for `superseded_at`, which does not follow from the chain alone."""
-    has_same_time: bool = one["valid_until"] == other["valid_until"]
-    has_same_successor: bool = one["superseded_by"] == other["superseded_by"]
-    return has_same_time and has_same_successor
+    return all(one[name] == other[name] for name in ("covered", "valid_until", "superseded_by"))
 
 
 def _describe_end(ends: Ends) -> str:
     end = f"ends at {ends['valid_until']}" if ends["valid_until"] else "has no end"
+    if ends["covered"]:
+        end += f", covered and resumed at {', '.join(ends['covered'])}"
     return f"{end}, superseded by {ends['superseded_by']}" if ends["superseded_by"] else end

@@ -19,7 +19,7 @@ from app.planning.audit.replay import (
 )
 
 # The fields of a belief that are computed from the chain; a write claims the others.
-COMPUTED = ("valid_until", "superseded_by", "superseded_at")
+COMPUTED = ("covered", "valid_until", "superseded_by", "superseded_at")
 
 # The columns from which the hashes are made.
 _HASHED = ("content", "value", "entity", "category", "key", "derived")

@@ -28,6 +28,8 @@ def summarize_memory(
             verb = "Holds since" if status is Status.CURRENT else "Will hold from"
             until = f" until {end}" if end else ""
             return f"{verb} {start}{until}, {known}{_describe_origin(memory.id, entries, names)}."
+        case Status.COVERED:
+            return f"Held from {start} and will hold again, {known}; a temporary fact covers it."
         case Status.SUPERSEDED | Status.MERGED:
             verb = "became part of" if status is Status.MERGED else "replaced by"
             by = names.name_memory(belief.superseded_by) if belief.superseded_by else "another"

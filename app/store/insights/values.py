@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.engine import fetch_rows
-from app.store.fragments import ONE_VALUE
+from app.store.fragments import ONE_VALUE, build_holds
 from app.store.insights.scope import MOST_IDS, InsightsScope, where_known_in_window
 
 
@@ -60,7 +60,7 @@ _NEWEST_FIRST = "valid_from DESC, asserted_at DESC, id DESC"
 
 def _select_members(lines: _Lines) -> str:
     return f"""
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND {lines.members}
     """
@@ -75,7 +75,7 @@ _DESCRIPTION = f"""
             count(*) AS versions,
             (
                 array_agg(id ORDER BY {_NEWEST_FIRST}) FILTER (
-                    WHERE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+                    WHERE {build_holds("member.", ":as_of")}
                 )
             )[1] AS current
         FROM ({_union_top_lines_sql(_select_members)}) AS member

@@ -3,9 +3,10 @@
 A log row keeps `incoming` (the fact of the call), `signals`, `vetoed`, `usage`, and two lists of
 states, `before_state` and `after_state`. A state is one of these objects:
 
-- a version: `id`, `chain_id`, `revision`, `created_at`, `belief`. If the operation inserted it, the
-  keys of its fact follow; `content` is left out if `incoming` has the same text; a merged memory
-  has its first `access_count` too;
+- a version: `id`, `chain_id`, `revision`, `created_at`, `belief`. A belief leaves out `temporary`
+  and `covered` if it is neither. If the operation inserted the version, the keys of its fact
+  follow; `content` is left out if `incoming` has the same text; a merged memory has its first
+  `access_count` too;
 - a correction: `id` and `metadata`, the corrected columns of a memory;
 - `links`, `review` or `settled` alone: relationships, the new review, the decided review;
 - an erasure: `id`, `erased_at`, `hmac` (written by store/erasures.py).
@@ -61,8 +62,12 @@ def _decode_id(text: str | None) -> UUID | None:
 # --- beliefs and versions ----------------------------------------------------------------------
 
 
+# What a belief has if its object leaves these keys out.
+_ORDINARY: dict[str, Any] = {"temporary": False, "covered": []}
+
+
 def encode_belief(belief: Belief) -> Json:
-    return {
+    stored: dict[str, Any] = {
         "valid_from": belief.valid_from,
         "asserted_at": belief.asserted_at,
         "said_until": belief.said_until,
@@ -77,10 +82,16 @@ def encode_belief(belief: Belief) -> Json:
         "superseded_at": belief.superseded_at,
         "known_from": belief.known_from,
     }
+    if belief.temporary:
+        stored["temporary"] = True
+    if belief.covered:
+        stored["covered"] = belief.covered
+    return stored
 
 
 def decode_belief(stored: Json) -> Belief:
     """Return the belief of a state, or of any JSON object that has the columns of a belief."""
+    stored = {**_ORDINARY, **stored}
     return Belief(
         valid_from=datetime.fromisoformat(stored["valid_from"]),
         asserted_at=datetime.fromisoformat(stored["asserted_at"]),
@@ -90,7 +101,9 @@ def decode_belief(stored: Json) -> Belief:
         ended_by=_decode_id(stored["ended_by"]),
         contradicted_by=_decode_id(stored["contradicted_by"]),
         merged=stored["merged"],
+        temporary=stored["temporary"],
         tier=Tier(stored["tier"]),
+        covered=tuple(map(datetime.fromisoformat, stored["covered"])),
         valid_until=_decode_time(stored["valid_until"]),
         superseded_by=_decode_id(stored["superseded_by"]),
         superseded_at=_decode_time(stored["superseded_at"]),
@@ -444,7 +457,7 @@ def decode_memory_state(state: Json, incoming_content: str | None) -> MemoryStat
         columns.setdefault("content", incoming_content)
     return MemoryState(
         columns=columns,
-        belief=belief,
+        belief=belief and {**_ORDINARY, **belief},
         metadata=metadata,
         is_insertion=is_insertion,
         confirmations=confirmations,

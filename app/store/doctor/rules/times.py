@@ -148,13 +148,15 @@ _SAME_KNOWN_TIME = """
     HAVING count(DISTINCT id) > 1
 """
 
-# Find versions of a chain that overlap in valid time.
+# Find versions of a chain that overlap in valid time. Temporary versions overlap with what they
+# cover; their places are checked with their chain (planning/audit/chain_checks.py).
 _OVERLAPS = """
     SELECT ARRAY[CAST(id AS text), CAST(next_id AS text)] AS ids, id, next_id
     FROM (
         SELECT id, valid_until, lead(id) OVER w AS next_id, lead(valid_from) OVER w AS next_from
         FROM memories
-        WHERE agent_id = :agent AND NOT void AND valid_until IS DISTINCT FROM valid_from
+        WHERE agent_id = :agent AND NOT void AND NOT temporary
+            AND valid_until IS DISTINCT FROM valid_from
         WINDOW w AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at)
     ) AS line
     WHERE next_id IS NOT NULL AND (valid_until IS NULL OR valid_until > next_from)

@@ -1,0 +1,224 @@
+"""Facts for a while: what they cover resumes at their stated end, on both axes."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from support.builders import contents, send
+from support.doctor_check import assert_healthy
+
+TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def day(number: int) -> str:
+    return (TODAY + timedelta(days=number)).isoformat()
+
+
+def store_home(client: httpx.Client, place: str, start: int, **more: Any) -> dict[str, Any]:
+    fact = {"content": f"Lives in {place}", "key": "home", "value": place, "valid_from": day(start)}
+    return send(client, fact | more)
+
+
+def stay(client: httpx.Client, place: str, start: int, end: int) -> dict[str, Any]:
+    return store_home(client, place, start, content=f"Staying at {place}", valid_until=day(end))
+
+
+def homes(client: httpx.Client, *days: int, known_at: str | None = None) -> list[list[str]]:
+    """What holds in the slot on each day."""
+    found = []
+    for number in days:
+        params = {"key": "home", "as_of": day(number)}
+        if known_at:
+            params["known_at"] = known_at
+        items = client.get("/v1/memories", params=params).json()["items"]
+        found.append([memory["value"] for memory in items])
+    return found
+
+
+def test_the_home_resumes_when_the_stay_ends(client: httpx.Client) -> None:
+    home = store_home(client, "Porto", -100)
+    ibis = stay(client, "Ibis", -2, 3)
+    assert (ibis["operation"], ibis["superseded"]) == ("ADD", [])
+    assert ibis["adjusted"] == [home["memory"]["id"]]
+    assert ibis["memory"]["temporary"]
+    assert homes(client, -3, -2, 2, 3, 400) == [["Porto"], ["Ibis"], ["Ibis"], ["Porto"], ["Porto"]]
+    before = homes(client, -3, -2, 2, 3, known_at=home["known_at"])
+    assert before == [["Porto"]] * 4, "what was known before the stay stays as it was"
+    covered = client.get(f"/v1/memories/{home['memory']['id']}").json()
+    assert (covered["status"], covered["valid_until"]) == ("covered", None)
+    [cover] = covered["covered"]
+    assert [moment[:10] for moment in (cover["since"], cover["until"])] == [
+        day(-2)[:10],
+        day(3)[:10],
+    ]
+
+
+def test_a_covered_memory_is_in_no_search_and_no_context(client: httpx.Client) -> None:
+    store_home(client, "Porto", -100)
+    stay(client, "Ibis", -2, 3)
+    found = client.get("/v1/search", params={"q": "Where does the user live?"}).json()
+    assert [result["memory"]["value"] for result in found["results"]] == ["Ibis"]
+    assert "Porto" not in client.get("/v1/context").json()["text"]
+    later = client.get("/v1/search", params={"q": "Where does the user live?", "as_of": day(5)})
+    assert [result["memory"]["value"] for result in later.json()["results"]] == ["Porto"]
+
+
+def test_the_history_shows_both_and_names_the_one_that_holds(client: httpx.Client) -> None:
+    home = store_home(client, "Porto", -100)["memory"]["id"]
+    ibis = stay(client, "Ibis", -2, 3)["memory"]["id"]
+    history = client.get(f"/v1/memories/{home}/history").json()
+    assert history["current"] == ibis
+    assert [v["status"] for v in history["versions"]] == ["covered", "current"]
+    why = client.get(f"/v1/memories/{home}/why").json()
+    assert "will hold again" in why["summary"]
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        (5, [["Ibis"], ["Ibis"], ["Porto"]]),
+        (1, [["Ibis"], ["Porto"], ["Porto"]]),
+        (None, [["Ibis"], ["Ibis"], ["Ibis"]]),
+    ],
+)
+def test_a_corrected_end_moves_the_return(
+    client: httpx.Client, end: int | None, expected: list[list[str]]
+) -> None:
+    store_home(client, "Porto", -100)
+    ibis = stay(client, "Ibis", -2, 3)["memory"]["id"]
+    until = None if end is None else day(end)
+    assert client.patch(f"/v1/memories/{ibis}", json={"valid_until": until}).status_code == 200
+    assert homes(client, 0, 4, 6) == expected
+
+
+def test_a_stay_that_is_broken_off_returns_the_home_at_once(client: httpx.Client) -> None:
+    store_home(client, "Porto", -100)
+    ibis = stay(client, "Ibis", -2, 3)["memory"]["id"]
+    client.post(f"/v1/memories/{ibis}/retract", json={"at": day(1)})
+    assert homes(client, 0, 1, 2, 4) == [["Ibis"], ["Porto"], ["Porto"], ["Porto"]]
+
+
+def test_a_stay_that_was_never_true_and_one_that_is_undone_leave_no_trace(
+    client: httpx.Client,
+) -> None:
+    home = store_home(client, "Porto", -100)["memory"]["id"]
+    ibis = stay(client, "Ibis", -2, 3)
+    client.post(f"/v1/memories/{ibis['memory']['id']}/retract", json={"never_true": True})
+    assert homes(client, -2, 0, 4) == [["Porto"]] * 3
+    hilton = stay(client, "Hilton", -1, 3)
+    assert homes(client, 0) == [["Hilton"]]
+    assert client.post(f"/v1/log/{hilton['log_id']}/revert", json={}).status_code == 200
+    assert homes(client, -2, 0, 4) == [["Porto"]] * 3
+    assert client.get(f"/v1/memories/{home}").json()["covered"] == []
+
+
+def test_a_stay_within_a_stay_returns_to_the_outer_one(client: httpx.Client) -> None:
+    store_home(client, "Porto", -100)
+    stay(client, "Ibis", -5, 10)
+    stay(client, "Hilton", 0, 3)
+    expected = [["Ibis"], ["Hilton"], ["Ibis"], ["Porto"]]
+    assert homes(client, -1, 1, 4, 11) == expected
+
+
+def test_a_move_within_the_stay_ends_home_and_stay(client: httpx.Client) -> None:
+    home = store_home(client, "Porto", -100)["memory"]["id"]
+    ibis = stay(client, "Ibis", -5, 3)["memory"]["id"]
+    moved = store_home(client, "Braga", -1)
+    assert (moved["operation"], moved["superseded"]) == ("UPDATE", [ibis])
+    assert moved["adjusted"] == [home]
+    assert homes(client, -6, -3, 0, 4) == [["Porto"], ["Ibis"], ["Braga"], ["Braga"]]
+
+
+def test_a_move_told_late_is_what_the_stay_returns_to(client: httpx.Client) -> None:
+    store_home(client, "Porto", -100)
+    stay(client, "Ibis", -5, 3)
+    late = store_home(client, "Braga", -20)
+    assert late["operation"] == "ADD"
+    assert homes(client, -30, -10, 0, 4) == [["Porto"], ["Braga"], ["Ibis"], ["Braga"]]
+
+
+def test_a_stay_that_outlasts_the_home_ends_it(client: httpx.Client) -> None:
+    home = store_home(client, "Porto", -100, valid_until=day(2))["memory"]["id"]
+    ibis = stay(client, "Ibis", -1, 5)
+    assert (ibis["operation"], ibis["superseded"]) == ("UPDATE", [home])
+    assert homes(client, -2, 0, 6) == [["Porto"], ["Ibis"], []]
+
+
+def test_a_scheduled_stay_covers_when_it_comes(client: httpx.Client) -> None:
+    store_home(client, "Porto", -100)
+    stay(client, "Ibis", 5, 8)
+    assert homes(client, 0, 6, 9) == [["Porto"], ["Ibis"], ["Porto"]]
+
+
+def test_saying_again_where_one_lives_after_the_stay_is_known_already(client: httpx.Client) -> None:
+    home = store_home(client, "Porto", -100)["memory"]["id"]
+    stay(client, "Ibis", -9, -3)
+    again = store_home(client, "Porto", -1)
+    assert (again["operation"], again["memory"]["id"]) == ("NOOP", home)
+
+
+def test_a_named_successor_ends_for_good(client: httpx.Client) -> None:
+    home = store_home(client, "Porto", -100)["memory"]["id"]
+    body = {"content": "Lives in Braga", "value": "Braga", "valid_until": day(3)}
+    answer = client.post(f"/v1/memories/{home}/supersede", json=body).json()
+    assert not answer["memory"]["temporary"]
+    assert homes(client, 1, 4) == [["Braga"], []]
+
+
+def test_an_end_that_is_told_later_brings_nothing_back(client: httpx.Client) -> None:
+    store_home(client, "Porto", -100)
+    store_home(client, "Braga", -10)
+    store_home(client, "Braga", -1, valid_until=day(3))
+    assert homes(client, 1, 4) == [["Braga"], []]
+
+
+@pytest.mark.parametrize(("temporary", "after"), [(True, ["Porto"]), (False, [])])
+def test_an_imported_line_covers_if_it_says_so(
+    client: httpx.Client, temporary: bool, after: list[str]
+) -> None:
+    store_home(client, "Porto", -100)
+    line = {"content": "Staying at Ibis", "key": "home", "value": "Ibis", "valid_from": day(-2)}
+    line |= {"valid_until": day(3), "temporary": temporary}
+    headers = {"Content-Type": "application/x-ndjson"}
+    assert client.post("/v1/import", json=line, headers=headers).status_code == 200
+    assert homes(client, 0, 4) == [["Ibis"], after]
+
+
+def test_more_stays_than_a_slot_takes_are_refused(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.planning import building_blocks
+
+    monkeypatch.setattr(building_blocks, "MOST_TEMPORARY", 2)
+    store_home(client, "Porto", -100)
+    stay(client, "Ibis", -9, -8)
+    stay(client, "Hilton", -7, -6)
+    fact = {"content": "Staying at Ritz", "key": "home", "value": "Ritz", "valid_from": day(-4)}
+    refused = client.post("/v1/memories", json=fact | {"valid_until": day(-3)})
+    assert refused.status_code == 422
+    assert "a key of its own" in refused.json()["detail"]
+
+
+def test_the_doctor_and_the_export_know_covers(client: httpx.Client, database_url: str) -> None:
+    store_home(client, "Porto", -100)
+    stay(client, "Ibis", -5, 10)
+    stay(client, "Hilton", 0, 3)
+    assert_healthy(database_url)
+    lines = client.get("/v1/export").text
+    headers = {"Content-Type": "application/x-ndjson", "X-Agent-Id": "somebody-else"}
+    assert client.post("/v1/import", content=lines, headers=headers).status_code == 200
+    client.headers["X-Agent-Id"] = "somebody-else"
+    assert homes(client, -1, 1, 4, 11) == [["Ibis"], ["Hilton"], ["Ibis"], ["Porto"]]
+    assert_healthy(database_url)
+
+
+def test_a_stay_in_plain_words_covers_the_home_that_it_changes(client: httpx.Client) -> None:
+    """Without a key: the home is what the judge says that the stay replaces."""
+    home = send(client, {"content": "My editor is Vim", "valid_from": day(-100)})["memory"]["id"]
+    said = {"content": "My editor is Emacs", "valid_from": day(-1), "valid_until": day(3)}
+    answer = send(client, said)
+    assert answer["adjusted"] == [home]
+    assert contents(client) == {"My editor is Emacs"}
+    assert contents(client, as_of=day(4)) == {"My editor is Vim"}
