@@ -169,9 +169,13 @@ def _meets_present(case: StoreCase, slot_chains: Sequence[UUID]) -> bool:
 
 
 def _plan_past_apart(case: StoreCase) -> Plan:
-    """Store a fact about the past in a chain of its own, so that what holds goes on."""
-    if plan := _plan_known_duplicate(case):
-        return plan
+    """Store a fact about the past in a chain of its own, so that what holds goes on.
+
+    If it is stored already, it is only confirmed.
+    """
+    known = _plan_known_duplicate(case)
+    if known and known.operation is Operation.NOOP:
+        return known
     plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
     return plan.with_reasoning("Its words say that it is over, so it ends nothing that holds.")
 

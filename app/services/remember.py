@@ -1,4 +1,4 @@
-"""Storing facts: date and judge them, then plan and apply under the agent's lock, commit, answer."""
+"""Storing facts: date, judge, then plan and apply under the lock of the agent, commit, answer."""
 
 import asyncio
 import time

@@ -112,7 +112,7 @@ class MemoryOut(AnswerBase):
     said_until: Time | None
     said_at: Time = Field(description="When its words were spoken, as far as a caller said so.")
     dated_by: DatedByOut | None = Field(
-        description="The words that `valid_from` or `valid_until` were read from when it was stored."
+        description="The words that `valid_from` or `valid_until` were read from, when stored."
     )
     retracted_at: Time | None
     created_at: Time
