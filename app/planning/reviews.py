@@ -420,9 +420,10 @@ class _Acceptance:
     def _find_told_later(self, target: Version, stored: Version) -> Sequence[Version]:
         """Return the versions up to the target that only seem to begin after the stored fact.
 
-        Return nothing if the words of the stored fact do not date it.
+        Return nothing unless the stored fact begins when its words say.
         """
-        if not stored.has_dated_start:
+        is_as_stored = stored.belief.asserted_at == stored.created_at
+        if not stored.has_dated_start or not is_as_stored:
             return ()
         later = find_told_later(
             self.chains,

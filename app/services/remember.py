@@ -309,15 +309,14 @@ async def _hold_for_review(
                 review,
                 now=draft.now,
             )
-        outcomes.append(
-            Outcome(
-                draft,
-                None,
-                None,
-                frozen=True,
-                waiting_review_id=review_id,
-            )
+        outcome = Outcome(
+            draft,
+            None,
+            None,
+            frozen=True,
+            waiting_review_id=review_id,
         )
+        outcomes.append(outcome.with_hints(find_date_hints(item.command.left_open)))
     return outcomes
 
 

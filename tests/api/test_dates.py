@@ -6,7 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
+from app.settings import InvalidSettings, load_settings
 from support.builders import contents, problem, send, store
+from support.service import running
 
 
 def month_start(months_ago: int) -> str:
@@ -326,3 +328,26 @@ def test_a_year_or_a_month_is_a_date_in_reads_too(client: httpx.Client) -> None:
     assert "milliseconds" in refused["detail"]
     refused = problem(client.get("/v1/memories", params={"asOf": "20250105"}), 422)
     assert "no year" in refused["detail"]
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+
+def test_the_settings_may_turn_dates_off_or_choose_their_time_zone(database_url: str) -> None:
+    said = {"content": "I moved to Lisbon last month", "said_at": "2025-03-01T02:00:00Z"}
+    with (
+        running(load_settings(database_url=database_url, timezone="America/New_York")) as address,
+        httpx.Client(base_url=address) as client,
+    ):
+        assert send(client, said)["memory"]["valid_from"] == "2025-01-01T05:00:00.000000Z"
+    with (
+        running(load_settings(database_url=database_url, read_dates=False)) as address,
+        httpx.Client(base_url=address, headers={"X-Agent-Id": "another"}) as client,
+    ):
+        memory = send(client, {**said, "read_dates": True})["memory"]
+        assert (memory["dated_by"], memory["valid_from"]) == (None, memory["said_at"])
+
+
+def test_a_time_zone_that_is_none_stops_the_start() -> None:
+    with pytest.raises(InvalidSettings, match="PALIMPSEST_TIMEZONE"):
+        load_settings(timezone="Lisbon")
