@@ -34,6 +34,7 @@ from app.planning.building_blocks import (
     plan_replacement,
 )
 from app.planning.classified import StoreCase, plan_classified, plan_cover
+from app.planning.dating import move_before
 from app.planning.plan import IncomingFact, Plan, Review, ReviewSource
 
 
@@ -139,6 +140,8 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
     The versions that hold in the slot's other chains end there, unless the fact is temporary.
     """
     chain_id, *other_chains = slot_chains
+    if replaceable := _find_replaceable(case, chain_id):
+        return _plan_over_told(case, replaceable, other_chains)
     holding = case.chains.find_holding(chain_id, case.start)
     later = case.chains.find_next_after(chain_id, case.start)
     if holding and (plan := _plan_against_holding(case, holding, other_chains)):
@@ -147,16 +150,39 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
         return _plan_earlier_start(case, later)
     # A fact that became known late ends nothing if a later value has begun already.
     ends_holding = holding is not None and (later is None or later.belief.valid_from > case.now)
+    if case.is_temporary and holding and ends_holding:
+        return _plan_temporary_value(case, holding)
     ended = [holding] if holding and ends_holding else []
-    if case.is_temporary:
-        return _plan_temporary_value(case, chain_id, ended)
-    may_close = max(0, case.policy.max_closures - len(ended))
+    may_close = 0 if case.is_temporary else max(0, case.policy.max_closures - len(ended))
     closing = list(islice(_find_closing(case, other_chains), may_close))
     placement = case.place_in(chain_id)
     if not ended and not closing:
         plan = plan_addition(case.fact, placement, case.chains)
         return plan.with_decision(_decide_late_value()) if holding else plan
     return _plan_slot_value(case, placement, [*ended, *closing], closing)
+
+
+def _find_replaceable(case: StoreCase, chain_id: UUID) -> Sequence[Version]:
+    """Return the versions of the chain that only seem to begin after the fact, if it ends them."""
+    if case.is_past:
+        return ()
+    later = case.find_told_later(chain_id)
+    if not later or later[-1].has_same_value(case.fact):
+        return ()
+    before = case.chains.find_holding(chain_id, case.start)
+    return () if before and _find_protection(before, case) else later
+
+
+def _plan_over_told(
+    case: StoreCase, later: Sequence[Version], other_chains: Sequence[UUID]
+) -> Plan:
+    """Put the fact after versions that were told before it and count from when they were told."""
+    *moved, ended = move_before(later, case.start, case.now)
+    if case.is_temporary:
+        return _plan_temporary_value(case, ended, moved)
+    closing = list(islice(_find_closing(case, other_chains), max(0, case.policy.max_closures - 1)))
+    placement = case.place_in(ended.chain_id)
+    return _plan_slot_value(case, placement, [ended, *closing], closing, moved=moved)
 
 
 def _plan_against_holding(
@@ -210,10 +236,13 @@ def _plan_slot_value(
     placement: Placement,
     ended: Sequence[Version],
     closing: Sequence[Version],
+    *,
+    moved: Sequence[Version] = (),
 ) -> Plan:
     """Plan the fact as the new value of its slot.
 
-    `closing` are those of the ended versions that are in other chains.
+    `closing` are those of the ended versions that are in other chains. `moved` are versions with
+    other starts, which the fact does not end.
     """
     reasoning = "Another value for a slot that holds one at a time."
     if len(ended) == len(closing):
@@ -234,20 +263,19 @@ def _plan_slot_value(
         decision,
         ended=ended,
         claims=claims,
+        moved=moved,
     )
 
 
-def _plan_temporary_value(case: StoreCase, chain_id: UUID, ended: Sequence[Version]) -> Plan:
-    """Plan a value with a stated end: what it covers in its chain resumes afterwards."""
-    placement = case.place_in(chain_id)
-    if not ended:
-        plan = plan_addition(case.fact, placement, case.chains)
-        is_late = case.chains.find_holding(chain_id, case.start) is not None
-        return plan.with_decision(_decide_late_value()) if is_late else plan
+def _plan_temporary_value(case: StoreCase, holding: Version, moved: Sequence[Version] = ()) -> Plan:
+    """Plan a value with a stated end: the version that holds when it begins resumes afterwards."""
     reasoning = "Another value for a slot that holds one at a time."
     decision = Decision.certain(Relation.UPDATE, Judge.RULE, reasoning)
-    cover = plan_cover(case, case.fact, ended[0], decision)
-    return cover or _plan_slot_value(case, placement, ended, closing=())
+    cover = plan_cover(case, case.fact, holding, decision, moved=moved)
+    if cover is not None:
+        return cover
+    placement = case.place_in(holding.chain_id)
+    return _plan_slot_value(case, placement, [holding], closing=(), moved=moved)
 
 
 def _decide_late_value() -> Decision:
@@ -373,7 +401,9 @@ def _plan_renewal(case: StoreCase, current: Version) -> Plan | None:
     version, which is not renewed.
     """
     fact, belief = case.fact, current.belief
-    if fact.valid_until is None or fact.valid_until == belief.said_until:
+    is_same_end = fact.valid_until is None or fact.valid_until == belief.said_until
+    # What the fact says of the past does not end what held when it was told.
+    if is_same_end or (case.is_past and belief.holds_at(case.told_at)):
         return extend_lifespan(_plan_noop(current, case.now), current, fact)
     if belief.retracted_at is not None:
         return None
