@@ -401,9 +401,10 @@ def _plan_renewal(case: StoreCase, current: Version) -> Plan | None:
     version, which is not renewed.
     """
     fact, belief = case.fact, current.belief
-    is_same_end = fact.valid_until is None or fact.valid_until == belief.said_until
+    if fact.valid_until is None or fact.valid_until == belief.said_until:
+        return extend_lifespan(_plan_noop(current, case.now), current, fact)
     # What the fact says of the past does not end what held when it was told.
-    if is_same_end or (case.is_past and belief.holds_at(case.told_at)):
+    if case.is_past and belief.holds_at(case.told_at):
         return extend_lifespan(_plan_noop(current, case.now), current, fact)
     if belief.retracted_at is not None:
         return None
