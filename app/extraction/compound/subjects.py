@@ -1,0 +1,108 @@
+"""Cutting a clause whose several subjects each do the same: "Emma and Liam are coming"."""
+
+from dataclasses import replace
+
+from app.extraction.compound import lexicon, verbs
+from app.extraction.compound.clause import Clause, Group, Person, find_clause, skip_adverbs
+from app.extraction.compound.words import Word, Words, carry_words
+
+_MAX_ITEMS = 8
+_BE = {"are": ("is", "am"), "were": ("was", "was"), "'re": ("is", "am")}
+
+
+def split_subjects(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
+    """Return a clause for each of the subjects; one clause if they may act together."""
+    clause = find_clause(words)
+    if clause is None or clause.person is not Person.PLURAL:
+        return [words]
+    items = _read_items(clause.subject)
+    if len(items) < 2 or not _is_distributive(clause) or _is_fixed_pair(items):
+        return [words]
+    return [_build_clause(clause, item, first=item is items[0]) for item in items]
+
+
+def _read_items(subject: Words) -> list[Words]:
+    """Return the noun phrases that commas and one "and" join; nothing if one is unusual."""
+    items: list[list[Word]] = [[]]
+    for word in subject:
+        if word.low in (",", "and", "&"):
+            items.append([])
+        else:
+            items[-1].append(word)
+    filled: list[Words] = [item for item in items if item]
+    if len(filled) > _MAX_ITEMS or not all(_is_subject_item(item) for item in filled):
+        return []
+    return filled
+
+
+def _is_subject_item(item: Words) -> bool:
+    first = item[0]
+    if first.low == "i" and len(item) == 1:
+        return True
+    if any(word.low in lexicon.PREPOSITIONS or word.is_mark for word in item):
+        return False
+    if first.low in ("my", "our", "the"):
+        return len(item) <= 5 and len(item) > 1
+    return all(word.is_capitalised for word in item) and len(item) <= 4 and first.low != "both"
+
+
+def _is_fixed_pair(items: list[Words]) -> bool:
+    pair = tuple(item[-1].low for item in items)
+    return pair in lexicon.FIXED_PAIRS
+
+
+def _is_distributive(clause: Clause) -> bool:
+    """Return True if what is said of all is plainly true of each."""
+    predicate = clause.words[clause.subject_end :]
+    lows = {word.low for word in predicate} - {"both"}
+    if lows & (lexicon.COLLECTIVE_WORDS | lexicon.THIRD_POSSESSIVES | lexicon.ANAPHORS):
+        return False
+    if lows & {"and", "or", "who", "which", "our", "we"}:
+        return False
+    main = clause.words[clause.main]
+    if clause.group is Group.COPULA:
+        return _is_property(predicate)
+    return verbs.find_base(main.low) in lexicon.DISTRIBUTIVE_VERBS
+
+
+def _is_property(predicate: Words) -> bool:
+    """Return True if the words behind "are" are an adjective or a place, and no plural noun."""
+    place = skip_adverbs(predicate, 1)
+    words = predicate[place:]
+    if not words:
+        return False
+    head_end = next(
+        (i for i, word in enumerate(words) if word.low in lexicon.PREPOSITIONS), len(words)
+    )
+    head = words[head_end - 1] if head_end else words[0]
+    if head_end and head.low.endswith("s") and head.low not in lexicon.STATUS_WORDS:
+        return head.low.endswith(("ous", "ss", "days"))
+    return head.low not in lexicon.PLURAL_PERSON_NOUNS
+
+
+def _build_clause(clause: Clause, item: Words, *, first: bool) -> tuple[Word, ...]:
+    """Return the clause about one item. The last item owns the predicate, the others repeat it."""
+    is_last = clause.words[clause.subject_end - 1] is item[-1]
+    predicate = [word for word in clause.words[clause.subject_end :] if word.low != "both"]
+    finite = clause.words[clause.finite]
+    predicate = [_agree(word, item) if word is finite else word for word in predicate]
+    lead = clause.lead if first else carry_words(clause.lead)
+    return (*lead, *item, *(predicate if is_last else carry_words(predicate)))
+
+
+def _agree(verb: Word, item: Words) -> Word:
+    """Return the verb in the form that agrees with the item."""
+    is_speaker = item[-1].low == "i"
+    is_plural = item[-1].low in lexicon.PLURAL_PERSON_NOUNS
+    if is_plural:
+        return verb
+    if verb.low in _BE:
+        other, speaker = _BE[verb.low]
+        return _reword(verb, speaker if is_speaker else other)
+    if is_speaker or verb.low not in verbs.BASES:
+        return verb
+    return _reword(verb, verbs.add_s(verb.low))
+
+
+def _reword(verb: Word, text: str) -> Word:
+    return replace(verb, text=text, low=text, glued=False)
