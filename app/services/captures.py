@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.domain.agent import AgentId
-from app.domain.captures import CaptureRequest, CaptureState, ExtractBy, Message
+from app.domain.captures import CaptureRequest, CaptureState, Message
 from app.domain.errors import (
     CaptureUnfinished,
     PalimpsestError,
@@ -505,9 +505,7 @@ def _note_skipped(
     return done_turns
 
 
-def _describe_facts(
-    drafts: Sequence[_Draft], answers: Sequence[FactAnswer]
-) -> list[CapturedFact]:
+def _describe_facts(drafts: Sequence[_Draft], answers: Sequence[FactAnswer]) -> list[CapturedFact]:
     """Return the facts, each with what became of it."""
     facts: list[CapturedFact] = []
     for draft, answer in zip(drafts, answers, strict=True):
@@ -523,7 +521,7 @@ def _describe_fact(fact: CapturedFact, answer: FactAnswer) -> CapturedFact:
         operation=None if answer.frozen else answer.plan.operation,
         memory_id=_get_stored_id(answer),
         log_id=answer.written.log_id if answer.written else None,
-        review_id=answer.waiting_review_id or (answer.written and answer.written.review_id),
+        review_id=answer.written.review_id if answer.written else answer.waiting_review_id,
     )
 
 

@@ -80,7 +80,7 @@ class KeyedCall:
     def derive_id(self) -> UUID:
         """Return an id that is the same for every retry of this call, and for no other call."""
         name = f"{self._agent}\n{self._key}\n".encode() + self._hash.digest()
-        return UUID(bytes=hashlib.sha256(name).digest()[:16], version=8)
+        return UUID(bytes=hashlib.sha256(name).digest()[:16], version=5)
 
     async def find_record(self, connection: AsyncConnection) -> IdempotencyRecord | None:
         return await idempotency.find_idempotency_record(connection, self._agent, self._key)

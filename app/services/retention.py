@@ -50,7 +50,7 @@ class RetentionReport:
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """The ages at which ended memories get cold, operations leave the log, and messages are emptied.
+    """The ages at which ended memories get cold, operations are archived and messages are emptied.
 
     None switches that part off.
     """

@@ -515,7 +515,7 @@ _EMPTY_EXPIRED = f"""
         RETURNING id, capture_id
     ),
     facts AS (
-        UPDATE captured_facts SET content = NULL, problem = NULL
+        UPDATE captured_facts SET content = NULL
         WHERE agent_id = :agent AND turn_id IN (SELECT id FROM emptied)
     ),
     troubles AS (
@@ -526,9 +526,7 @@ _EMPTY_EXPIRED = f"""
 """
 
 
-async def empty_expired_turns(
-    connection: AsyncConnection, agent: AgentId, after: timedelta
-) -> int:
+async def empty_expired_turns(connection: AsyncConnection, agent: AgentId, after: timedelta) -> int:
     """Empty the turns that arrived longer than `after` ago, and return how many.
 
     Their rows stay, so that a message that is sent again is known.
@@ -538,9 +536,7 @@ async def empty_expired_turns(
     return count
 
 
-async def count_expired_turns(
-    connection: AsyncConnection, agent: AgentId, after: timedelta
-) -> int:
+async def count_expired_turns(connection: AsyncConnection, agent: AgentId, after: timedelta) -> int:
     """Return how many turns `empty_expired_turns` would empty."""
     statement = f"SELECT count(*) AS turns FROM ({_EXPIRED}) AS expired"
     [row] = await fetch_rows(connection, statement, {"agent": agent, "after": after})

@@ -285,13 +285,13 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         *_list_plain("id", "capture_id", "position", "role", "said_at", "received_at", "done"),
         OtherColumn("name", Erasure.REMOVED),
         OtherColumn("content", Erasure.REMOVED),
-        OtherColumn("skipped", Erasure.REMOVED, _list_removed("[].", "start", "end", "reason")),
+        OtherColumn("skipped", Erasure.BY_FIELD, _list_fields("[].", "start", "end", "reason")),
     ),
     "captured_facts": (
         _AGENT,
         *_list_plain("id", "turn_id", "place", "operation", "memory_id", "log_id", "review_id"),
+        *_list_plain("problem"),
         OtherColumn("content", Erasure.REMOVED),
-        OtherColumn("problem", Erasure.REMOVED),
         OtherColumn("quotes", Erasure.BY_FIELD, _list_fields("[].", "turn_id", "start", "end")),
     ),
     "idempotency_keys": (

@@ -364,7 +364,7 @@ _EMPTY_TURNS = """
 
 # Empty the facts of these messages, and those whose memory is erased.
 _EMPTY_CAPTURED_FACTS = """
-    UPDATE captured_facts SET content = NULL, problem = NULL
+    UPDATE captured_facts SET content = NULL
     WHERE agent_id = :agent AND (:everything OR turn_id = ANY(:turns) OR memory_id = ANY(:ids))
 """
 

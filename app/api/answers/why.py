@@ -108,7 +108,9 @@ class WhyAnswer(AnswerBase):
             events=shown,
             truncated=len(shown) < len(events),
             log_archived_until=result.archived_until,
-            said_in=[quote for fact in result.sources for quote in list_quotes(fact, result.quoted)],
+            said_in=[
+                quote for fact in result.sources for quote in list_quotes(fact, result.quoted)
+            ],
             as_of=moment.as_of,
             known_at=moment.known_at,
         )
