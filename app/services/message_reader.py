@@ -14,13 +14,16 @@ from app.domain.agent import AgentId
 from app.domain.captures import ExtractBy
 from app.domain.talk import Extraction, Role, Turn
 from app.domain.text import hash_text_loosely
+from app.extraction.confirmations import read_proposal
 from app.extraction.rules import extract_by_rules
+from app.extraction.sentences import split_sentences
 from app.store import captures
 from app.store.engine import connect_for_agent
 
 # A line of a context: a text, the date since which it holds, and further notes.
-_CONTEXT_LINE = re.compile(r"^- (?P<text>.+?) \(since \d{4}-\d{2}-\d{2}[^)]*\)(?: \([^)]*\))?$")
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+_CONTEXT_LINE = re.compile(
+    r"^- (?P<text>.+?) \((?:since|told) \d{4}-\d{2}-\d{2}[^)]*\)(?: \([^)]*\))?$"
+)
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 NO_MODEL = "No model is set, so that rules read the messages."
@@ -86,12 +89,16 @@ def list_repeatable_texts(turns: Sequence[Turn]) -> list[tuple[str, str]]:
             if in_context:
                 texts.append((line.strip(), in_context["text"]))
             elif turn.role is Role.ASSISTANT:
-                texts += _list_sentences(line)
+                texts += [(text, text) for text in _list_assistant_texts(line)]
     return texts
 
 
-def _list_sentences(line: str) -> list[tuple[str, str]]:
-    """Return the sentences of a line and the line itself, without the mark of a list."""
+def _list_assistant_texts(line: str) -> list[str]:
+    """Return the sentences of a line, and what they propose about the user in the user's words."""
     bare = _BULLET.sub("", line).strip()
-    sentences = {bare: None} | {match[0].strip(): None for match in _SENTENCE.finditer(bare)}
-    return [(sentence, sentence) for sentence in sentences if sentence]
+    texts = [bare] if bare else []
+    for start, end in split_sentences(bare, 0, len(bare)):
+        sentence = bare[start:end]
+        proposal = read_proposal(sentence)
+        texts += [sentence, proposal] if proposal else [sentence]
+    return texts
