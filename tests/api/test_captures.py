@@ -1,12 +1,20 @@
 """Captures: long ones go through a worker; each can be read, undone, erased and brought along."""
 
+import asyncio
+import signal
+from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
+from app.jobs.worker import run_worker
+from app.settings import load_settings
 from support.builders import problem, store
 from support.messages import capture, list_contents, list_facts, talk
+from support.service import running
+from support.service_process import run_dying_worker, serve_dying
 from support.sweeps import Place
 from support.transfers import brought_back, exported, other
 
@@ -96,6 +104,83 @@ def test_a_long_capture_that_is_erased_before_it_is_read_stores_nothing(place: P
     assert (erased["state"], list_facts(erased)) == ("done", [])
     assert {message["content"] for message in erased["messages"]} == {None}
     assert list_contents(place.client) == []
+
+
+# --- kill -9 --------------------------------------------------------------------------------------
+
+MARK = "Die while this is read."  # see tests/support/dying_service.py
+
+
+def expire_leases(database_url: str) -> None:
+    """Let the runner of every capture be dead for long."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE captures SET alive_at = alive_at - interval '1 hour'")
+
+
+def work(database_url: str) -> None:
+    asyncio.run(run_worker(load_settings(database_url=database_url), until_idle=True))
+
+
+@pytest.mark.parametrize("key", [{}, {"Idempotency-Key": "one"}], ids=["ids", "key"])
+def test_killed_between_messages_and_facts_nothing_is_lost_or_doubled(
+    database_url: str, tmp_path: Path, key: dict[str, str]
+) -> None:
+    """A worker goes on, and the caller sends the messages once more."""
+    messages = talk("I live in Lisbon.", MARK, "My sister is called Anna.", ids=not key)
+    with serve_dying(database_url, tmp_path) as (process, client):
+        with pytest.raises(httpx.TransportError):
+            capture(client, messages, headers=key)
+        assert process.wait(20) == -signal.SIGKILL
+    expire_leases(database_url)
+    work(database_url)
+    with serve_dying(database_url, tmp_path) as (_, client):
+        answer = capture(client, messages, headers=key)
+        assert len(list_facts(answer)) == 2
+        assert len(list_contents(client)) == 2
+        assert len(client.get("/v1/log").json()["items"]) == 2
+
+
+def test_killed_between_messages_and_facts_a_retry_goes_on_with_them(
+    database_url: str, tmp_path: Path
+) -> None:
+    """The caller is back before any worker, and sends the call under its key once more."""
+    messages, key = talk("I live in Lisbon.", MARK, ids=False), {"Idempotency-Key": "one"}
+    with serve_dying(database_url, tmp_path) as (_, client), pytest.raises(httpx.TransportError):
+        capture(client, messages, headers=key)
+    settings = load_settings(database_url=database_url)
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        waiting = capture(client, messages, headers=key, status=202)
+        expire_leases(database_url)
+        done = capture(client, messages, headers=key)
+        assert done["capture_id"] == waiting["capture_id"]
+        assert capture(client, messages, headers=key) == done
+        assert len(list_contents(client)) == 1
+
+
+def test_killed_before_the_reply_a_retry_changes_nothing(database_url: str, tmp_path: Path) -> None:
+    messages = talk("I live in Lisbon.")
+    with serve_dying(database_url, tmp_path) as (_, client), pytest.raises(httpx.TransportError):
+        capture(client, messages, headers={"X-Die": "yes"})
+    with serve_dying(database_url, tmp_path) as (_, client):
+        answer = capture(client, messages)
+        assert (answer["repeated"], len(list_facts(answer))) == (1, 1)
+        assert len(client.get("/v1/log").json()["items"]) == 1
+
+
+def test_a_worker_that_is_killed_is_followed_by_another(database_url: str) -> None:
+    texts = [*LONG[:45], MARK, *LONG[45:]]
+    settings = load_settings(database_url=database_url)
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        answer = capture(client, talk(*texts), status=202)
+        assert run_dying_worker(database_url) == -signal.SIGKILL
+        halfway = read_capture(client, answer["capture_id"])
+        assert (halfway["state"], halfway["done"]) == ("pending", 40)
+        expire_leases(database_url)
+        work(database_url)
+        done = read_capture(client, answer["capture_id"])
+        assert (done["state"], done["done"]) == ("done", 61)
+        assert len(list_facts(done)) == len(list_contents(client)) == 60
+        assert len(client.get("/v1/log", params={"limit": 1000}).json()["items"]) == 60
 
 
 # --- undoing --------------------------------------------------------------------------------------
