@@ -103,7 +103,7 @@ async def _find_repeated_turns(
     for place, message in enumerate(messages):
         if message.id is not None and place not in new_places:
             places[message.id] = place
-    if not places:
+    if not places or capture.session_id is None:
         return {}
     known = await captures.find_messages(connection, agent, capture.session_id, list(places))
     return {places[message_id]: turn for message_id, turn in known.items()}

@@ -28,10 +28,11 @@ class StoredCapture:
 
     `turns` counts its own messages and `repeated` those that an earlier capture has. `redacted`
     counts the secrets that were removed. `extractor` is what read the facts, None before the end.
+    `session_id` is None if the session was erased.
     """
 
     id: UUID
-    session_id: str
+    session_id: str | None
     state: CaptureState
     extract: ExtractBy
     split: bool
@@ -218,7 +219,7 @@ _LIST_EARLIER = f"""
 
 
 async def list_earlier_turns(
-    connection: AsyncConnection, agent: AgentId, session_id: str, before: UUID, *, limit: int
+    connection: AsyncConnection, agent: AgentId, session_id: str | None, before: UUID, *, limit: int
 ) -> list[StoredTurn]:
     """Return the last turns of the session that arrived before this turn, oldest first."""
     values = {"agent": agent, "session": session_id, "before": before, "limit": limit}

@@ -69,7 +69,7 @@ _HAS_TEXTS = """
           )
     ) OR EXISTS (
         SELECT 1 FROM turns
-        WHERE agent_id = :agent AND content IS NOT NULL
+        WHERE agent_id = :agent AND (content IS NOT NULL OR session_id IS NOT NULL)
           AND (CAST(:session AS text) IS NULL OR session_id = :session)
     ) AS any_text
 """

@@ -266,9 +266,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     ),
     "captures": (
         _AGENT,
-        # The name of a session stays with its messages: a message that was erased must not come
-        # back when a caller sends it again.
-        OtherColumn("session_id", Erasure.NAME),
+        OtherColumn("session_id", Erasure.REMOVED),
         *_list_plain("id", "state", "extract", "split", "trust", "extractor", "actor"),
         *_list_plain("turns", "repeated", "redacted", "received_at", "finished_at"),
         *_list_plain("failures", "error"),
@@ -280,8 +278,8 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     ),
     "turns": (
         _AGENT,
-        OtherColumn("session_id", Erasure.NAME),
-        OtherColumn("message_id", Erasure.NAME),
+        OtherColumn("session_id", Erasure.REMOVED),
+        OtherColumn("message_id", Erasure.REMOVED),
         *_list_plain("id", "capture_id", "position", "role", "said_at", "received_at", "done"),
         OtherColumn("name", Erasure.REMOVED),
         OtherColumn("content", Erasure.REMOVED),

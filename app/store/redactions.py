@@ -100,7 +100,7 @@ async def _redact_turns(
     parameters = {**redaction.to_parameters(), "operations": list(operations)}
     rows = await fetch_rows(connection, _FIND_TURNS, parameters)
     parameters["turns"] = [row["id"] for row in rows]
-    for statement in (_EMPTY_TURNS, _EMPTY_CAPTURED_FACTS, _FORGET_CAPTURE_TROUBLE):
+    for statement in _TURN_REDACTIONS:
         await fetch_rows(connection, statement, parameters)
     return list({row["capture_id"] for row in rows})
 
@@ -355,8 +355,8 @@ _FIND_TURNS = """
     )
 """
 
-# Empty these messages. No more facts are read from them. Their ids stay, so that a message that is
-# sent again does not come back.
+# Empty these messages. No more facts are read from them. Their ids stay while their session stays,
+# so that a message that is sent again does not come back.
 _EMPTY_TURNS = """
     UPDATE turns SET content = NULL, name = NULL, skipped = '[]', done = true
     WHERE agent_id = :agent AND id = ANY(:turns)
@@ -368,10 +368,28 @@ _EMPTY_CAPTURED_FACTS = """
     WHERE agent_id = :agent AND (:everything OR turn_id = ANY(:turns) OR memory_id = ANY(:ids))
 """
 
+# The names of an erased session and of its messages go with it.
+_FORGET_MESSAGE_NAMES = """
+    UPDATE turns SET session_id = NULL, message_id = NULL
+    WHERE agent_id = :agent AND (:everything OR session_id = :session)
+"""
+_FORGET_CAPTURE_NAMES = """
+    UPDATE captures SET session_id = NULL
+    WHERE agent_id = :agent AND (:everything OR session_id = :session)
+"""
+
 # A model saw the messages before those that it read.
 _FORGET_CAPTURE_TROUBLE = """
     UPDATE captures SET trouble = 'erased' WHERE agent_id = :agent AND trouble IS NOT NULL
 """
+
+_TURN_REDACTIONS = (
+    _EMPTY_TURNS,
+    _EMPTY_CAPTURED_FACTS,
+    _FORGET_CAPTURE_TROUBLE,
+    _FORGET_MESSAGE_NAMES,
+    _FORGET_CAPTURE_NAMES,
+)
 
 # The fingerprint goes with the answer, because it is a hash of the request. The answer to a
 # duplicate, to a retraction or to a store that was held back names only its operation or review.

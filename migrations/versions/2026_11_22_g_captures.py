@@ -21,7 +21,7 @@ CAPTURES = """
     CREATE TABLE captures (
         agent_id text NOT NULL CONSTRAINT captures_agent_fkey REFERENCES agents (agent_id),
         id uuid NOT NULL,
-        session_id text NOT NULL,
+        session_id text,
         state text NOT NULL CONSTRAINT captures_state
             CHECK (state IN ('pending', 'done', 'failed')),
         extract text NOT NULL CONSTRAINT captures_extract
@@ -51,7 +51,7 @@ TURNS = """
         id uuid NOT NULL,
         capture_id uuid NOT NULL,
         position integer NOT NULL,
-        session_id text NOT NULL,
+        session_id text,
         message_id text,
         role text NOT NULL CONSTRAINT turns_role
             CHECK (role IN ('user', 'assistant', 'system', 'tool')),

@@ -257,14 +257,25 @@ def test_erasing_a_memory_empties_the_messages_that_say_it(client: httpx.Client)
     assert second["facts"][0]["memory_id"] == sister["memory_id"]
 
 
-def test_an_erased_message_that_is_sent_again_does_not_come_back(client: httpx.Client) -> None:
-    capture(client, talk("I live in Lisbon."))
-    client.post("/v1/erasures", json={"session_id": "chat"}).raise_for_status()
-    answer = capture(client, talk("I live in Lisbon."))
-    [message] = answer["messages"]
+def test_a_message_of_an_erased_memory_does_not_come_back_when_it_is_sent_again(
+    client: httpx.Client,
+) -> None:
+    [fact] = list_facts(capture(client, talk("I live in Lisbon.")))
+    client.delete(f"/v1/memories/{fact['memory_id']}", params={"erase": True}).raise_for_status()
+    [message] = capture(client, talk("I live in Lisbon."))["messages"]
     assert (message["repeated"], message["content"]) == (True, None)
     [memory] = client.get("/v1/memories").json()["items"]
     assert memory["content"] is None
+
+
+def test_erasing_a_session_takes_the_names_of_its_messages_too(client: httpx.Client) -> None:
+    answer = capture(client, talk("I live in Lisbon."))
+    client.post("/v1/erasures", json={"session_id": "chat"}).raise_for_status()
+    erased = read_capture(client, answer["capture_id"])
+    assert erased["session_id"] is None
+    assert erased["messages"][0]["id"] is None
+    [message] = capture(client, talk("I live in Lisbon."))["messages"]
+    assert not message["repeated"], "a session that is erased is forgotten"
 
 
 def test_a_session_of_which_nothing_was_remembered_can_be_erased(client: httpx.Client) -> None:

@@ -135,7 +135,7 @@ class CaptureAnswer(AnswerBase):
     """The messages of a call, how far they are read, and the facts of each."""
 
     capture_id: UUID | None = Field(description="Null on a dry run.")
-    session_id: str
+    session_id: str | None = Field(description="Null if the session was erased.")
     state: CaptureState
     extract: ExtractBy = Field(description="What was asked to read the facts.")
     extractor: ExtractBy | None = Field(
