@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
 from app.domain.agent import Mode
+from app.domain.dates.zones import find_zone
 from app.domain.fact import Kind
 from app.domain.relation import Classify
 
@@ -221,6 +222,20 @@ class Settings(BaseSettings):
         "english",
         pattern=r"^[a-z_]+$",
         description="Postgres text search configuration for new memories and queries.",
+    )
+    read_dates: bool = Field(
+        True,
+        description=(
+            "A fact without dates of its own gets those that its words state, unless its request "
+            "says otherwise. false: no words are read for dates."
+        ),
+    )
+    timezone: str = Field(
+        "UTC",
+        description=(
+            "Time zone of the dates in words, by its IANA name, such as Europe/Lisbon. An agent "
+            "can have its own: `PATCH /v1/agents/{agent_id}`."
+        ),
     )
     fuzzy_dedupe: bool = Field(
         True,
@@ -604,6 +619,13 @@ class Settings(BaseSettings):
                     "must be names or addresses without a port, as localhost,127.0.0.1,[::1]"
                 )
         return hosts
+
+    @field_validator("timezone")
+    @classmethod
+    def _check_timezone(cls, name: str) -> str:
+        if find_zone(name) is None:
+            raise ValueError("must be a name of the IANA database, such as Europe/Lisbon")
+        return name
 
     @field_validator("supersession_cron")
     @classmethod

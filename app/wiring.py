@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, timedelta
 from enum import Enum
 from typing import assert_never
 
@@ -17,6 +17,7 @@ from app.classification.local.network import LocalNetwork, is_network_shipped
 from app.classification.model.budget import Budget, Limits
 from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge
+from app.domain.dates.zones import find_zone
 from app.domain.policy import Policy
 from app.domain.strength import HalfLives
 from app.embedding import Embedder
@@ -27,6 +28,7 @@ from app.services.agent_write import WriteSetup
 from app.services.captures import Capturer
 from app.services.classify import Classifier, StoreSettings
 from app.services.context import ContextComposer
+from app.services.dating import FactDater
 from app.services.doctor import Doctor
 from app.services.erasures import Eraser
 from app.services.explicit import ExplicitChanger
@@ -232,7 +234,8 @@ def _build_services(
     sweep_setup = WriteSetup(policy, language_oid)
     cascade = Cascade(local_judge, model_judge)
     classifier = Classifier(engine, embedder, cascade, store_settings)
-    remember = Remember(engine, embedder, classifier, store_settings, setup)
+    dater = FactDater(engine, zone=find_zone(settings.timezone) or UTC, is_on=settings.read_dates)
+    remember = Remember(engine, embedder, dater, classifier, store_settings, setup)
     usage = UsageCounter(engine, every=settings.use_flush_seconds)
     search = Searcher(
         engine,
@@ -265,7 +268,7 @@ def _build_services(
         ),
         search=search,
         context=ContextComposer(engine, search, usage, half_lives, settings.max_answer_bytes),
-        explicit=ExplicitChanger(engine, embedder, setup),
+        explicit=ExplicitChanger(engine, embedder, dater, setup),
         lifespans=LifespanEnder(engine, setup),
         relationships=RelationshipWriter(engine, setup),
         reviews=ReviewDecider(

@@ -14,7 +14,7 @@ from app.api.openapi import BODY, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.agents import AgentPatch, AgentsQuery
 from app.domain.errors import UnknownAgent
-from app.services.agents import set_agent_mode
+from app.services.agents import change_agent
 from app.store import agents
 from app.store.engine import begin_as_operator, begin_for_agent
 
@@ -68,8 +68,9 @@ def _render_agent(row: Mapping[str, Any]) -> Response:
     responses={200: {"model": AgentOut}, **document_problems(*BODY, 409, 410)},
     response_model=None,
     description=(
-        "Choose what becomes of changes to this agent's memories. In shadow mode they become "
-        "reviews; frozen, nothing is written."
+        "Choose what becomes of changes to this agent's memories, or the time zone in which the "
+        "dates in its words are read. In shadow mode changes become reviews; frozen, nothing is "
+        "written."
     ),
 )
 async def patch_agent(
@@ -79,5 +80,5 @@ async def patch_agent(
     body: Annotated[AgentPatch, Body(openapi_examples=examples.MODE)],
 ) -> Response:
     call = caller.build_call(_render_agent)
-    row = await set_agent_mode(services.engine, call, agent_id, body.mode)
+    row = await change_agent(services.engine, call, agent_id, body.to_change())
     return _render_agent(row)

@@ -53,6 +53,10 @@ STORE: Examples = {
             "valid_from": "2026-01-05",
         },
     ),
+    "in_words": _make_example(
+        "A fact that says itself since when it holds",
+        {"content": "I started at Acme last month", "said_at": "2026-03-10T09:00:00Z"},
+    ),
     "decision": _make_example(
         "A decision",
         {

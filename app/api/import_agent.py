@@ -30,6 +30,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REGCONFIG, TIMES
 
 from app.api.ndjson import NumberedLine, NumberedLines
 from app.api.problems import invalid_input
+from app.api.schemas.fields import TimeZone
 from app.domain.errors import BadImportLine
 from app.services.import_agent import ExportHeader, ExportRow
 from app.store.transfer.format import (
@@ -145,6 +146,8 @@ def _build_fields(columns: Mapping[str, sa.Column[object]]) -> dict[str, Any]:
 def _choose_field_type(name: str, column: sa.Column[object]) -> Any:
     if is_vector(column):
         return Vector
+    if name == "timezone":
+        return TimeZone
     return Object if name == "details" else _choose_line_type(column.type)
 
 

@@ -356,7 +356,11 @@ async def supersede(
     if body.by is not None:
         return render(await services.explicit.supersede_by_stored(call, target, body.by))
     fact = caller.rights.limit_fact(body.to_fact())
-    return render(await services.explicit.supersede_by_content(call, target, fact))
+    return render(
+        await services.explicit.supersede_by_content(
+            call, target, fact, reads_dates=body.read_dates
+        )
+    )
 
 
 @router.post(

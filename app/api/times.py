@@ -1,9 +1,9 @@
 """Points in time on the wire.
 
-Requests give RFC 3339, a date, or Unix seconds. Answers give RFC 3339 in UTC with microseconds.
+Requests give RFC 3339, a date, a month, a year, or Unix seconds. Answers give RFC 3339 in UTC with
+microseconds.
 """
 
-import math
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -14,37 +14,71 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _RFC3339 = re.compile(
     r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?"
 )
+_YEAR = re.compile(r"[1-9]\d{3}")
+_MONTH = re.compile(r"\d{4}-\d{2}")
+_FIRST_YEAR, _LAST_YEAR = 1000, 9999
+
+# A number nearer to 0 than this is refused: as seconds it would lie between 1966 and 1973, and it
+# is more likely a mistake. Numbers from 10^11 on are milliseconds; as seconds they would lie after
+# the year 5138.
+_LEAST_SECONDS = 10**8
+_LEAST_MILLISECONDS = 10**11
+_EARLIEST_SECONDS = -62135596800
+
 _HELP = (
-    "give an RFC 3339 time (2026-01-05T10:00:00Z), a date (2026-01-05, its first instant in UTC) "
-    "or Unix seconds, in the years 1 to 9999"
+    "give an RFC 3339 time (2026-01-05T10:00:00Z), a date, a month or a year (2026-01-05, 2026-01, "
+    "2026: the first instant in UTC) or Unix seconds, in the years 1 to 9999"
 )
+_TOO_SMALL = (
+    "as Unix seconds this number is too near to 1970 to be meant, and it is no year from "
+    f"{_FIRST_YEAR} to {_LAST_YEAR}: {_HELP}"
+)
+_MILLISECONDS = "these are milliseconds: divide by 1000, because numbers are taken as Unix seconds"
 
 
 def parse_time(value: Any) -> datetime:
     """Return an aware time in UTC; one without an offset counts as UTC.
 
-    Raises ValueError with the forms that are taken.
+    A year or a month stands for its first instant. Raises ValueError with what to do instead.
     """
     if isinstance(value, datetime):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(_HELP)  # noqa: TRY004 - pydantic reports a ValueError only
+    if _is_year(value):
+        return datetime(int(value), 1, 1, tzinfo=UTC)
+    if isinstance(value, int | float) or _NUMBER.fullmatch(value):
+        return _from_number(value)
     try:
-        if isinstance(value, int | float) or _NUMBER.fullmatch(value):
-            return _from_seconds(value)
         return _from_text(value)
-    except (ValueError, OverflowError, OSError):
+    except (ValueError, OverflowError):
         raise ValueError(_HELP) from None
 
 
-def _from_seconds(value: float | str) -> datetime:
-    seconds = float(value)
-    if not math.isfinite(seconds):
-        raise ValueError
-    return datetime.fromtimestamp(seconds, UTC)
+def _is_year(value: float | str) -> bool:
+    if isinstance(value, str):
+        return _YEAR.fullmatch(value) is not None
+    return _FIRST_YEAR <= value <= _LAST_YEAR and value == int(value)
+
+
+def _from_number(value: float | str) -> datetime:
+    """Return the time of these Unix seconds. Raises ValueError for numbers that are none."""
+    try:
+        seconds = float(value)
+    except OverflowError:
+        raise ValueError(_HELP) from None
+    if abs(seconds) < _LEAST_SECONDS:
+        raise ValueError(_TOO_SMALL)
+    if _LEAST_MILLISECONDS <= abs(seconds) < 1000 * _LEAST_MILLISECONDS:
+        raise ValueError(_MILLISECONDS)
+    if _EARLIEST_SECONDS <= seconds < _LEAST_MILLISECONDS:
+        return datetime.fromtimestamp(seconds, UTC)
+    raise ValueError(_HELP)
 
 
 def _from_text(text: str) -> datetime:
+    if _MONTH.fullmatch(text):
+        text = f"{text}-01"
     if not _RFC3339.fullmatch(text):
         raise ValueError
     parsed = datetime.fromisoformat(text.upper())
@@ -68,10 +102,27 @@ Time = Annotated[
                 {"type": "string", "format": "date-time"},
                 {"type": "string", "format": "date"},
                 {
+                    "type": "string",
+                    "pattern": "^[1-9][0-9]{3}(-(0[1-9]|1[0-2]))?$",
+                    "description": "a month or a year: its first instant in UTC",
+                },
+                {
+                    "type": "integer",
+                    "minimum": _FIRST_YEAR,
+                    "maximum": _LAST_YEAR,
+                    "description": "a year",
+                },
+                {
                     "type": "number",
-                    "minimum": -62135596800,
-                    "maximum": 253402300799,
+                    "minimum": _LEAST_SECONDS,
+                    "exclusiveMaximum": _LEAST_MILLISECONDS,
                     "description": "Unix seconds",
+                },
+                {
+                    "type": "number",
+                    "minimum": _EARLIEST_SECONDS,
+                    "maximum": -_LEAST_SECONDS,
+                    "description": "Unix seconds before 1970",
                 },
             ]
         },

@@ -53,7 +53,14 @@ class ContextItem:
         belief = self.memory.belief
         until = f", until {belief.valid_until.date()}" if belief.valid_until else ""
         mark = _CHECK if self.memory.stale_because else ""
-        return f"- {self.text} (since {belief.valid_from.date()}{until}){mark}\n"
+        return f"- {self.text} ({_describe_start(self.memory)}{until}){mark}\n"
+
+
+def _describe_start(memory: Memory) -> str:
+    """Return since when the memory holds, or when it was told if nobody said since when."""
+    if memory.stated_start is None:
+        return f"told {memory.told_at.date()}"
+    return f"since {memory.stated_start.date()}"
 
 
 @dataclass(frozen=True, slots=True)

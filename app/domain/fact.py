@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from app.domain.dates.dated_text import DatedBy
 from app.domain.text import fold, hash_text, hash_text_loosely
 
 
@@ -105,6 +106,8 @@ class BaseFact:
     value: str | None
     single_valued: bool | None
     valid_from: datetime | None
+    said_at: datetime | None
+    dated_by: DatedBy | None
     derived: DerivedSlot | None
 
     @cached_property
@@ -136,7 +139,9 @@ class BaseFact:
 class Fact(BaseFact):
     """An incoming fact, validated; None means that the caller did not say it.
 
-    Times are aware and in UTC. `valid_until` is a stated end.
+    Times are aware and in UTC. `valid_until` is a stated end. `said_at` is when the words were
+    spoken. `dated_by` are the words that `valid_from` or `valid_until` were read from; of its
+    times, those that the caller gave himself are None.
     """
 
     content: str
@@ -160,6 +165,8 @@ class Fact(BaseFact):
     lifespan: Lifespan | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    said_at: datetime | None = None
+    dated_by: DatedBy | None = None
     merged_from: tuple[UUID, ...] = ()
     derived: DerivedSlot | None = None
 
@@ -192,6 +199,8 @@ class StoredFact(BaseFact):
     lifespan: Lifespan = Lifespan.PERMANENT
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    said_at: datetime | None = None
+    dated_by: DatedBy | None = None
     merged_from: tuple[UUID, ...] = ()
     derived: DerivedSlot | None = None
 
@@ -224,7 +233,8 @@ def merge_facts(one: StoredFact, other: StoredFact, text: str) -> StoredFact:
     """Return both facts as one with this text (reference 003).
 
     Importance is the maximum; tags, entities, sources and details are united. The merged fact has
-    the lifespan of the longer-lived fact, with the session and project of that fact.
+    the lifespan of the longer-lived fact, with the session and project of that fact. It was said
+    when `other`, the incoming fact, was said.
     """
     longer = other if other.lifespan.outlasts(one.lifespan) else one
     tags = dict.fromkeys(tag.strip().casefold() for tag in (*one.tags, *other.tags))
@@ -248,4 +258,6 @@ def merge_facts(one: StoredFact, other: StoredFact, text: str) -> StoredFact:
         lifespan=longer.lifespan,
         valid_from=None,
         valid_until=None,
+        said_at=other.said_at,
+        dated_by=None,
     )

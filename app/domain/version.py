@@ -1,13 +1,15 @@
 """Versions of facts and what is believed about them (DESIGN §1)."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
 from app.domain.fact import BaseFact, Kind, Lifespan, Slot, StoredFact, Tier, holds_one_value
 from app.domain.relationship import LinkType
+
+TICK = timedelta(microseconds=1)
 
 
 class Status(StrEnum):
@@ -58,13 +60,26 @@ class Belief:
         return self.valid_until is None or self.valid_until > at
 
     @property
+    def begins_at_stated_end(self) -> bool:
+        """Return True if only the end is known: the start stands a microsecond before it."""
+        return self.said_until is not None and self.said_until - self.valid_from == TICK
+
+    @property
     def is_empty(self) -> bool:
         return self.valid_until is not None and self.valid_until <= self.valid_from
 
 
+def choose_told_time(said_at: datetime | None, known_at: datetime) -> datetime:
+    """Return when the words were spoken: nobody stores words before they are spoken."""
+    return known_at if said_at is None else min(said_at, known_at)
+
+
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One stored version of one fact, as far as planning needs it: no content, only its hashes."""
+    """One stored version of one fact, as far as planning needs it: no content, only its hashes.
+
+    `has_dated_start`: the start that it was stored with was read from its words.
+    """
 
     id: UUID
     chain_id: UUID
@@ -87,10 +102,22 @@ class Version:
     revision: int
     belief: Belief
     erased_at: datetime | None = None
+    said_at: datetime | None = None
+    has_dated_start: bool = False
 
     @property
     def one_value(self) -> bool:
         return holds_one_value(self.kind, self.key, self.single_valued)
+
+    @property
+    def told_at(self) -> datetime:
+        """Return when the words were spoken, or when they became known if nobody said when."""
+        return choose_told_time(self.said_at, self.created_at)
+
+    @property
+    def begins_when_told(self) -> bool:
+        """Return True if nobody stated when the version began: it counts from when it was told."""
+        return self.belief.valid_from == self.told_at
 
     def has_same_value(self, fact: BaseFact) -> bool:
         """Return True if the version says the same as the fact (DESIGN §2).
@@ -152,6 +179,22 @@ class Memory:
     usage: Usage = Usage()
     erased_at: datetime | None = None
     stale_because: tuple[StalenessCause, ...] = ()
+
+    @property
+    def told_at(self) -> datetime:
+        """Return when the words were spoken, or when they became known if nobody said when."""
+        return choose_told_time(self.fact.said_at, self.created_at)
+
+    @property
+    def stated_start(self) -> datetime | None:
+        """Return the start if it was read from the words or given by a caller.
+
+        None means that the memory counts from the time at which it was told.
+        """
+        belief = self.belief
+        if belief.valid_from == self.told_at or belief.begins_at_stated_end:
+            return None
+        return belief.valid_from
 
 
 @dataclass(frozen=True, slots=True)

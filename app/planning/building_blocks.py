@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,11 +12,14 @@ from app.domain.errors import InvalidFact
 from app.domain.fact import Fact, Kind, StoredFact, Tier
 from app.domain.policy import Policy
 from app.domain.relation import Decision, Judge, Operation, Relation
-from app.domain.version import Belief, Version
+from app.domain.version import Belief, Version, choose_told_time
 from app.planning.plan import Insertion, Plan, VersionChange
 
 # A fact that says of itself that it corrects another is believed more (reference 004).
 CORRECTION_BOOST = 0.1
+
+# The clock of a caller may be ahead by so much, a wrong zone included.
+CLOCK_TOLERANCE = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +33,25 @@ class Placement:
 
 
 def choose_start(fact: Fact, now: datetime) -> datetime:
-    """Return the start that the caller stated, or the known time."""
-    return now if fact.valid_from is None else fact.valid_from
+    """Return the start that was stated, or the time at which the words were spoken.
+
+    Raise InvalidFact if they were spoken in the future.
+    """
+    told_at = choose_told_at(fact, now)
+    return told_at if fact.valid_from is None else fact.valid_from
+
+
+def choose_told_at(fact: Fact, now: datetime) -> datetime:
+    """Return when the words were spoken: the known time, if nobody said when.
+
+    Raise InvalidFact if that lies in the future. The clocks of callers may differ a little.
+    """
+    if fact.said_at is not None and fact.said_at > now + CLOCK_TOLERANCE:
+        raise InvalidFact(
+            f"said_at ({fact.said_at.isoformat()}) lies in the future: give the moment at which "
+            "the words were spoken. For what will hold later, give valid_from."
+        )
+    return choose_told_time(fact.said_at, now)
 
 
 def check_end(start: datetime, end: datetime | None) -> None:
@@ -81,10 +101,12 @@ def plan_replacement(
     *,
     ended: Sequence[Version],
     claims: Sequence[Version],
+    moved: Sequence[Version] = (),
 ) -> Plan:
     """Plan the fact as the successor of `ended`: it contradicts them, and they leave core.
 
     `claims` are versions with changed assertions; they take the place of the same ones in `ended`.
+    `moved` are versions with other starts, which the fact does not end.
     """
     version = build_version(fact, placement)
     contradicted: dict[UUID, Version] = {}
@@ -92,7 +114,7 @@ def plan_replacement(
         contradicted[claim.id] = claim.replace_claims(
             contradicted_by=placement.new_id, tier=Tier.SEMANTIC
         )
-    asserted = [*contradicted.values(), version]
+    asserted = [*moved, *contradicted.values(), version]
     inserted, changed = rewrite_chains(chains, placement.now, asserted, fact)
     return Plan(
         operation=Operation.UPDATE,
@@ -204,6 +226,8 @@ def build_version(fact: StoredFact, placement: Placement) -> Version:
         created_at=placement.now,
         revision=1,
         belief=belief,
+        said_at=fact.said_at,
+        has_dated_start=fact.dated_by is not None and fact.dated_by.holds_from is not None,
     )
 
 

@@ -31,12 +31,14 @@ from app.planning.building_blocks import (
     build_version,
     check_decision,
     check_end,
+    choose_told_at,
     extend_lifespan,
     inherit_from_ended,
     plan_addition,
     plan_replacement,
     rewrite_chains,
 )
+from app.planning.dating import find_told_later, has_dated_start, is_past, move_before
 from app.planning.plan import IncomingFact, Plan, PreparedMerge, Review, ReviewSource
 
 MAX_LINKS = 3
@@ -84,9 +86,44 @@ class StoreCase:
         """Return the version that the judgment is about."""
         return self.chains.get_version(judgment.memory_id)
 
+    @property
+    def told_at(self) -> datetime:
+        """Return when the words of the fact were spoken."""
+        return choose_told_at(self.fact, self.now)
+
+    @property
+    def is_past(self) -> bool:
+        """Return True if the words say that the fact had ended when they were spoken."""
+        return is_past(self.fact, self.told_at)
+
     def holds_at_start(self, judgment: Judgment) -> bool:
         """Return True if the judged version holds when the fact begins."""
         return self.get_judged(judgment).belief.holds_at(self.start)
+
+    def find_told_later(self, chain_id: UUID) -> Sequence[Version]:
+        """Return the versions of the chain that only seem to begin after the fact.
+
+        Return nothing if the words of the fact do not date it.
+        """
+        if self.fact.dated_by is None:
+            return ()
+        return find_told_later(
+            self.chains, chain_id, start=self.start, told_at=self.told_at, trust=self.trust
+        )
+
+    def make_room(self, judgment: Judgment) -> Sequence[Version]:
+        """Return the judged version as one that holds when the fact begins, as the last item.
+
+        The versions before it had to be moved with it. Return nothing if it does not hold then, and
+        may not be moved either.
+        """
+        version = self.get_judged(judgment)
+        if self.holds_at_start(judgment):
+            return (version,)
+        later = self.find_told_later(version.chain_id)
+        if not later or later[-1] != version:
+            return ()
+        return move_before(later, self.start, self.now)
 
 
 def plan_classified(case: StoreCase) -> Plan:
@@ -109,12 +146,26 @@ def _is_usable(case: StoreCase, judgment: Judgment) -> bool:
     """
     if judgment.decided_by not in (Judge.SIGNALS, Judge.LOCAL, Judge.MODEL):
         return False
-    if not case.chains.has_version(judgment.memory_id):
+    if not case.chains.has_version(judgment.memory_id) or _ends_present(case, judgment):
         return False
     entity = case.get_judged(judgment).slot.entity
     if entity == case.fact.slot.entity:
         return True
     return case.fact.entity is None and entity in fold(case.fact.content)
+
+
+def _ends_present(case: StoreCase, judgment: Judgment) -> bool:
+    """Return True if a fact about the past would end what held when it was told.
+
+    What is over ends nothing that holds. But if the words state only an end, they may say when a
+    stored memory ended.
+    """
+    effect = judgment.relation.effect
+    if not case.is_past or not effect.ends_stored:
+        return False
+    if judgment.relation is Relation.RETRACTION and not has_dated_start(case.fact):
+        return False
+    return case.get_judged(judgment).belief.holds_at(case.told_at)
 
 
 def _plan_choice(case: StoreCase, choice: Choice) -> Plan | None:
@@ -184,12 +235,13 @@ def _split_by_limits(
 ) -> tuple[list[Judgment], list[OpenJudgment]]:
     """Return the judgments that may be acted on, surest first, and the ones that may not.
 
-    Judgments about versions that do not hold when the fact begins are in neither list.
+    Judgments about versions that do not hold when the fact begins, and that cannot be moved there,
+    are in neither list.
     """
     allowed: list[Judgment] = []
     refused: list[OpenJudgment] = []
     for judgment in judgments:
-        if not case.holds_at_start(judgment):
+        if not case.make_room(judgment):
             continue
         version = case.get_judged(judgment)
         if version.kind is Kind.CONSTRAINT:
@@ -222,7 +274,7 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
 
     The memories in other chains end where the fact starts.
     """
-    ended = [case.get_judged(judgment) for judgment in allowed]
+    ended, moved = _make_room_for_all(case, allowed)
     first = ended[0]
     fact, placement = _inherit_place(first, case.fact), case.place_in(first.chain_id)
     if case.fact.kind is Kind.CONSTRAINT:
@@ -248,7 +300,21 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
         decision,
         ended=ended,
         claims=claims,
+        moved=moved,
     )
+
+
+def _make_room_for_all(
+    case: StoreCase, judgments: Sequence[Judgment]
+) -> tuple[list[Version], list[Version]]:
+    """Return the judged versions as they hold when the fact begins, and others that were moved."""
+    judged: list[Version] = []
+    moved: list[Version] = []
+    for judgment in judgments:
+        *others, version = case.make_room(judgment)
+        judged.append(version)
+        moved += others
+    return judged, moved
 
 
 def _inherit_place(first: Version, fact: Fact) -> Fact:
@@ -299,8 +365,9 @@ def _find_late_end(case: StoreCase, choice: Choice) -> Judgment | None:
 
 
 def _plan_retraction(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
-    claims = [case.get_judged(j).replace_claims(retracted_at=case.start) for j in allowed]
-    _, changed = rewrite_chains(case.chains, case.now, claims)
+    judged, moved = _make_room_for_all(case, allowed)
+    claims = [version.replace_claims(retracted_at=case.start) for version in judged]
+    _, changed = rewrite_chains(case.chains, case.now, [*moved, *claims])
     return Plan(
         operation=Operation.DELETE,
         now=case.now,
@@ -425,7 +492,8 @@ def _plan_separate_fact(
     if overlap:
         plan = plan.with_decision(Decision.from_judgment(overlap))
         plan = plan.with_reasoning("Related, but nothing changes.")
-    return replace(plan.with_links(links), ends_unknown=case.incoming.retracts)
+    ends_unknown = case.incoming.retracts and not case.is_past
+    return replace(plan.with_links(links), ends_unknown=ends_unknown)
 
 
 def _is_possible_end(case: StoreCase, judgment: Judgment) -> bool:

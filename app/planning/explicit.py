@@ -21,11 +21,13 @@ from app.planning.building_blocks import (
     Placement,
     check_decision,
     check_end,
+    choose_told_at,
     inherit_from_ended,
     plan_claim_change,
     plan_replacement,
     rewrite_chains,
 )
+from app.planning.dating import has_dated_start, move_before
 from app.planning.plan import IncomingFact, Plan
 
 # --- supersede by content ----------------------------------------------------------------------
@@ -37,7 +39,9 @@ class _Supersession:
 
     olds: Sequence[Version]
     chains: Chains
+    fact: Fact
     start: datetime
+    now: datetime
     new_id: UUID
 
     @property
@@ -74,6 +78,9 @@ class _Supersession:
             _require_holding(old, self.chains, self.start)
         elif in_first_chain:
             self._require_nothing_between(old)
+            if has_dated_start(self.fact) and old.begins_when_told:
+                [moved] = move_before([old], self.start, self.now)
+                return moved
             return old.replace_claims(void=True, ended_by=self.new_id)
         if in_first_chain:
             return None
@@ -112,12 +119,15 @@ def plan_supersede(
         raise Erased(first.id)
     start = incoming.fact.valid_from
     if start is None:
-        start = max([now, *(old.belief.valid_from for old in olds)])
+        told_at = choose_told_at(incoming.fact, now)
+        start = max([told_at, *(old.belief.valid_from for old in olds)])
     check_end(start, incoming.fact.valid_until)
     claims = _Supersession(
         olds=olds,
         chains=chains,
+        fact=incoming.fact,
         start=start,
+        now=now,
         new_id=incoming.new_id,
     ).list_claims()
     fact = _inherit_slot(first, incoming.fact)

@@ -1,8 +1,8 @@
 """Hints: what an agent should know before it acts on a fact.
 
 A hint warns that a slot keeps changing, or that a constraint or a person's earlier decision speaks
-against the fact. Hints name memories and quote nothing, so that they keep no text after its
-erasure.
+against the fact. Hints name memories and quote nothing of them, so that they keep no text after
+its erasure. Only a hint about dates quotes: it is about words of the call that it answers.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -34,6 +34,7 @@ class HintName(StrEnum):
     CONFLICTS_WITH_CONSTRAINT = "conflicts_with_constraint"
     SIMILAR_REJECTED_BEFORE = "similar_rejected_before"
     ENDS_NOTHING_STORED = "ends_nothing_stored"
+    DATE_LEFT_OPEN = "date_left_open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +361,18 @@ def _find_constraint_conflict(plan: Plan, chains: Chains) -> Hint | None:
     named = ", ".join(map(str, constraints))
     sentence = f"stands against what constraint {named} says, which stays: ask before acting on it"
     return Hint(HintName.CONFLICTS_WITH_CONSTRAINT, sentence, tuple(constraints))
+
+
+def find_date_hints(left_open: Sequence[str]) -> list[Hint]:
+    """Return a hint about the words of a fact that may date it or may not; none if all is clear."""
+    if not left_open:
+        return []
+    quoted = ", ".join(f"“{words}”" for words in left_open[:MAX_NAMED])
+    sentence = (
+        f"{quoted} may say when this holds, or something else: it was not dated by these words; "
+        "give valid_from or valid_until if it should be"
+    )
+    return [Hint(HintName.DATE_LEFT_OPEN, sentence, ())]
 
 
 def _find_unknown_ending(plan: Plan) -> Hint | None:

@@ -28,6 +28,7 @@ from app.planning.building_blocks import (
     rewrite_chains,
 )
 from app.planning.classified import link_merged
+from app.planning.dating import find_told_later, move_before
 from app.planning.plan import (
     Plan,
     PreparedMerge,
@@ -381,10 +382,19 @@ class _Acceptance:
         start = stored.belief.valid_from
         begun: list[Version] = []
         scheduled: list[Version] = []
+        replaced: list[Version] = []
+        moved: list[Version] = []
         for target in self.targets:
-            part = scheduled if target.belief.valid_from > start else begun
-            part.append(target)
-        ended = self._require_any_holding(begun, start, unless=scheduled)
+            if later := self._find_told_later(target, stored):
+                *others, version = move_before(later, start, self.now)
+                moved += others
+                replaced.append(version)
+            elif target.belief.valid_from > start:
+                scheduled.append(target)
+            else:
+                begun.append(target)
+        holding = self._require_any_holding(begun, start, unless=[*scheduled, *replaced])
+        ended = [*holding, *replaced]
         claims = [
             version.replace_claims(
                 retracted_at=start,
@@ -396,9 +406,9 @@ class _Acceptance:
         ]
         core = any(version.belief.tier is Tier.CORE for version in ended)
         successor = stored.replace_claims(tier=Tier.CORE if core else stored.belief.tier)
-        followers = [*self._list_followers(ended, start), *scheduled]
+        followers = [*self._list_followers(holding, start), *scheduled]
         successor = _end_before_followers(successor, followers)
-        _, changed = rewrite_chains(self.chains, self.now, [*claims, successor])
+        _, changed = rewrite_chains(self.chains, self.now, [*moved, *claims, successor])
         superseded = tuple(version.id for version in ended)
         return self._build_plan(
             Operation.SUPERSEDE,
@@ -406,6 +416,23 @@ class _Acceptance:
             superseded=superseded,
             changed=changed,
         )
+
+    def _find_told_later(self, target: Version, stored: Version) -> Sequence[Version]:
+        """Return the versions up to the target that only seem to begin after the stored fact.
+
+        Return nothing unless the stored fact begins when its words say.
+        """
+        is_as_stored = stored.belief.asserted_at == stored.created_at
+        if not stored.has_dated_start or not is_as_stored:
+            return ()
+        later = find_told_later(
+            self.chains,
+            target.chain_id,
+            start=stored.belief.valid_from,
+            told_at=stored.told_at,
+            trust=None,
+        )
+        return later if later and later[-1] == target else ()
 
     def _list_followers(self, ended: Sequence[Version], start: datetime) -> list[Version]:
         """Return the versions that come after `start` in the chains of the ended ones."""

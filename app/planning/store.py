@@ -34,6 +34,7 @@ from app.planning.building_blocks import (
     plan_replacement,
 )
 from app.planning.classified import StoreCase, plan_classified
+from app.planning.dating import move_before
 from app.planning.plan import IncomingFact, Plan, Review, ReviewSource
 
 
@@ -136,6 +137,10 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
     The versions that hold in the slot's other chains end there.
     """
     chain_id, *other_chains = slot_chains
+    if case.is_past and _meets_present(case, slot_chains):
+        return _plan_past_apart(case)
+    if replaceable := _find_replaceable(case, chain_id):
+        return _plan_over_told(case, replaceable, other_chains)
     holding = case.chains.find_holding(chain_id, case.start)
     later = case.chains.find_next_after(chain_id, case.start)
     if holding and (plan := _plan_against_holding(case, holding, other_chains)):
@@ -152,6 +157,48 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
         plan = plan_addition(case.fact, placement, case.chains)
         return plan.with_decision(_decide_late_value()) if holding else plan
     return _plan_slot_value(case, placement, [*ended, *closing], closing)
+
+
+def _meets_present(case: StoreCase, slot_chains: Sequence[UUID]) -> bool:
+    """Return True if the fact begins while a version holds that held when the fact was told."""
+    for chain_id in slot_chains:
+        holding = case.chains.find_holding(chain_id, case.start)
+        if holding and holding.belief.holds_at(case.told_at):
+            return True
+    return False
+
+
+def _plan_past_apart(case: StoreCase) -> Plan:
+    """Store a fact about the past in a chain of its own, so that what holds goes on.
+
+    If it is stored already, it is only confirmed.
+    """
+    known = _plan_known_duplicate(case)
+    if known and known.operation is Operation.NOOP:
+        return known
+    plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
+    return plan.with_reasoning("Its words say that it is over, so it ends nothing that holds.")
+
+
+def _find_replaceable(case: StoreCase, chain_id: UUID) -> Sequence[Version]:
+    """Return the versions of the chain that only seem to begin after the fact, if it ends them."""
+    if case.is_past:
+        return ()
+    later = case.find_told_later(chain_id)
+    if not later or later[-1].has_same_value(case.fact):
+        return ()
+    before = case.chains.find_holding(chain_id, case.start)
+    return () if before and _find_protection(before, case) else later
+
+
+def _plan_over_told(
+    case: StoreCase, later: Sequence[Version], other_chains: Sequence[UUID]
+) -> Plan:
+    """Put the fact after versions that were told before it and count from when they were told."""
+    *moved, ended = move_before(later, case.start, case.now)
+    closing = list(islice(_find_closing(case, other_chains), max(0, case.policy.max_closures - 1)))
+    placement = case.place_in(ended.chain_id)
+    return _plan_slot_value(case, placement, [ended, *closing], closing, moved=moved)
 
 
 def _plan_against_holding(
@@ -205,10 +252,13 @@ def _plan_slot_value(
     placement: Placement,
     ended: Sequence[Version],
     closing: Sequence[Version],
+    *,
+    moved: Sequence[Version] = (),
 ) -> Plan:
     """Plan the fact as the new value of its slot.
 
-    `closing` are those of the ended versions that are in other chains.
+    `closing` are those of the ended versions that are in other chains. `moved` are versions with
+    other starts, which the fact does not end.
     """
     reasoning = "Another value for a slot that holds one at a time."
     if len(ended) == len(closing):
@@ -229,6 +279,7 @@ def _plan_slot_value(
         decision,
         ended=ended,
         claims=claims,
+        moved=moved,
     )
 
 

@@ -7,7 +7,7 @@ A model or an encoder runs before the write and never inside it (decision 0001).
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 from uuid import UUID
@@ -94,6 +94,10 @@ class Outcome:
     frozen: bool = False
     waiting_review_id: UUID | None = None
     stale: tuple[StaleMemory, ...] = ()
+
+    def with_hints(self, hints: Sequence[Hint]) -> "Outcome":
+        """Return the outcome with these hints after its own."""
+        return replace(self, hints=(*self.hints, *hints))
 
 
 def _wake_nobody(_agent: AgentId) -> None: ...

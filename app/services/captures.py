@@ -481,9 +481,9 @@ def _draft_facts(
             text,
             session_id=capture.session_id,
             trust=capture.trust,
-            valid_from=turn.said_at,
+            said_at=turn.said_at,
         )
-        yield _Draft(captured, StoreCommand(fact))
+        yield _Draft(captured, StoreCommand(fact, reads_dates=True))
 
 
 def _note_skipped(

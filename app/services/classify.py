@@ -49,13 +49,16 @@ class StoreCommand:
     """One fact to store.
 
     `supersedes` names the memories that it replaces. `classify` chooses the judges; None means as
-    the settings say. `settles` is the review in which the fact waited until now.
+    the settings say. `settles` is the review in which the fact waited until now. If `reads_dates`,
+    the words of the fact are read for dates; `left_open` are those of them that stay in doubt.
     """
 
     fact: Fact
     supersedes: tuple[UUID, ...] = ()
     classify: Classify | None = None
     settles: ReviewDecision | None = None
+    reads_dates: bool = False
+    left_open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,10 @@ from app.domain.errors import StaleVersion
 from app.domain.fact import Fact
 from app.embedding import Embedder, Vector
 from app.planning.explicit import plan_amend, plan_retract, plan_succeed, plan_supersede
+from app.planning.hints import find_date_hints
 from app.planning.plan import IncomingFact, Plan
 from app.services.agent_write import Call, Outcome, WriteSetup, agent_write
+from app.services.dating import FactDater
 
 Planner = Callable[[Chains, datetime], Plan]
 
@@ -39,10 +41,12 @@ class ExplicitChanger:
         self,
         engine: AsyncEngine,
         embedder: Embedder,
+        dater: FactDater,
         setup: WriteSetup,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
+        self._dater = dater
         self._setup = setup
 
     async def supersede_by_content(
@@ -50,8 +54,14 @@ class ExplicitChanger:
         call: Call[Outcome],
         target: Target,
         fact: Fact,
+        *,
+        reads_dates: bool,
     ) -> Outcome:
-        """Put new content in the memory's place."""
+        """Put new content in the memory's place, with the dates of its words if they are read."""
+        left_open: tuple[str, ...] = ()
+        if reads_dates:
+            [dated] = await self._dater.date_facts(call.agent, [fact])
+            fact, left_open = dated.fact, dated.left_open
         [vector] = await self._embedder.encode([fact.content])
         memory_id, new_id, policy = target.memory_id, uuid7(), self._setup.policy
 
@@ -65,7 +75,9 @@ class ExplicitChanger:
                 now=now,
             )
 
-        return await self._write_change(call, target, plan_replacement, vector=vector)
+        return await self._write_change(
+            call, target, plan_replacement, vector=vector, left_open=left_open
+        )
 
     async def supersede_by_stored(
         self,
@@ -132,6 +144,7 @@ class ExplicitChanger:
         *,
         other_ids: Sequence[UUID] = (),
         vector: Vector | None = None,
+        left_open: Sequence[str] = (),
     ) -> Outcome:
         encoder = None if vector is None else self._embedder.name
         ids = [target.memory_id, *other_ids]
@@ -151,6 +164,7 @@ class ExplicitChanger:
             write.add_plan(plan)
             await write.apply(vectors)
             [outcome] = await write.read_outcomes(hinted=True)
+            outcome = outcome.with_hints(find_date_hints(left_open))
             await write.keep(outcome)
         return outcome
 

@@ -22,7 +22,7 @@ from app.planning.plan import Plan
 from app.planning.store import plan_import
 from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
 from app.store import statistics
-from app.store.chains import Starting
+from app.store.chains import Starting, list_starts
 from app.store.fragments import NEVER
 
 CHUNK = 500
@@ -130,7 +130,10 @@ async def _write_lines(
     chunk: list[HistoryLine]
     vectors: NDArray[np.float32]
     for chunk, vectors in encoded:
-        starting = [_find_start(line, write) for line in chunk if line.fact.one_value]
+        starting: list[Starting] = []
+        for line in chunk:
+            if line.fact.one_value:
+                starting += _list_starts(line, write)
         await write.read_near_chains(starting, compared=False, reach=1, most_chains=None)
         vector_of: dict[UUID, Vector] = {}
         for place, (line, vector) in enumerate(zip(chunk, vectors, strict=True)):
@@ -156,12 +159,16 @@ async def _write_lines(
         await write.apply(vector_of, counted=False)
 
 
-def _find_start(line: HistoryLine, write: AgentWrite[Spool]) -> Starting:
-    """Return the line's fact with its start, as far as the database's clock does not decide it."""
-    start = line.fact.valid_from
-    if start is None and line.created_at is not None:
+def _list_starts(line: HistoryLine, write: AgentWrite[Spool]) -> list[Starting]:
+    """Return the line's fact with each start that it may have.
+
+    One that the database's clock decides is None.
+    """
+    *stated, last = list_starts(line.fact)
+    if last.start is None and line.created_at is not None:
         start = max(line.created_at, write.last_known_at or line.created_at)
-    return Starting(line.fact, start)
+        last = Starting(line.fact, start)
+    return [*stated, last]
 
 
 async def _chunk_lines(lines: AsyncIterator[HistoryLine]) -> AsyncIterator[Sequence[HistoryLine]]:

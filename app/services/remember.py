@@ -1,4 +1,4 @@
-"""Storing facts: judge them, then plan and apply under the agent's lock, commit, answer."""
+"""Storing facts: date, judge, then plan and apply under the lock of the agent, commit, answer."""
 
 import asyncio
 import time
@@ -17,8 +17,10 @@ from app.domain.errors import PalimpsestError
 from app.domain.relation import Classify, Judgment
 from app.domain.version import Memory
 from app.embedding import Embedder
+from app.planning.building_blocks import choose_start
 from app.planning.classified import mark_for_another_look
 from app.planning.explicit import plan_supersede
+from app.planning.hints import find_date_hints
 from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan, ReviewSource
 from app.planning.reviews import plan_for_review, review_from_plan
 from app.planning.store import plan_store
@@ -40,7 +42,8 @@ from app.services.classify import (
     collect_vectors,
     without_erased,
 )
-from app.store.chains import Starting
+from app.services.dating import FactDater
+from app.store.chains import list_starts
 from app.store.log.state import Incoming
 from app.store.reviews import reviews
 
@@ -83,12 +86,14 @@ class Remember:
         self,
         engine: AsyncEngine,
         embedder: Embedder,
+        dater: FactDater,
         classifier: Classifier,
         settings: StoreSettings,
         setup: WriteSetup,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
+        self._dater = dater
         self._classifier = classifier
         self._settings = settings
         self._setup = setup
@@ -128,7 +133,8 @@ class Remember:
         """
         started = time.perf_counter()
         items: Sequence[ClassifiedItem]
-        items = await self._classifier.classify_batch(call.agent, commands, actor=call.info.actor)
+        dated = await self._dater.date_commands(call.agent, commands)
+        items = await self._classifier.classify_batch(call.agent, dated, actor=call.info.actor)
         # A frozen agent is not refused: each of its stores waits as a review.
         async with agent_write(
             self._engine,
@@ -168,11 +174,13 @@ class Remember:
             withdrawable += item.command.supersedes
             named.update(item.command.supersedes, item.affected_ids, item.overlapping_ids)
         facts = [item.fact for item in items]
-        if withdrawable or len(items) > MAX_NEAR:
+        # A date in words may lie far back, and everything told since then matters.
+        is_dated = any(fact.dated_by for fact in facts)
+        if withdrawable or is_dated or len(items) > MAX_NEAR:
             await write.read_chains(facts=facts, ids=list(named), withdrawable=withdrawable)
         else:
             await write.read_near_chains(
-                [Starting(fact, fact.valid_from) for fact in facts],
+                [starting for fact in facts for starting in list_starts(fact)],
                 ids=list(named),
                 compared=True,
                 reach=len(facts) + 1,
@@ -231,7 +239,7 @@ class Remember:
             )
             return plan.with_settled_review(command.settles)
         classify = item.tier is not Classify.OFF
-        start = fact.valid_from or now
+        start = choose_start(fact, now)
         certain = rules.judge_fact(
             fact,
             chains,
@@ -311,15 +319,14 @@ async def _hold_for_review(
                 review,
                 now=draft.now,
             )
-        outcomes.append(
-            Outcome(
-                draft,
-                None,
-                None,
-                frozen=True,
-                waiting_review_id=review_id,
-            )
+        outcome = Outcome(
+            draft,
+            None,
+            None,
+            frozen=True,
+            waiting_review_id=review_id,
         )
+        outcomes.append(outcome.with_hints(find_date_hints(item.command.left_open)))
     return outcomes
 
 
@@ -340,7 +347,8 @@ async def _read_outcomes(
         if isinstance(draft, PalimpsestError):
             outcomes.append(draft)
         else:
-            outcomes.append(_add_candidates(next(written), item, stored))
+            outcome = _add_candidates(next(written), item, stored)
+            outcomes.append(outcome.with_hints(find_date_hints(item.command.left_open)))
     return outcomes
 
 

@@ -277,7 +277,7 @@ class Sweeper:
         return items
 
     def _item_from_memory(self, memory: Memory, vector: Vector) -> ClassifiedItem:
-        fact = memory.fact.to_incoming_fact()
+        fact = replace(memory.fact.to_incoming_fact(), said_at=memory.told_at)
         return ClassifiedItem(
             StoreCommand(fact),
             fact,

@@ -1,6 +1,8 @@
 """Reads about agents themselves, and their mode."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -16,14 +18,15 @@ _AGENTS = f"""
         a.agent_id,
         a.created_at,
         a.mode,
+        a.timezone,
         nullif(a.last_known_at, {NEVER_SQL}) AS last_known_at,
         (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
     FROM agents a
 """
 
-# The agent knows something or was given a mode. An agent whose first write failed may have a row
-# too, dated before everything.
-_IS_SEEN = f"(a.last_known_at > {NEVER_SQL} OR a.mode IS NOT NULL)"
+# The agent knows something or was given a mode or a time zone. An agent whose first write failed
+# may have a row too, dated before everything.
+_IS_SEEN = f"(a.last_known_at > {NEVER_SQL} OR a.mode IS NOT NULL OR a.timezone IS NOT NULL)"
 
 # List agents in order: those of these ids, and those that begin in one of these ways.
 _LIST = f"""
@@ -51,12 +54,32 @@ _READ = f"""
     WHERE a.agent_id = :agent
 """
 
-# Set the mode of an agent, which may not know anything yet.
-_SET_MODE = f"""
-    INSERT INTO agents (agent_id, created_at, last_known_at, mode)
-    VALUES (:agent, clock_timestamp(), {NEVER_SQL}, :mode)
-    ON CONFLICT (agent_id) DO UPDATE SET mode = excluded.mode
+# Set the mode or the time zone of an agent, or both. The agent may not know anything yet.
+_CHANGE = f"""
+    INSERT INTO agents AS a (agent_id, created_at, last_known_at, mode, timezone)
+    VALUES (:agent, clock_timestamp(), {NEVER_SQL}, :mode, :timezone)
+    ON CONFLICT (agent_id) DO UPDATE SET
+        mode = CASE WHEN :sets_mode THEN excluded.mode ELSE a.mode END,
+        timezone = CASE WHEN :sets_timezone THEN excluded.timezone ELSE a.timezone END
 """
+
+# The clock, and the time zone of an agent that may not have a row yet.
+_READ_CLOCK_AND_ZONE = """
+    SELECT clock_timestamp() AS clock,
+           (SELECT timezone FROM agents WHERE agent_id = :agent) AS timezone
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentChange:
+    """What to set about an agent: those of the values that `names` contains.
+
+    None stands for the value of the settings. `timezone` is a name of the IANA database.
+    """
+
+    names: frozenset[str]
+    mode: Mode | None = None
+    timezone: str | None = None
 
 
 async def list_agents(
@@ -80,10 +103,25 @@ async def find_agent(connection: AsyncConnection, agent: AgentId) -> Mapping[str
     return rows[0] if rows else None
 
 
-async def set_mode(
-    connection: AsyncConnection, agent: AgentId, mode: Mode | None
+async def change_agent(
+    connection: AsyncConnection, agent: AgentId, change: AgentChange
 ) -> dict[str, Any]:
-    """Set the mode of an agent and return the agent. None stands for the mode of the settings."""
-    await fetch_rows(connection, _SET_MODE, {"agent": agent, "mode": mode})
+    """Set what is to change about an agent, and return the agent."""
+    values = {
+        "agent": agent,
+        "mode": change.mode,
+        "sets_mode": "mode" in change.names,
+        "timezone": change.timezone,
+        "sets_timezone": "timezone" in change.names,
+    }
+    await fetch_rows(connection, _CHANGE, values)
     [row] = await fetch_rows(connection, _READ, {"agent": agent})
     return row
+
+
+async def read_clock_and_zone(
+    connection: AsyncConnection, agent: AgentId
+) -> tuple[datetime, str | None]:
+    """Return the database's clock, and the name of the agent's time zone if it has one."""
+    [row] = await fetch_rows(connection, _READ_CLOCK_AND_ZONE, {"agent": agent})
+    return row["clock"], row["timezone"]

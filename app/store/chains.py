@@ -46,10 +46,16 @@ _CREATE_AGENT = sa.text(f"""
 
 _VERSION_FIELDS = {field.name for field in fields(Version)}
 _SLOT_COLUMNS = ("slot_entity", "slot_category", "slot_key")
+_HAS_DATED_START = "dated_by ->> 'from' IS NOT NULL AS has_dated_start"
 VERSION_COLUMNS = ", ".join(
-    name
-    for name in COLUMN_NAMES
-    if name in _VERSION_FIELDS or name in _SLOT_COLUMNS or name in BELIEF_COLUMNS
+    [
+        *(
+            name
+            for name in COLUMN_NAMES
+            if name in _VERSION_FIELDS or name in _SLOT_COLUMNS or name in BELIEF_COLUMNS
+        ),
+        _HAS_DATED_START,
+    ]
 )
 
 _HAS_SAME_VALUE = """
@@ -340,6 +346,17 @@ class Starting:
 
     fact: Fact
     start: datetime | None
+
+
+def list_starts(fact: Fact) -> list[Starting]:
+    """Return the fact with each start that it may have.
+
+    A fact without a start of its own begins when its words were spoken, but not after its known
+    time.
+    """
+    if fact.valid_from is not None or fact.said_at is None:
+        return [Starting(fact, fact.valid_from)]
+    return [Starting(fact, fact.said_at), Starting(fact, None)]
 
 
 @dataclass(frozen=True, slots=True)

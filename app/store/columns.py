@@ -236,6 +236,14 @@ _WORDS = (
         patchable=True,
     ),
     Column(
+        name="dated_by",
+        type=JSONB(),
+        nullable=True,
+        wording=Wording.TEXT,
+        erased="NULL",
+        log_path="dated_by",
+    ),
+    Column(
         name="tags",
         type=ARRAY(sa.Text),
         wording=Wording.TEXT,
@@ -307,6 +315,7 @@ _PLAIN_CLAIMS = (
     Column(name="trust", type=sa.SmallInteger(), log_path="trust", patchable=True),
     Column(name="lifespan", type=sa.Text(), log_path="lifespan", patchable=True),
     Column(name="merged_from", type=ARRAY(UUID), log_path="merged_from"),
+    Column(name="said_at", type=_TIME, nullable=True, log_path="said_at"),
 )
 
 # What the service computes from the words of a memory, so that searches and rules find it.

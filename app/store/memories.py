@@ -34,6 +34,7 @@ from app.store.fragments import (
     list_belief_columns,
 )
 from app.store.known_time import settle_known_time
+from app.store.log.state import decode_dated_by
 from app.store.rows import belief_from_row
 from app.store.staleness import ended_list_from_json, is_stale_sql, stale_because_sql
 from app.store.strength import COUNTER_CONDITIONS, STRENGTH, USAGE, half_life_values
@@ -243,6 +244,8 @@ def _fact_from_row(row: Mapping[str, Any], belief: Belief) -> StoredFact:
     values = {name: _from_column_value(row[name]) for name in _FACT_COLUMNS}
     values["kind"] = Kind(row["kind"])
     values["lifespan"] = Lifespan(row["lifespan"])
+    if row["dated_by"]:
+        values["dated_by"] = decode_dated_by(row["dated_by"])
     if row["derived_key"]:
         values["derived"] = DerivedSlot(
             entity=row["derived_entity"],

@@ -65,6 +65,7 @@ _INSIDE = {
     "entities": "entities[]",
     "sources": "sources[]",
     "merged_from": "merged_from[]",
+    "dated_by": "dated_by.**",
 }
 _ERASED_FACT_FIELDS = {column.name for column in MEMORY_COLUMNS if column.erased is not None}
 
@@ -146,7 +147,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     "agents": (
         _AGENT,
         *_list_plain("created_at", "last_known_at", "last_erased_at", "mode", "log_folded_until"),
-        *_list_plain("log_head"),
+        *_list_plain("log_head", "timezone"),
     ),
     "memory_beliefs": (_AGENT, *_list_plain("memory_id", "known_until", *BELIEF_COLUMNS)),
     "memory_usage": (
@@ -217,7 +218,9 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             Erasure.BY_FIELD,
             (
                 *_list_fields("row.", "chain_id", "created_at", "revision", "kind", "importance"),
-                *_list_fields("row.", "confidence", "trust", "lifespan", "merged_from[]"),
+                *_list_fields(
+                    "row.", "confidence", "trust", "lifespan", "merged_from[]", "said_at"
+                ),
                 *_list_fields("row.", *BELIEF_COLUMNS),
                 *_list_fields("", "past.{time}", "inserted_by[]", "access_count"),
                 *_list_fields("", "last_reinforced_at"),

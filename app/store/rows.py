@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 from app.domain.actor import SERVICE
 from app.domain.agent import AgentId
+from app.domain.dates.dated_text import DatedBy
 from app.domain.fact import FACT_FIELDS, DerivedSlot, Tier
 from app.domain.relation import Decision, Judge, ModelCost, Operation, Relation
 from app.domain.relationship import Relationship
@@ -20,6 +21,7 @@ from app.domain.version import Belief, Version
 from app.planning.plan import Insertion, Plan, Review
 from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS, find_copy_type
 from app.store.log.state import (
+    encode_dated_by,
     encode_findings,
     encode_judgments,
     encode_model_cost,
@@ -112,6 +114,8 @@ def _to_column_value(value: object) -> object:
         return list(value)
     if isinstance(value, dict):
         return Jsonb(value)
+    if isinstance(value, DatedBy):
+        return to_jsonb(encode_dated_by(value))
     return value
 
 

@@ -26,6 +26,7 @@ agents = sa.Table(
     sa.Column("mode", sa.Text),
     sa.Column("log_folded_until", _TIME),
     sa.Column("log_head", BYTEA),
+    sa.Column("timezone", sa.Text),
 )
 
 memories = sa.Table(

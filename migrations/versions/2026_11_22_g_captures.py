@@ -6,7 +6,7 @@ A capture holds the messages of one call. `app/store/tables.py` describes the ta
 from alembic import op
 
 revision = "2026_11_22_g"
-down_revision = "2026_11_22_d"
+down_revision = "2026_11_22_f"
 
 SERVICE = "palimpsest_service"
 OPERATOR = "palimpsest_operator"

@@ -37,10 +37,10 @@ def test_what_holds_is_told_by_kind_as_text_and_as_items(everyone: httpx.Client)
     today = answer["as_of"][:10]
     assert answer["text"] == (
         "[memory context begins]\n"
-        f"## Constraints\n- Never deploy on Fridays (since {today})\n"
+        f"## Constraints\n- Never deploy on Fridays (told {today})\n"
         "## Preferences\n- Uses Helix as editor (since 2026-01-05)\n"
-        f"## Decisions\n- We store times in UTC (since {today})\n"
-        f"## Facts\n- Has a dog called Rex (since {today})\n"
+        f"## Decisions\n- We store times in UTC (told {today})\n"
+        f"## Facts\n- Has a dog called Rex (told {today})\n"
         "[memory context ends]\n"
     )
     assert list(answer["items"]) == ["constraint", "preference", "decision", "fact"]

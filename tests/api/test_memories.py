@@ -321,7 +321,7 @@ def test_results_say_why_they_hold(client: httpx.Client) -> None:
     old = send(client, editor("Vim", valid_from="2020-01-01"))["memory"]["id"]
     send(client, editor("Emacs", valid_from="2024-01-01"))
     [result] = search(client, "editor")
-    assert result["why"] == f"current: valid from 2024-01-01 00:00 UTC; replaced {old}"
+    assert result["why"] == f"current: since 2024-01-01 00:00 UTC; replaced {old}"
 
 
 @pytest.mark.parametrize(

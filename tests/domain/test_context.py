@@ -21,9 +21,10 @@ from app.domain.fact import Kind, StoredFact
 from app.domain.relationship import LinkType
 from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS
 from app.domain.tokens import estimate_tokens
-from app.domain.version import Belief, Memory, StalenessCause, Status
+from app.domain.version import TICK, Belief, Memory, StalenessCause, Status
 
 SINCE = datetime(2026, 1, 5, tzinfo=UTC)
+TOLD = datetime(2026, 2, 7, tzinfo=UTC)
 
 
 def memory(content: str = "Has a dog", kind: Kind = Kind.FACT, **more: str) -> Memory:
@@ -31,8 +32,8 @@ def memory(content: str = "Has a dog", kind: Kind = Kind.FACT, **more: str) -> M
         uuid4(),
         uuid4(),
         StoredFact(content, kind=kind, **more),
-        Belief(SINCE, SINCE),
-        SINCE,
+        Belief(SINCE, TOLD),
+        TOLD,
         1,
         None,
     )  # type: ignore[arg-type]
@@ -197,8 +198,8 @@ def test_whom_it_is_about_is_told_where_the_text_does_not(entity: str, text: str
 
 
 def test_an_end_that_is_known_is_told() -> None:
-    belief = Belief(SINCE, SINCE, valid_until=datetime(2027, 1, 1, tzinfo=UTC))
-    stored = Memory(uuid4(), uuid4(), StoredFact("Lives in Porto"), belief, SINCE, 1, None)
+    belief = Belief(SINCE, TOLD, valid_until=datetime(2027, 1, 1, tzinfo=UTC))
+    stored = Memory(uuid4(), uuid4(), StoredFact("Lives in Porto"), belief, TOLD, 1, None)
     assert (
         ContextItem(stored, render_memory_text(stored), 0.5).line
         == "- Lives in Porto (since 2026-01-05, until 2027-01-01)\n"
@@ -233,3 +234,20 @@ def test_tokens_of_lines_add_up(one: str, other: str) -> None:
 )
 def test_tokens_are_counted_as_told(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
+
+
+def test_a_start_that_nobody_stated_is_the_day_on_which_it_was_told() -> None:
+    stored = memory("Lives in Porto")
+    undated = replace(stored, belief=Belief(TOLD, TOLD))
+    assert (
+        ContextItem(undated, "Lives in Porto", 0.5).line == "- Lives in Porto (told 2026-02-07)\n"
+    )
+    fact = replace(stored.fact, said_at=SINCE)
+    spoken = replace(stored, fact=fact)
+    assert ContextItem(spoken, "Lives in Porto", 0.5).line == "- Lives in Porto (told 2026-01-05)\n"
+
+
+def test_a_start_that_stands_only_for_a_stated_end_is_none() -> None:
+    end = SINCE + TICK
+    past = replace(memory(), belief=Belief(SINCE, TOLD, said_until=end, valid_until=end))
+    assert past.stated_start is None

@@ -50,6 +50,8 @@ from support.transfers import NDJSON
 
 MARKER = "zebra"
 
+DATED_BY = tuple(map(JsonField, ("text", "span[]", "from", "until", "precision")))
+
 # --- reading a database --------------------------------------------------------------------------
 
 
@@ -118,6 +120,7 @@ def find_undeclared_fields(url: str) -> set[str]:
         for table, columns in OTHER_COLUMNS.items()
         for column in columns
     }
+    fields_of["memories", "dated_by"] = DATED_BY
     undeclared = set()
     for (table, column), kind in read_columns(url).items():
         if kind in ("json", "jsonb") and (table, column) != ("memories", "details"):
@@ -188,6 +191,8 @@ def write_values(client: httpx.Client) -> None:
     second = store_marked(client, "Zebra lives in Lisbon", value="Zebra Lisbon", **SLOT)["memory"]
     store_marked(client, "The zebra server runs Linux", entity="Zebra-12")
     store_marked(client, "The zebra server runs Windows", entity="Zebra-13")
+    dated = store_marked(client, "The zebra has lived in Faro since 2020", entity="Zebra-14")
+    assert dated["memory"]["dated_by"]
     tied = {"type": "references", "target_id": first["id"]}
     client.post(f"/v1/memories/{second['id']}/relationships", json=tied).raise_for_status()
     reason = {"reason": "The zebra said so"}
@@ -348,6 +353,7 @@ NEVER_MARKED = {
     "derived_entity",  # both are words of the service
     "derived_key",
     "look_again",  # a reason in the service's words
+    "dated_by",  # words that name a date
 }
 
 

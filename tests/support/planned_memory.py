@@ -11,6 +11,7 @@ from app.domain.policy import Policy
 from app.domain.relation import Judgment
 from app.domain.timeline import compute_status
 from app.domain.version import Belief
+from app.planning.building_blocks import choose_start
 from app.planning.plan import IncomingFact, Plan
 from app.planning.store import plan_store
 
@@ -45,7 +46,7 @@ class PlannedMemory:
     ) -> Plan:
         """Store the fact as the service does under its lock: rules first, then the judges."""
         now = self.next_known_time()
-        start = fact.valid_from or now
+        start = choose_start(fact, now)
         certain = rules.judge_fact(fact, self.chains, start, classify=classify, fuzzy=True)
         said = IncomingFact(fact, uuid4(), (*certain, *judgments), classify=classify, **incoming)
         return self.absorb(plan_store(said, self.chains, Policy(), now=now))

@@ -32,6 +32,9 @@ TYPES = [
     "folded",
     "relationship",
     "review",
+    "capture",
+    "turn",
+    "captured",
 ]
 
 

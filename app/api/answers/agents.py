@@ -14,6 +14,9 @@ class AgentOut(AnswerBase):
     created_at: Time = Field(description="When it was first written to.")
     last_known_at: Time | None = Field(description="The known time of its last write.")
     mode: Mode | None = Field(description="What becomes of changes; null: as the settings say.")
+    timezone: str | None = Field(
+        description="The time zone of the dates in its words; null: as the settings say."
+    )
     memories: int = Field(description="Versions stored, those that no longer hold included.")
 
 

@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from app.api.answers.base import AnswerBase
 from app.api.answers.log import OperationOut
 from app.api.times import Time
+from app.domain.dates.dated_text import DatedBy, Precision
 from app.domain.fact import DerivedSlot, Kind, Lifespan, Tier
 from app.domain.relationship import LinkType
 from app.domain.strength import HalfLives, compute_strength
@@ -63,6 +64,36 @@ class StaleOut(AnswerBase):
         )
 
 
+class DatedByOut(AnswerBase):
+    """The words that date a memory, and the time in which it holds by them."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    text: str
+    span: list[int] = Field(
+        description="The place of the words in the content: characters from 0, the end excluded."
+    )
+    holds_from: Time | None = Field(
+        alias="from", description="Null where the words do not say it, or the request did."
+    )
+    holds_until: Time | None = Field(
+        alias="until", description="Null where the words do not say it, or the request did."
+    )
+    precision: Precision = Field(description="The unit in which the date was named.")
+
+    @classmethod
+    def from_dated_by(cls, dated_by: DatedBy | None) -> Self | None:
+        if dated_by is None:
+            return None
+        return cls.model_construct(
+            text=dated_by.text,
+            span=[dated_by.start, dated_by.end],
+            holds_from=dated_by.holds_from,
+            holds_until=dated_by.holds_until,
+            precision=dated_by.precision,
+        )
+
+
 class MemoryOut(AnswerBase):
     """One version, with its status at the (as_of, known_at) of the read."""
 
@@ -79,6 +110,10 @@ class MemoryOut(AnswerBase):
     valid_from: Time
     valid_until: Time | None
     said_until: Time | None
+    said_at: Time = Field(description="When its words were spoken, as far as a caller said so.")
+    dated_by: DatedByOut | None = Field(
+        description="The words that `valid_from` or `valid_until` were read from, when stored."
+    )
     retracted_at: Time | None
     created_at: Time
     erased_at: Time | None
@@ -151,6 +186,8 @@ class MemoryOut(AnswerBase):
             "entities": list(fact.entities),
             "sources": list(fact.sources),
             "merged_from": list(fact.merged_from),
+            "said_at": memory.told_at,
+            "dated_by": DatedByOut.from_dated_by(fact.dated_by),
             "derived": DerivedSlotOut.from_slot(fact.derived),
             "stale_because": [EndedOut.from_attributes(cause) for cause in memory.stale_because],
             "etag": format_etag(memory.revision),

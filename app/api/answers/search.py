@@ -33,9 +33,15 @@ class ResultOut(AnswerBase):
 
 
 def _explain_hit(memory: Memory, status: Status) -> str:
-    """Return a sentence: since when the memory holds, until when, and what it replaced."""
+    """Return a sentence: since when the memory holds, until when, and what it replaced.
+
+    If nobody said since when, the sentence names the time at which the memory was told.
+    """
     belief = memory.belief
-    sentence = f"{status.value}: valid from {_format_minute(belief.valid_from)}"
+    if memory.stated_start is None:
+        sentence = f"{status.value}: told {_format_minute(memory.told_at)}"
+    else:
+        sentence = f"{status.value}: since {_format_minute(memory.stated_start)}"
     if belief.valid_until:
         sentence += f" until {_format_minute(belief.valid_until)}"
     if memory.supersedes_id:

@@ -1,9 +1,12 @@
 """Requests that list and change agents."""
 
-from pydantic import Field
+from typing import Self
 
-from app.api.schemas.fields import PageSize, StrictRequest
+from pydantic import ConfigDict, Field, model_validator
+
+from app.api.schemas.fields import PageSize, StrictRequest, TimeZone
 from app.domain.agent import Mode
+from app.store.agents import AgentChange
 
 AGENT_ID_PATTERN = r"^[\x21-\x7e]{1,128}$"
 
@@ -18,6 +21,27 @@ class AgentsQuery(StrictRequest):
 
 
 class AgentPatch(StrictRequest):
-    """What an agent is told."""
+    """What to change about an agent. What is left out stays."""
 
-    mode: Mode | None = Field(description="live, shadow or frozen; null: as the settings say.")
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    mode: Mode | None = Field(
+        None, description="live, shadow or frozen; null: as the settings say."
+    )
+    timezone: TimeZone | None = Field(
+        None,
+        description=(
+            "The time zone in which the dates in its words are read, by its IANA name, such as "
+            "Europe/Lisbon; null: as the settings say."
+        ),
+        examples=["Europe/Lisbon"],
+    )
+
+    @model_validator(mode="after")
+    def _require_change(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("name what to change: mode or timezone")
+        return self
+
+    def to_change(self) -> AgentChange:
+        return AgentChange(frozenset(self.model_fields_set), self.mode, self.timezone)

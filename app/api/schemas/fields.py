@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from app.domain.dates.zones import find_zone
 from app.domain.text import is_storable
 
 if TYPE_CHECKING:
@@ -118,6 +119,12 @@ def _list_inner_values(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def _check_timezone(name: str) -> str:
+    if find_zone(name) is None:
+        raise ValueError("must be a name of the IANA time zone database, such as Europe/Lisbon")
+    return name
+
+
 def _check_number(value: Any) -> Any:
     if isinstance(value, bool | str):
         raise ValueError("must be a number")  # noqa: TRY004 - pydantic reports a ValueError only
@@ -147,6 +154,7 @@ OptionalWord = Annotated[
     AfterValidator(check_text),
     Field(json_schema_extra=_TEXT_SCHEMA),
 ]
+TimeZone = Annotated[str, AfterValidator(_check_timezone)]
 Words = Annotated[list[Word], Field(max_length=MAX_LIST)]
 Details = Annotated[dict[str, Any], AfterValidator(_check_details)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

@@ -74,11 +74,18 @@ class FactFields(StrictRequest):
             "neither."
         ),
     )
+    said_at: Time | None = Field(
+        None,
+        description="When the words were spoken. Relative dates count from it. Default: now.",
+    )
     valid_from: Time | None = Field(
-        None, description="When it became true in the world. Default: now."
+        None,
+        description=(
+            "When it became true in the world. Default: what its words say, else `said_at`."
+        ),
     )
     source_date: Time | None = Field(None, description="Another name for `valid_from`.")
-    valid_until: Time | None = Field(None, description="A stated end.")
+    valid_until: Time | None = Field(None, description="A stated end. Default: what its words say.")
 
     @model_validator(mode="after")
     def _check_times(self) -> Self:
@@ -91,6 +98,12 @@ class FactFields(StrictRequest):
 
     def to_fact(self) -> Fact:
         return build_from_fields(Fact, self, valid_from=self.valid_from or self.source_date)
+
+
+READ_DATES = (
+    "Whether the words are read for dates, which set `valid_from` and `valid_until` if the request "
+    "does not. Default: true, but false with `classify: false`."
+)
 
 
 class StoreRequest(FactFields):
@@ -106,12 +119,17 @@ class StoreRequest(FactFields):
             "as configured."
         ),
     )
+    read_dates: StrictBool | None = Field(None, description=READ_DATES)
     dry_run: StrictBool = Field(
         False, description="true: answer with what would be done and write nothing."
     )
 
     def to_command(self) -> StoreCommand:
-        return StoreCommand(self.to_fact(), self._list_superseded(), classify=self._get_judges())
+        judges = self._get_judges()
+        reads_dates = judges is not Classify.OFF if self.read_dates is None else self.read_dates
+        return StoreCommand(
+            self.to_fact(), self._list_superseded(), classify=judges, reads_dates=reads_dates
+        )
 
     def _list_superseded(self) -> tuple[UUID, ...]:
         match self.supersedes:
@@ -170,6 +188,13 @@ class SupersedeRequest(FactFields):
 
     content: Content | None = None  # type: ignore[assignment]  # here it may be left out, for `by`
     by: UUID | None = None
+    read_dates: StrictBool = Field(
+        True,
+        description=(
+            "Whether the words are read for dates, which set `valid_from` and `valid_until` if the "
+            "request does not."
+        ),
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -31,6 +31,9 @@ def store(
     value: Annotated[str | None, typer.Option()] = None,
     valid_from: Annotated[str | None, typer.Option(help="When it became true.")] = None,
     valid_until: Annotated[str | None, typer.Option(help="A stated end.")] = None,
+    said_at: Annotated[
+        str | None, typer.Option(help="When the words were spoken. Default: now.")
+    ] = None,
     supersedes: Annotated[
         list[str] | None, typer.Option(help="Id of a memory that it replaces; may be repeated.")
     ] = None,
@@ -45,6 +48,7 @@ def store(
     when = drop_unset(
         valid_from=valid_from,
         valid_until=valid_until,
+        said_at=said_at,
         supersedes=supersedes or None,
         dry_run=dry_run or None,
     )

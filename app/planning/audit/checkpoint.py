@@ -24,6 +24,7 @@ UNSEALED = (
     "trust",
     "lifespan",
     "merged_from",
+    "said_at",
 )
 
 

@@ -28,6 +28,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from app.domain.dates.dated_text import DatedBy, Precision
 from app.domain.fact import FACT_FIELDS, BaseFact, DerivedSlot, Fact, Kind, Lifespan, Tier
 from app.domain.log_chain import encode_plain
 from app.domain.relation import Classify, Finding, Judge, Judgment, ModelCost, Relation
@@ -119,7 +120,31 @@ _NOTHING: tuple[Any, ...] = (None, (), {})
 def encode_stated_fact(fact: BaseFact) -> dict[str, Any]:
     """Return the fact without the fields that are empty, and without its derived slot."""
     values = {name: getattr(fact, name) for name in _FACT_KEYS}
+    if fact.dated_by is not None:
+        values["dated_by"] = encode_dated_by(fact.dated_by)
     return {name: value for name, value in values.items() if value not in _NOTHING}
+
+
+def encode_dated_by(dated_by: DatedBy) -> Json:
+    return {
+        "text": dated_by.text,
+        "span": [dated_by.start, dated_by.end],
+        "from": dated_by.holds_from,
+        "until": dated_by.holds_until,
+        "precision": dated_by.precision,
+    }
+
+
+def decode_dated_by(stored: Json) -> DatedBy:
+    start, end = stored["span"]
+    return DatedBy(
+        text=stored["text"],
+        start=start,
+        end=end,
+        holds_from=_decode_time(stored["from"]),
+        holds_until=_decode_time(stored["until"]),
+        precision=Precision(stored["precision"]),
+    )
 
 
 def encode_fact(fact: BaseFact) -> dict[str, Any]:
@@ -140,6 +165,8 @@ _FACT_DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "lifespan": Lifespan,
     "valid_from": datetime.fromisoformat,
     "valid_until": datetime.fromisoformat,
+    "said_at": datetime.fromisoformat,
+    "dated_by": decode_dated_by,
     "tags": tuple,
     "entities": tuple,
     "sources": tuple,

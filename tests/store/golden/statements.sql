@@ -106,7 +106,7 @@ LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
             b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
             b.known_from,
@@ -165,9 +165,10 @@ SELECT clock_timestamp() AS clock, are_few, v.*
 FROM counted LEFT JOIN (
     SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
         slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
-        lifespan, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
-        said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-        superseded_by, superseded_at, known_from FROM memories
+        lifespan, said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from,
+        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, tier,
+        valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
+        has_dated_start FROM memories
     WHERE agent_id = :agent AND chain_id IN (SELECT chain_id FROM chain)
         AND (SELECT are_few FROM counted)
 ) AS v ON true;
@@ -176,27 +177,27 @@ FROM counted LEFT JOIN (
 -- app/store/apply.py apply_plans
 WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
     category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
-    details, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, embedding,
-    language, derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from,
-    asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, tier,
-    valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id, :chain_id,
-    :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity, :slot_category,
-    :slot_key, :slot_hash, :content, :value, :details, :tags, :entities, :sources, :source,
-    :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan, :merged_from,
-    :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity,
-    :derived_key, :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at,
-    :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
-    :superseded_by, :superseded_at, :known_from)), part1 AS (UPDATE agents SET last_known_at =
-    :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log
-    (agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
-    signals, decided_by, incoming, before_state, after_state, model, prompt_version, usage,
-    duration_ms, session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
-    content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
-    :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
-    :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
-    :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
-    :content_salt);
+    details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
+    confidence, trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id,
+    :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity,
+    :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities,
+    :sources, :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
+    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
+    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
+    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
+    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (UPDATE
+    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
+    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
+    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
+    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
+    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
+    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
+    :hash, :content_digest, :content_salt);
 
 
 -- ===== POST /v1/memories (a new value of a slot) =====
@@ -217,18 +218,18 @@ WHERE agent_id = :agent
 -- app/store/apply.py apply_plans
 WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
     category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
-    details, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, embedding,
-    language, derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from,
-    asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, tier,
-    valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id, :chain_id,
-    :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity, :slot_category,
-    :slot_key, :slot_hash, :content, :value, :details, :tags, :entities, :sources, :source,
-    :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan, :merged_from,
-    :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity,
-    :derived_key, :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at,
-    :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
-    :superseded_by, :superseded_at, :known_from)), part1 AS (
+    details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
+    confidence, trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id,
+    :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity,
+    :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities,
+    :sources, :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
+    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
+    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
+    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
+    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (
     UPDATE memories SET
         valid_from = :valid_from,
         asserted_at = :asserted_at,
@@ -395,7 +396,7 @@ FROM moment LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
             b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
             b.known_from,
@@ -600,7 +601,7 @@ LEFT JOIN LATERAL (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
             b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
             b.known_from,
@@ -626,19 +627,19 @@ ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
 INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity, category, key,
-    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details, tags,
-    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
-    merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
-    derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from) VALUES (:agent_id, :id, :chain_id, :created_at,
-    :revision, :entity, :category, :key, :single_valued, :slot_entity, :slot_category, :slot_key,
-    :slot_hash, :content, :value, :details, :tags, :entities, :sources, :source, :session_id,
-    :project, :kind, :importance, :confidence, :trust, :lifespan, :merged_from, :content_hash,
-    :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity, :derived_key,
-    :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
-    :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier, :valid_until,
-    :superseded_by, :superseded_at, :known_from);
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
+    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
+    embedding, language, derived_entity, derived_key, derived_value, derived_hash, look_again,
+    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
+    tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id, :chain_id,
+    :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity, :slot_category,
+    :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities, :sources,
+    :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
+    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
+    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
+    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
+    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from);
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
@@ -666,9 +667,10 @@ SELECT clock_timestamp() AS clock, v.*
 FROM (SELECT 1) AS once LEFT JOIN (
     SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
         slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
-        lifespan, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
-        said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-        superseded_by, superseded_at, known_from FROM memories
+        lifespan, said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from,
+        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, tier,
+        valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
+        has_dated_start FROM memories
     WHERE agent_id = :agent AND chain_id IN (
         SELECT chain_id FROM memories
         WHERE agent_id = :agent AND id = ANY(:ids)
@@ -928,8 +930,9 @@ FROM moment LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY valid_from, asserted_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1
@@ -942,7 +945,8 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
                     b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
                     b.superseded_at, b.known_from,
@@ -1111,7 +1115,7 @@ FROM moment LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
             b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
             b.known_from,
@@ -1351,8 +1355,9 @@ LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY
@@ -1388,7 +1393,8 @@ LEFT JOIN (
                         m.derived_entity, m.derived_key, m.derived_value,
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
+                            m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
                             b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
                             b.superseded_by, b.superseded_at, b.known_from,
@@ -1573,8 +1579,9 @@ LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY
@@ -1610,7 +1617,8 @@ LEFT JOIN (
                         m.derived_entity, m.derived_key, m.derived_value,
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
+                            m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
                             b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
                             b.superseded_by, b.superseded_at, b.known_from,
@@ -1800,8 +1808,9 @@ LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY
@@ -1837,7 +1846,8 @@ LEFT JOIN (
                         m.derived_entity, m.derived_key, m.derived_value,
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
+                            m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
                             b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
                             b.superseded_by, b.superseded_at, b.known_from,
@@ -2070,8 +2080,9 @@ LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY
@@ -2107,7 +2118,8 @@ LEFT JOIN (
                         m.derived_entity, m.derived_key, m.derived_value,
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
+                            m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
                             b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
                             b.superseded_by, b.superseded_at, b.known_from,
@@ -2296,8 +2308,9 @@ FROM moment LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
@@ -2310,7 +2323,8 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
                     b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
                     b.superseded_at, b.known_from,
@@ -2448,8 +2462,9 @@ FROM moment LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
@@ -2462,7 +2477,8 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
                     b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
                     b.superseded_at, b.known_from,
@@ -2659,8 +2675,9 @@ FROM moment LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
@@ -2673,7 +2690,8 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
                     b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
                     b.superseded_at, b.known_from,
@@ -2921,8 +2939,9 @@ FROM moment LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
@@ -2935,7 +2954,8 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
                     b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
                     b.superseded_at, b.known_from,
@@ -3067,7 +3087,7 @@ FROM moment LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
             b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
             b.known_from,
@@ -3280,8 +3300,9 @@ FROM moment LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
@@ -3294,7 +3315,8 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
                     b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
                     b.superseded_at, b.known_from,
@@ -3539,8 +3561,9 @@ LEFT JOIN (
                 sum(
                     2000 + octet_length(CAST(
                         json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.tags, page.entities, page.sources,
-                            page.source, page.session_id, page.project, page.stale_because)
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
                         AS text))
                 ) OVER (
                     ORDER BY
@@ -3576,7 +3599,8 @@ LEFT JOIN (
                         m.derived_entity, m.derived_key, m.derived_value,
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.merged_from,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
+                            m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
                             b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
                             b.superseded_by, b.superseded_at, b.known_from,
@@ -4046,11 +4070,12 @@ SELECT
     a.agent_id,
     a.created_at,
     a.mode,
+    a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
     (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
 FROM agents a
-WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL) AND a.agent_id
-    > :after AND (
+WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL OR a.timezone
+    IS NOT NULL) AND a.agent_id > :after AND (
     a.agent_id = ANY(CAST(:ids AS text[]))
     OR EXISTS (
         SELECT FROM unnest(CAST(:beginnings AS text[])) AS beginning
@@ -4070,11 +4095,12 @@ SELECT
     a.agent_id,
     a.created_at,
     a.mode,
+    a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
     (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
 FROM agents a
-WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL) AND a.agent_id
-    = :agent;
+WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL OR a.timezone
+    IS NOT NULL) AND a.agent_id = :agent;
 
 
 -- ===== PATCH /v1/agents/{agent_id} =====
@@ -4088,17 +4114,20 @@ SELECT
     set_config('palimpsest.agent', :agent, true);
 
 -- PATCH /v1/agents/{agent_id}
--- app/store/agents.py set_mode
-INSERT INTO agents (agent_id, created_at, last_known_at, mode)
-VALUES (:agent, clock_timestamp(), timestamptz '0001-01-01 00:00:00+00', :mode)
-ON CONFLICT (agent_id) DO UPDATE SET mode = excluded.mode;
+-- app/store/agents.py change_agent
+INSERT INTO agents AS a (agent_id, created_at, last_known_at, mode, timezone)
+VALUES (:agent, clock_timestamp(), timestamptz '0001-01-01 00:00:00+00', :mode, :timezone)
+ON CONFLICT (agent_id) DO UPDATE SET
+    mode = CASE WHEN :sets_mode THEN excluded.mode ELSE a.mode END,
+    timezone = CASE WHEN :sets_timezone THEN excluded.timezone ELSE a.timezone END;
 
 -- PATCH /v1/agents/{agent_id}
--- app/store/agents.py set_mode
+-- app/store/agents.py change_agent
 SELECT
     a.agent_id,
     a.created_at,
     a.mode,
+    a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
     (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
 FROM agents a
@@ -4775,6 +4804,7 @@ CROSS JOIN LATERAL (
         WHEN m.content IS DISTINCT FROM ''
         OR m.value IS DISTINCT FROM NULL
         OR m.details IS DISTINCT FROM '{}'
+        OR m.dated_by IS DISTINCT FROM NULL
         OR m.tags IS DISTINCT FROM '{}'
         OR m.entities IS DISTINCT FROM '{}'
         OR m.sources IS DISTINCT FROM '{}'
@@ -4991,10 +5021,10 @@ SELECT log_folded_until FROM agents WHERE agent_id = :agent;
 -- app/store/doctor/reads.py stream_stored_memories
 SELECT CAST(id AS text) AS memory_id, chain_id, created_at, revision, erased_at, entity, category,
     key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
-    tags, entities, sources, source, session_id, project, kind, importance, confidence, trust,
-    lifespan, merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, derived_hash,
-    look_again, cold, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
-    contradicted_by, merged, tier, valid_until, superseded_by, superseded_at, known_from,
+    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
+    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
+    derived_hash, look_again, cold, valid_from, asserted_at, said_until, retracted_at, void,
+    ended_by, contradicted_by, merged, tier, valid_until, superseded_by, superseded_at, known_from,
     CASE WHEN derived_key IS NOT NULL THEN jsonb_build_object(
         'entity', derived_entity, 'key', derived_key, 'value', derived_value
     ) END AS derived
@@ -5060,9 +5090,9 @@ ORDER BY c.memory_id;
 -- app/store/doctor/reads.py stream_chains
 SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
     slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
-    content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at, said_until,
-    retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from
+    said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
+    superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS has_dated_start
 FROM memories
 WHERE agent_id = :agent
 ORDER BY chain_id, created_at, id;
@@ -6032,7 +6062,8 @@ SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') A
     to_char(last_known_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_known_at,
     to_char(last_erased_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_erased_at,
     mode AS mode, to_char(log_folded_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-    log_folded_until, encode(log_head, 'hex') AS log_head FROM agents WHERE agent_id = :agent_id;
+    log_folded_until, encode(log_head, 'hex') AS log_head, timezone AS timezone FROM agents WHERE
+    agent_id = :agent_id;
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
@@ -6050,23 +6081,25 @@ COPY (
             entity AS entity, category AS category, key AS key, single_valued AS single_valued,
             slot_entity AS slot_entity, slot_category AS slot_category, slot_key AS slot_key,
             encode(slot_hash, 'hex') AS slot_hash, content AS content, value AS value, details AS
-            details, tags AS tags, entities AS entities, sources AS sources, source AS source,
-            session_id AS session_id, project AS project, kind AS kind, importance AS importance,
-            confidence AS confidence, trust AS trust, lifespan AS lifespan, merged_from AS
-            merged_from, encode(content_hash, 'hex') AS content_hash, encode(fuzzy_hash, 'hex') AS
-            fuzzy_hash, encode(folded_hash, 'hex') AS folded_hash, encode(value_hash, 'hex') AS
-            value_hash, language::text AS language, derived_entity AS derived_entity, derived_key
-            AS derived_key, derived_value AS derived_value, encode(derived_hash, 'hex') AS
-            derived_hash, look_again AS look_again, to_char(valid_from AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from, to_char(asserted_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at, to_char(said_until AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until, to_char(retracted_at AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at, void AS void, ended_by AS
-            ended_by, contradicted_by AS contradicted_by, merged AS merged, tier AS tier,
-            to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from
+            details, dated_by AS dated_by, tags AS tags, entities AS entities, sources AS sources,
+            source AS source, session_id AS session_id, project AS project, kind AS kind,
+            importance AS importance, confidence AS confidence, trust AS trust, lifespan AS
+            lifespan, merged_from AS merged_from, to_char(said_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_at, encode(content_hash, 'hex') AS
+            content_hash, encode(fuzzy_hash, 'hex') AS fuzzy_hash, encode(folded_hash, 'hex') AS
+            folded_hash, encode(value_hash, 'hex') AS value_hash, language::text AS language,
+            derived_entity AS derived_entity, derived_key AS derived_key, derived_value AS
+            derived_value, encode(derived_hash, 'hex') AS derived_hash, look_again AS look_again,
+            to_char(valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from,
+            to_char(asserted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            asserted_at, to_char(said_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            said_until, to_char(retracted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+            AS retracted_at, void AS void, ended_by AS ended_by, contradicted_by AS
+            contradicted_by, merged AS merged, tier AS tier, to_char(valid_until AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_until, superseded_by AS superseded_by,
+            to_char(superseded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            superseded_at, to_char(known_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+            AS known_from
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.created_at, t.id
@@ -6248,8 +6281,8 @@ SELECT clock_timestamp() AS clock,
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py set_agent
 UPDATE agents SET created_at = :created_at, last_known_at = :last_known_at, last_erased_at =
-    :last_erased_at, mode = :mode, log_folded_until = :log_folded_until, log_head = :log_head WHERE
-    agent_id = :agent_id;
+    :last_erased_at, mode = :mode, log_folded_until = :log_folded_until, log_head = :log_head,
+    timezone = :timezone WHERE agent_id = :agent_id;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6259,12 +6292,12 @@ CREATE TEMP TABLE incoming (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAIN
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 COPY incoming (agent_id, id, chain_id, created_at, revision, erased_at, entity, category, key,
-    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details, tags,
-    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
-    merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
-    derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
+    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
+    embedding, language, derived_entity, derived_key, derived_value, derived_hash, look_again,
+    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
+    tier, valid_until, superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6298,17 +6331,18 @@ LIMIT 1;
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO memories (agent_id, id, chain_id, created_at, revision, erased_at, entity, category,
     key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
-    tags, entities, sources, source, session_id, project, kind, importance, confidence, trust,
-    lifespan, merged_from, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
+    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
+    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
+    embedding, language, derived_entity, derived_key, derived_value, derived_hash, look_again,
+    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
+    tier, valid_until, superseded_by, superseded_at, known_from) SELECT agent_id, id, chain_id,
+    created_at, revision, erased_at, entity, category, key, single_valued, slot_entity,
+    slot_category, slot_key, slot_hash, content, value, details, dated_by, tags, entities, sources,
+    source, session_id, project, kind, importance, confidence, trust, lifespan, merged_from,
+    said_at, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
     derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from, asserted_at,
     said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from) SELECT agent_id, id, chain_id, created_at, revision,
-    erased_at, entity, category, key, single_valued, slot_entity, slot_category, slot_key,
-    slot_hash, content, value, details, tags, entities, sources, source, session_id, project, kind,
-    importance, confidence, trust, lifespan, merged_from, content_hash, fuzzy_hash, folded_hash,
-    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
-    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
-    merged, tier, valid_until, superseded_by, superseded_at, known_from FROM incoming;
+    superseded_by, superseded_at, known_from FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6474,9 +6508,9 @@ LIMIT 1;
 -- app/store/transfer/imports.py stream_imported_chains
 SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
     slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
-    content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at, said_until,
-    retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from
+    said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
+    superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS has_dated_start
 FROM memories
 WHERE agent_id = :agent_id
 ORDER BY chain_id, created_at, id;
@@ -6679,6 +6713,7 @@ UPDATE memories SET
     content = '',
     value = NULL,
     details = '{}',
+    dated_by = NULL,
     tags = '{}',
     entities = '{}',
     sources = '{}',
@@ -6852,6 +6887,7 @@ UPDATE consolidation_log l SET
             #- '{review,said,content}'
             #- '{review,said,value}'
             #- '{review,said,details}'
+            #- '{review,said,dated_by}'
             #- '{review,said,tags}'
             #- '{review,said,entities}'
             #- '{review,said,sources}'
@@ -6886,6 +6922,7 @@ UPDATE consolidation_log l SET
             #- '{review,said,content}'
             #- '{review,said,value}'
             #- '{review,said,details}'
+            #- '{review,said,dated_by}'
             #- '{review,said,tags}'
             #- '{review,said,entities}'
             #- '{review,said,sources}'

@@ -1,0 +1,124 @@
+"""The English names of months, weekdays, units, seasons, numbers and feast days."""
+
+from enum import StrEnum
+
+from app.domain.dates.dated_text import Precision
+
+
+class Unit(StrEnum):
+    """A length of time that words count in."""
+
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
+    FORTNIGHT = "fortnight"
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
+    DECADE = "decade"
+
+
+UNIT_PRECISION = {
+    Unit.HOUR: Precision.INSTANT,
+    Unit.DAY: Precision.DAY,
+    Unit.WEEK: Precision.WEEK,
+    Unit.FORTNIGHT: Precision.WEEK,
+    Unit.MONTH: Precision.MONTH,
+    Unit.QUARTER: Precision.QUARTER,
+    Unit.YEAR: Precision.YEAR,
+    Unit.DECADE: Precision.DECADE,
+}
+
+UNITS = {
+    "hour": Unit.HOUR,
+    "hr": Unit.HOUR,
+    "day": Unit.DAY,
+    "night": Unit.DAY,
+    "week": Unit.WEEK,
+    "wk": Unit.WEEK,
+    "fortnight": Unit.FORTNIGHT,
+    "month": Unit.MONTH,
+    "mth": Unit.MONTH,
+    "quarter": Unit.QUARTER,
+    "year": Unit.YEAR,
+    "yr": Unit.YEAR,
+    "decade": Unit.DECADE,
+}
+UNITS |= {f"{name}s": unit for name, unit in UNITS.items()}
+
+MONTHS = {
+    "january": 1,
+    "february": 2,
+    "march": 3,
+    "april": 4,
+    "may": 5,
+    "june": 6,
+    "july": 7,
+    "august": 8,
+    "september": 9,
+    "october": 10,
+    "november": 11,
+    "december": 12,
+}
+MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
+
+WEEKDAYS = {
+    "monday": 0,
+    "tuesday": 1,
+    "wednesday": 2,
+    "thursday": 3,
+    "friday": 4,
+    "saturday": 5,
+    "sunday": 6,
+}
+WEEKDAYS |= {name[:3]: number for name, number in WEEKDAYS.items()}
+WEEKDAYS |= {"tues": 1, "weds": 2, "thur": 3, "thurs": 3}
+
+# The month in which each season starts; a winter is named after the year in which it starts.
+SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+
+# Names that are also everyday words. They are dates only with a capital or with a clear neighbour.
+ORDINARY_WORDS = frozenset(
+    "may march mar jan jun sat sun mon wed fri spring fall summer winter autumn dec".split()
+)
+
+_SMALL_NUMBERS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+)
+NUMBERS = {name: number for number, name in enumerate(_SMALL_NUMBERS.split(), start=1)}
+NUMBERS |= {"a": 1, "an": 1, "thirty": 30, "forty": 40, "fifty": 50}
+
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+ORDINALS = {name: number for number, name in enumerate(_ORDINALS.split(), start=1)}
+
+DECADES = {
+    "twenties": 20,
+    "thirties": 30,
+    "forties": 40,
+    "fifties": 50,
+    "sixties": 60,
+    "seventies": 70,
+    "eighties": 80,
+    "nineties": 90,
+}
+
+# Month and day of feasts that fall on the same day each year.
+FEASTS = {
+    ("christmas", "eve"): (12, 24),
+    ("christmas", "day"): (12, 25),
+    ("christmas",): (12, 25),
+    ("xmas",): (12, 25),
+    ("boxing", "day"): (12, 26),
+    ("new", "year", "'s", "eve"): (12, 31),
+    ("new", "year", "'s", "day"): (1, 1),
+    ("new", "year", "'s"): (1, 1),
+    ("new", "years"): (1, 1),
+    ("new", "year"): (1, 1),
+    ("halloween",): (10, 31),
+    ("valentine", "'s", "day"): (2, 14),
+    ("valentine", "'s"): (2, 14),
+}

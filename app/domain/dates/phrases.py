@@ -1,0 +1,291 @@
+"""Finds the phrases of time in a text: "since March", "until Friday", "for three weeks"."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from app.domain.dates.names import UNITS, Unit
+from app.domain.dates.points import NamedDay, NamedMonth, NamedWeekday, NamedYear, Point
+from app.domain.dates.reading import (
+    ReadPoint,
+    get_low,
+    get_word,
+    read_length,
+    read_point,
+    skip_low,
+)
+from app.domain.dates.words import Word, WordKind
+
+
+class PhraseKind(Enum):
+    """What a phrase says of its points."""
+
+    SINCE = auto()  # "since March": from the start of the point on
+    FROM = auto()  # "from 1 May", "starting Monday"
+    UNTIL = auto()  # "until Friday": to the start of the point
+    THROUGH = auto()  # "through Friday": to the end of the point
+    BETWEEN = auto()  # "from May to June", "between 2010 and 2014"
+    LASTING = auto()  # "for three weeks"
+    DURING = auto()  # "in March", "last month", "on Friday"
+    BY = auto()  # "by Friday", "before June", "after June"
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One phrase of time. `first` and `end` are the places of its words, half-open.
+
+    `point` is its only or first point and `until` its last one. A phrase that lasts has `count` and
+    `unit` instead; `is_past` and `is_coming` are True if it says "the last" or "the next".
+    `preposition` is its first word, "" if it starts with its point.
+    """
+
+    kind: PhraseKind
+    first: int
+    end: int
+    preposition: str
+    point: Point | None = None
+    until: Point | None = None
+    is_through: bool = False
+    count: int = 0
+    unit: Unit = Unit.DAY
+    is_past: bool = False
+    is_coming: bool = False
+
+
+def find_phrases(words: Sequence[Word]) -> Iterator[Phrase]:
+    """Yield the phrases of time in order, without overlaps."""
+    place = 0
+    while place < len(words):
+        phrase = _read_phrase(words, place)
+        if phrase is None:
+            place += 1
+        else:
+            yield phrase
+            place = phrase.end
+
+
+_OPENINGS: tuple[tuple[tuple[str, ...], PhraseKind], ...] = (
+    (("ever", "since"), PhraseKind.SINCE),
+    (("since",), PhraseKind.SINCE),
+    (("up", "to", "and", "including"), PhraseKind.THROUGH),
+    (("up", "until", "and", "including"), PhraseKind.THROUGH),
+    (("until", "and", "including"), PhraseKind.THROUGH),
+    (("up", "through"), PhraseKind.THROUGH),
+    (("through", "to"), PhraseKind.THROUGH),
+    (("all", "through"), PhraseKind.DURING),
+    (("through",), PhraseKind.THROUGH),
+    (("thru",), PhraseKind.THROUGH),
+    (("up", "until"), PhraseKind.UNTIL),
+    (("up", "till"), PhraseKind.UNTIL),
+    (("up", "to"), PhraseKind.UNTIL),
+    (("until",), PhraseKind.UNTIL),
+    (("untill",), PhraseKind.UNTIL),
+    (("till",), PhraseKind.UNTIL),
+    (("til",), PhraseKind.UNTIL),
+    (("'til",), PhraseKind.UNTIL),
+    (("with", "effect", "from"), PhraseKind.FROM),
+    (("effective", "from"), PhraseKind.FROM),
+    (("effective", "as", "of"), PhraseKind.FROM),
+    (("effective", "on"), PhraseKind.FROM),
+    (("effective",), PhraseKind.FROM),
+    (("as", "of"), PhraseKind.FROM),
+    (("as", "from"), PhraseKind.FROM),
+    (("starting", "from"), PhraseKind.FROM),
+    (("starting", "in"), PhraseKind.FROM),
+    (("starting", "on"), PhraseKind.FROM),
+    (("starting",), PhraseKind.FROM),
+    (("beginning", "in"), PhraseKind.FROM),
+    (("beginning", "on"), PhraseKind.FROM),
+    (("beginning",), PhraseKind.FROM),
+    (("commencing",), PhraseKind.FROM),
+    (("from",), PhraseKind.FROM),
+    (("by",), PhraseKind.BY),
+    (("before",), PhraseKind.BY),
+    (("after",), PhraseKind.BY),
+    (("back", "in"), PhraseKind.DURING),
+    (("back", "on"), PhraseKind.DURING),
+    (("in",), PhraseKind.DURING),
+    (("on",), PhraseKind.DURING),
+    (("at",), PhraseKind.DURING),
+    (("during",), PhraseKind.DURING),
+    (("over",), PhraseKind.DURING),
+)
+
+
+def _read_phrase(words: Sequence[Word], place: int) -> Phrase | None:
+    for reader in (_read_range, _read_lasting, _read_opened, _read_bare):
+        phrase = reader(words, place)
+        if phrase is not None:
+            return phrase
+    return None
+
+
+_RANGE_WORDS = ("to", "until", "till", "til", "'til", "through", "thru", "-", "–", "—")
+_THROUGH_WORDS = ("through", "thru")
+
+
+def _read_range(words: Sequence[Word], place: int) -> Phrase | None:
+    """Read "from May to June", "between 2010 and 2014", "2010-2014"."""
+    opening = get_low(words, place)
+    years = get_word(words, skip_low(words, place, "from", "in"))
+    if years.kind is WordKind.YEAR_RANGE:
+        return _make_year_range(words, place)
+    joiners = ("and",) if opening == "between" else _RANGE_WORDS
+    at = skip_low(words, place, "from", "between")
+    start = _read_start_of_range(words, at)
+    if start is None or get_low(words, start.end) not in joiners:
+        return None
+    joiner = get_low(words, start.end)
+    end_place = skip_low(words, start.end + 1, "and")
+    end_place = skip_low(words, end_place, "including")
+    end = read_point(words, end_place)
+    if end is None or (at == place and not _may_be_bare_range(start, end, joiner)):
+        return None
+    return Phrase(
+        PhraseKind.BETWEEN,
+        place,
+        end.end,
+        opening if at > place else "",
+        point=_share_year(start.point, end.point),
+        until=end.point,
+        is_through=joiner in _THROUGH_WORDS,
+    )
+
+
+def _read_start_of_range(words: Sequence[Word], place: int) -> ReadPoint | None:
+    """Read the first point, also the "1" of "from 1 to 5 May"."""
+    start = read_point(words, place)
+    if start is not None:
+        return start
+    word = get_word(words, place)
+    if word.kind not in (WordKind.NUMBER, WordKind.ORDINAL):
+        return None
+    if get_low(words, place + 1) not in (*_RANGE_WORDS, "and"):
+        return None
+    end = read_point(words, place + 2)
+    if end is None or not isinstance(end.point, NamedDay):
+        return None
+    number = int(word.low.rstrip("stndrh"))
+    return ReadPoint(NamedDay(end.point.year, end.point.month, number), place + 1)
+
+
+def _may_be_bare_range(start: ReadPoint, end: ReadPoint, joiner: str) -> bool:
+    """Return True for "2010 - 2014" and "May through June 2024", without an opening word."""
+    if isinstance(start.point, NamedYear) and isinstance(end.point, NamedYear):
+        return True
+    return start.is_named or joiner in _THROUGH_WORDS or end.is_named
+
+
+def _make_year_range(words: Sequence[Word], place: int) -> Phrase:
+    at = skip_low(words, place, "from", "in")
+    first, last = get_word(words, at).low[:4], get_word(words, at).low[-4:]
+    return Phrase(
+        PhraseKind.BETWEEN,
+        place,
+        at + 1,
+        get_low(words, place) if at > place else "",
+        point=NamedYear(int(first)),
+        until=NamedYear(int(last)),
+    )
+
+
+def _share_year(start: Point, end: Point) -> Point:
+    """Give the start the year of the end: "from May to June 2024"."""
+    if isinstance(start, NamedDay) and isinstance(end, NamedDay | NamedMonth):
+        return NamedDay(_earlier_year(start, end), start.month, start.day)
+    if isinstance(start, NamedMonth) and isinstance(end, NamedDay | NamedMonth):
+        return NamedMonth(_earlier_year(start, end), start.month)
+    return start
+
+
+def _earlier_year(start: NamedDay | NamedMonth, end: NamedDay | NamedMonth) -> int | None:
+    if start.year is not None or end.year is None:
+        return start.year
+    return end.year - (start.month > end.month)
+
+
+_PAST_WORDS = ("last", "past", "previous")
+_COMING_WORDS = ("next", "coming", "following", "another")
+
+
+def _read_lasting(words: Sequence[Word], place: int) -> Phrase | None:
+    """Read "for three weeks", "over the past five years", "for the next month or so"."""
+    opening = get_low(words, place)
+    if opening not in ("for", "over", "during", "in", "these"):
+        return None
+    at = skip_low(words, place + 1, "the", "these")
+    choice = get_low(words, at)
+    is_past, is_coming = choice in _PAST_WORDS, choice in _COMING_WORDS
+    if opening != "for" and not is_past and not is_coming:
+        return None
+    at += is_past or is_coming
+    has_article = get_low(words, place + 1) in ("the", "these")
+    length = read_length(words, at) or (_read_single_unit(words, at) if has_article else None)
+    if length is None:
+        return None
+    count, unit, at = length
+    if get_low(words, at) in ("ago", "old", "-"):
+        return None
+    at = skip_low(words, at, "now", "already")
+    return Phrase(
+        PhraseKind.LASTING,
+        place,
+        at,
+        opening,
+        count=count,
+        unit=unit,
+        is_past=is_past,
+        is_coming=is_coming,
+    )
+
+
+def _read_single_unit(words: Sequence[Word], place: int) -> tuple[int, Unit, int] | None:
+    """Read the "month" of "for the next month"."""
+    unit = UNITS.get(get_low(words, place))
+    return (1, unit, place + 1) if unit is not None else None
+
+
+def _read_opened(words: Sequence[Word], place: int) -> Phrase | None:
+    """Read a phrase that starts with a preposition."""
+    low = get_low(words, place)
+    for opening, kind in _OPENINGS:
+        if opening[0] != low:
+            continue
+        behind = place + len(opening)
+        if any(get_low(words, place + i) != part for i, part in enumerate(opening)):
+            continue
+        reading = read_point(words, _skip_hour(words, behind))
+        if reading is not None:
+            return _make_opened(words, place, kind, opening, reading)
+    return None
+
+
+def _skip_hour(words: Sequence[Word], place: int) -> int:
+    """Skip what comes before the date itself: "until noon on Friday", "since at least 2019"."""
+    at = skip_low(words, place, "at", "about", "around", "roughly", "approximately")
+    return skip_low(words, at, "least")
+
+
+def _make_opened(
+    words: Sequence[Word],
+    place: int,
+    kind: PhraseKind,
+    opening: tuple[str, ...],
+    reading: ReadPoint,
+) -> Phrase:
+    end = reading.end
+    if kind is PhraseKind.FROM and get_low(words, end) in ("on", "onward", "onwards", "forward"):
+        end += 1
+        opening = ("onwards",)
+    return Phrase(kind, place, end, " ".join(opening), point=reading.point)
+
+
+def _read_bare(words: Sequence[Word], place: int) -> Phrase | None:
+    """Read a date without a preposition, if its words are a date by themselves."""
+    reading = read_point(words, place)
+    if reading is None:
+        return None
+    is_weekday = isinstance(reading.point, NamedWeekday)
+    if not reading.is_named and not is_weekday:
+        return None
+    return Phrase(PhraseKind.DURING, place, reading.end, "", point=reading.point)

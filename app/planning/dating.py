@@ -1,0 +1,102 @@
+"""Dates that were read from the words of a fact: what they set, and what they mean for others.
+
+Decision 0013 says why.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.chains import Chains
+from app.domain.dates.dated_text import DatedBy
+from app.domain.fact import Fact, Kind
+from app.domain.timeline import order_versions
+from app.domain.version import TICK, Version
+
+
+def add_dates(fact: Fact, dated_by: DatedBy, told_at: datetime) -> Fact:
+    """Return the fact with the start and the end that its words state.
+
+    What the caller gave stays. A date that would leave the fact no time to hold is not used. If
+    only an end is known and it has passed, the start stands a microsecond before the end.
+    """
+    start = dated_by.holds_from if fact.valid_from is None else None
+    end = dated_by.holds_until if fact.valid_until is None else None
+    if start is not None and fact.valid_until is not None and fact.valid_until <= start:
+        start = None
+    first = fact.valid_from or start
+    if end is not None and first is not None and end <= first:
+        end = None
+    if start is None and end is None:
+        return fact
+    if end is not None and first is None and end <= told_at:
+        first = end - TICK
+    return replace(
+        fact,
+        valid_from=first,
+        valid_until=end or fact.valid_until,
+        dated_by=replace(dated_by, holds_from=start, holds_until=end),
+    )
+
+
+def is_past(fact: Fact, told_at: datetime) -> bool:
+    """Return True if the words say that the fact had ended when they were spoken."""
+    dated_by = fact.dated_by
+    if dated_by is None or dated_by.holds_until is None:
+        return False
+    return dated_by.holds_until <= told_at
+
+
+def has_dated_start(fact: Fact) -> bool:
+    """Return True if the fact begins when its words say."""
+    return fact.dated_by is not None and fact.dated_by.holds_from is not None
+
+
+def find_told_later(
+    chains: Chains,
+    chain_id: UUID,
+    *,
+    start: datetime,
+    told_at: datetime,
+    trust: int | None,
+) -> Sequence[Version]:
+    """Return the versions that only seem to begin after a fact which begins at `start`.
+
+    They are the versions of the chain that begin after `start`, oldest first, and the last of them
+    holds at `told_at`, when the fact was told. Nobody stated when they began, so each counts from
+    when it was told; what was told held then, and may have held before. The fact was told after
+    them and is about an earlier time, so they held before that.
+
+    Return nothing if the start of one of them was stated, or if a fact of this trust may not move
+    one of them (None: a person decides, who may move all). Then the fact comes late, and takes its
+    place before them.
+    """
+    later = [
+        version
+        for version in order_versions(chains.find_chain(chain_id))
+        if start < version.belief.valid_from <= told_at
+    ]
+    if not later or not later[-1].belief.holds_at(told_at):
+        return ()
+    if not all(version.begins_when_told for version in later):
+        return ()
+    if trust is not None and any(_is_protected(version, trust) for version in later):
+        return ()
+    return later
+
+
+def _is_protected(version: Version, trust: int) -> bool:
+    return version.kind is Kind.CONSTRAINT or version.trust > trust
+
+
+def move_before(versions: Sequence[Version], start: datetime, now: datetime) -> list[Version]:
+    """Return these versions, in their order, with starts just before `start`, asserted at `now`.
+
+    Nobody knows when they began. A microsecond each keeps their order.
+    """
+    moved: list[Version] = []
+    for place, version in enumerate(versions):
+        distance = (len(versions) - place) * TICK
+        moved.append(version.replace_claims(valid_from=start - distance, asserted_at=now))
+    return moved

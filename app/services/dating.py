@@ -1,0 +1,88 @@
+"""Reading the dates of facts from their words, before the facts are classified."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from app.domain.agent import AgentId
+from app.domain.dates.dated_text import DatedText
+from app.domain.dates.facts import date_fact
+from app.domain.dates.zones import find_zone
+from app.domain.fact import Fact
+from app.planning.dating import add_dates
+from app.services.classify import StoreCommand
+from app.store.agents import read_clock_and_zone
+from app.store.engine import connect_for_agent
+
+
+@dataclass(frozen=True, slots=True)
+class DatedFact:
+    """A fact with the dates of its words. `left_open` are words that may date it or may not."""
+
+    fact: Fact
+    left_open: tuple[str, ...] = ()
+
+
+class FactDater:
+    """Reads dates from the words of facts.
+
+    A relative date counts from when the words were spoken, in the time zone of the agent, or in
+    `zone` if the agent has none. Without `is_on`, facts stay as they are.
+    """
+
+    def __init__(self, engine: AsyncEngine, *, zone: tzinfo, is_on: bool) -> None:
+        self._engine = engine
+        self._zone = zone
+        self._is_on = is_on
+
+    async def date_commands(
+        self, agent: AgentId, commands: Sequence[StoreCommand]
+    ) -> list[StoreCommand]:
+        """Return the commands with the dates of their facts; some want none to be read."""
+        read = [command.fact for command in commands if command.reads_dates]
+        dated = iter(await self.date_facts(agent, read))
+        results: list[StoreCommand] = []
+        for command in commands:
+            if command.reads_dates:
+                fact = next(dated)
+                command = replace(command, fact=fact.fact, left_open=fact.left_open)  # noqa: PLW2901
+            results.append(command)
+        return results
+
+    async def date_facts(self, agent: AgentId, facts: Sequence[Fact]) -> list[DatedFact]:
+        """Return the facts with the dates of their words.
+
+        Most facts have no date in words. So the database is asked for its clock and for the agent's
+        time zone only if a first reading finds one.
+        """
+        if not self._is_on:
+            return [DatedFact(fact) for fact in facts]
+        clock, zone = datetime.now(UTC), self._zone
+        texts = [await _read_words(fact, clock, zone) for fact in facts]
+        if any(text.dated_by for text in texts):
+            clock, zone = await self._read_clock_and_zone(agent)
+        dated: list[DatedFact] = []
+        for fact, first in zip(facts, texts, strict=True):
+            text = await _read_words(fact, clock, zone) if first.dated_by else first
+            dated.append(_date_fact(fact, text, clock))
+        return dated
+
+    async def _read_clock_and_zone(self, agent: AgentId) -> tuple[datetime, tzinfo]:
+        async with connect_for_agent(self._engine, agent) as connection:
+            clock, name = await read_clock_and_zone(connection, agent)
+        zone = find_zone(name) if name else None
+        return clock, zone or self._zone
+
+
+async def _read_words(fact: Fact, clock: datetime, zone: tzinfo) -> DatedText:
+    """Read the words of a fact, in a thread: a text of the greatest length takes a while."""
+    return await asyncio.to_thread(date_fact, fact.content, fact.said_at or clock, zone)
+
+
+def _date_fact(fact: Fact, text: DatedText, clock: datetime) -> DatedFact:
+    if text.dated_by is not None:
+        fact = add_dates(fact, text.dated_by, fact.said_at or clock)
+    return DatedFact(fact, text.left_open)

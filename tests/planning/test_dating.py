@@ -1,0 +1,341 @@
+"""What dates in words set, and what they mean for what was told after the date."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.domain.dates.dated_text import DatedBy, Precision
+from app.domain.errors import InvalidFact
+from app.domain.fact import Fact, Kind
+from app.domain.policy import Policy
+from app.domain.relation import Judge, Judgment, Operation, Relation
+from app.domain.version import TICK
+from app.planning.dating import add_dates, is_past
+from app.planning.explicit import plan_supersede
+from app.planning.plan import IncomingFact, Plan, ReviewSource
+from app.planning.reviews import Proposal, plan_accept, plan_for_review
+from app.planning.store import plan_store
+from support.planned_memory import DAY, HOUR, NOW, PlannedMemory
+
+SPRING, SUMMER, LATER = (datetime(year, 3, 1, tzinfo=UTC) for year in (2024, 2025, 2030))
+
+
+def dated_by(start: datetime | None = None, end: datetime | None = None) -> DatedBy:
+    return DatedBy("in March", 0, 8, start, end, Precision.MONTH)
+
+
+def dated_fact(
+    content: str, start: datetime | None = None, end: datetime | None = None, **more: Any
+) -> Fact:
+    """A fact whose words say when it holds."""
+    return add_dates(Fact(content, **more), dated_by(start, end), more.get("said_at") or NOW)
+
+
+# --- what words set ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stated", "words", "start", "end"),
+    [
+        ((None, None), (SPRING, None), SPRING, None),
+        ((None, None), (SPRING, SUMMER), SPRING, SUMMER),
+        ((None, None), (None, LATER), None, LATER),
+        ((None, None), (None, SUMMER), SUMMER - TICK, SUMMER),
+        ((SUMMER, None), (SPRING, None), SUMMER, None),
+        ((SPRING, None), (None, SUMMER), SPRING, SUMMER),
+        ((SUMMER, None), (None, SPRING), SUMMER, None),
+        ((SUMMER, None), (None, SUMMER), SUMMER, None),
+        ((None, SUMMER), (SPRING, None), SPRING, SUMMER),
+        ((None, SPRING), (SUMMER, None), None, SPRING),
+        ((None, SPRING), (SPRING, None), None, SPRING),
+        ((SPRING, SUMMER), (SUMMER, LATER), SPRING, SUMMER),
+        ((None, LATER), (SPRING, SUMMER), SPRING, LATER),
+    ],
+)
+def test_words_set_what_the_caller_left_open_and_never_an_empty_time(
+    stated: tuple[datetime | None, datetime | None],
+    words: tuple[datetime | None, datetime | None],
+    start: datetime | None,
+    end: datetime | None,
+) -> None:
+    fact = Fact("Lives in Porto", valid_from=stated[0], valid_until=stated[1])
+    dated = add_dates(fact, dated_by(*words), NOW)
+    assert (dated.valid_from, dated.valid_until) == (start, end)
+    if dated.dated_by is None:
+        assert dated == fact
+    else:
+        assert dated.dated_by.holds_from in (None, start)
+        assert dated.dated_by.holds_until in (None, end)
+
+
+def test_only_what_ended_by_its_words_is_past() -> None:
+    assert is_past(dated_fact("Lived in Rome", SPRING, SUMMER), NOW)
+    assert is_past(dated_fact("Lived in Rome", None, NOW), NOW)
+    assert not is_past(dated_fact("Lives in Rome", None, NOW + TICK), NOW)
+    assert not is_past(dated_fact("Lives in Rome", SPRING), NOW)
+    assert not is_past(Fact("Lived in Rome", valid_from=SPRING, valid_until=SUMMER), NOW)
+
+
+def test_words_are_never_spoken_after_they_are_known() -> None:
+    memory = PlannedMemory()
+    plan = memory.store(Fact("Lives in Porto", said_at=NOW + HOUR))
+    [inserted] = plan.inserted
+    assert inserted.version.belief.valid_from == plan.now
+    assert inserted.version.begins_when_told
+    with pytest.raises(InvalidFact, match="said_at"):
+        memory.store(Fact("Lives in Rome", said_at=NOW + 2 * DAY))
+
+
+# --- a change that the words date before what was told -------------------------------------------
+
+
+def home(value: str, start: datetime | None = None, **more: Any) -> Fact:
+    """A fact of the slot `home`, dated by its words if a start is given."""
+    fact = Fact(f"Home is {value}", key="home", value=value, **more)
+    return fact if start is None else add_dates(fact, dated_by(start), more.get("said_at") or NOW)
+
+
+def judge_update(*ids: UUID | None) -> Sequence[Judgment]:
+    return [
+        Judgment(
+            memory_id=memory_id,
+            relation=Relation.UPDATE,
+            confidence=0.99,
+            reasoning="A move.",
+            decided_by=Judge.SIGNALS,
+        )
+        for memory_id in ids
+        if memory_id
+    ]
+
+
+def judge_retraction(memory_id: UUID) -> Judgment:
+    return Judgment(
+        memory_id=memory_id,
+        relation=Relation.RETRACTION,
+        confidence=0.99,
+        reasoning="It is over.",
+        decided_by=Judge.SIGNALS,
+    )
+
+
+def store_told(memory: PlannedMemory, *facts: Fact) -> list[UUID]:
+    ids = []
+    for fact in facts:
+        plan = memory.store(fact)
+        assert plan.target
+        ids.append(plan.target)
+    return ids
+
+
+def test_what_was_only_told_after_the_date_held_before_it() -> None:
+    memory = PlannedMemory()
+    [porto] = store_told(memory, home("Porto"))
+    plan = memory.store(home("Lisbon", SPRING))
+    assert (plan.operation, plan.superseded) == (Operation.UPDATE, (porto,))
+    assert memory.list_holding() == {"Home is Lisbon"}
+    assert memory.list_holding(SPRING) == {"Home is Lisbon"}
+    belief = memory.get_belief(porto)
+    assert (belief.valid_from, belief.valid_until) == (SPRING - TICK, SPRING)
+
+
+def test_all_that_was_told_since_the_date_keeps_its_order_before_it() -> None:
+    memory = PlannedMemory()
+    ids = store_told(memory, home("Porto"), home("Faro"), home("Porto"), home("Rome"))
+    plan = memory.store(home("Lisbon", SPRING))
+    assert plan.superseded == (ids[-1],)
+    assert memory.list_holding() == {"Home is Lisbon"}
+    starts = [memory.get_belief(memory_id).valid_from for memory_id in ids]
+    assert starts == [SPRING - place * TICK for place in (4, 3, 2, 1)]
+    assert memory.get_belief(ids[0]).contradicted_by == ids[1]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        home("Porto", SUMMER),  # dated by its words
+        Fact("Home is Porto", key="home", value="Porto", valid_from=SUMMER),
+        Fact("Home is Porto", key="home", value="Porto", said_at=SPRING - DAY, valid_from=SUMMER),
+    ],
+)
+def test_a_stated_start_stands_and_the_dated_fact_comes_late(stored: Fact) -> None:
+    memory = PlannedMemory()
+    store_told(memory, stored)
+    plan = memory.store(home("Lisbon", SPRING))
+    assert (plan.operation, plan.superseded) == (Operation.ADD, ())
+    assert memory.list_holding() == {"Home is Porto"}
+    assert memory.list_holding(SPRING) == {"Home is Lisbon"}
+
+
+def test_one_stated_start_among_several_stands() -> None:
+    memory = PlannedMemory()
+    store_told(memory, home("Porto", SUMMER), home("Faro"))
+    memory.store(home("Lisbon", SPRING))
+    assert memory.list_holding() == {"Home is Faro"}
+
+
+def test_a_start_that_the_caller_gives_moves_nothing() -> None:
+    memory = PlannedMemory()
+    store_told(memory, home("Porto"))
+    memory.store(Fact("Home is Lisbon", key="home", value="Lisbon", valid_from=SPRING))
+    assert memory.list_holding() == {"Home is Porto"}
+
+
+def test_words_spoken_before_what_was_told_move_nothing() -> None:
+    memory = PlannedMemory()
+    store_told(memory, home("Porto", said_at=SUMMER))
+    memory.store(home("Lisbon", SPRING, said_at=SUMMER - DAY))
+    assert memory.list_holding() == {"Home is Porto"}
+    memory.store(home("Rome", SPRING + DAY, said_at=SUMMER + DAY))
+    assert memory.list_holding() == {"Home is Rome"}
+
+
+def test_lower_trust_and_constraints_are_not_moved() -> None:
+    for stored in (home("Porto", trust=80), home("Porto", kind=Kind.CONSTRAINT)):
+        memory = PlannedMemory()
+        [porto] = store_told(memory, stored)
+        memory.store(home("Lisbon", SPRING, trust=20))
+        assert memory.get_belief(porto).valid_from > SPRING
+        assert "Home is Porto" in memory.list_holding()
+
+
+def test_the_value_that_holds_begins_earlier_by_its_words() -> None:
+    memory = PlannedMemory()
+    [lisbon] = store_told(memory, home("Lisbon"))
+    plan = memory.store(home("Lisbon", SPRING))
+    assert (plan.operation, plan.target) == (Operation.AMEND, lisbon)
+    assert memory.get_belief(lisbon).valid_from == SPRING
+
+
+def test_a_judged_change_ends_what_was_only_told_in_any_chain() -> None:
+    memory = PlannedMemory()
+    one, other = store_told(memory, Fact("I live in Porto"), Fact("My flat is in Porto"))
+    fact = dated_fact("I moved to Lisbon in March", SPRING)
+    plan = memory.store(fact, *judge_update(one, other))
+    assert (plan.operation, set(plan.superseded)) == (Operation.UPDATE, {one, other})
+    assert memory.list_holding() == {"I moved to Lisbon in March"}
+    for memory_id in (one, other):
+        assert memory.get_belief(memory_id).valid_until == SPRING
+
+
+def test_a_judged_ending_ends_what_was_only_told() -> None:
+    memory = PlannedMemory()
+    [job] = store_told(memory, Fact("I work at Acme"))
+    plan = memory.store(dated_fact("I left Acme in March", SPRING), judge_retraction(job))
+    assert (plan.operation, plan.superseded) == (Operation.DELETE, (job,))
+    assert memory.list_holding() == set()
+    assert memory.get_belief(job).valid_until == SPRING
+
+
+def test_a_judged_change_of_what_has_a_stated_start_comes_late() -> None:
+    memory = PlannedMemory()
+    [porto] = store_told(memory, Fact("I live in Porto", valid_from=SUMMER))
+    fact = dated_fact("I moved to Lisbon in March", SPRING)
+    plan = memory.store(fact, *judge_update(porto))
+    assert (plan.operation, plan.superseded) == (Operation.ADD, ())
+    assert memory.list_holding() == {"I live in Porto"}
+
+
+def test_a_change_by_hand_takes_the_date_of_its_words() -> None:
+    memory = PlannedMemory()
+    [porto] = store_told(memory, Fact("I live in Porto"))
+    incoming = IncomingFact(dated_fact("I moved to Lisbon in March", SPRING), UUID(int=7))
+    now = memory.next_known_time()
+    memory.absorb(plan_supersede(incoming, [porto], memory.chains, Policy(), now=now))
+    belief = memory.get_belief(porto)
+    assert (belief.void, belief.valid_until) == (False, SPRING)
+    assert memory.list_holding() == {"I moved to Lisbon in March"}
+
+
+def test_an_accepted_change_ends_what_was_only_told() -> None:
+    memory = PlannedMemory()
+    [porto] = store_told(memory, home("Porto"))
+    fact, new_id = home("Lisbon", SPRING), UUID(int=7)
+    plan = store_for_review(memory, fact, new_id)
+    assert plan.review
+    assert memory.list_holding() == {"Home is Porto", "Home is Lisbon"}
+    proposal = Proposal(
+        review_id=UUID(int=8),
+        relation=plan.review.relation,
+        sentence="",
+        created_at=plan.now,
+        memory_id=new_id,
+        judgments=plan.review.judgments,
+        relied_on=(),
+    )
+    memory.absorb(plan_accept(proposal, memory.chains, now=memory.next_known_time()))
+    assert memory.list_holding() == {"Home is Lisbon"}
+    belief = memory.get_belief(porto)
+    assert (belief.valid_from, belief.valid_until) == (SPRING - TICK, SPRING)
+
+
+def store_for_review(memory: PlannedMemory, fact: Fact, new_id: UUID) -> Plan:
+    """Store the fact as an agent in shadow mode does."""
+    live = plan_store(
+        IncomingFact(fact, new_id), memory.chains, Policy(), now=memory.next_known_time()
+    )
+    shadowed = plan_for_review(live, fact, memory.chains, ReviewSource.SHADOW, new_id=new_id)
+    return memory.absorb(shadowed)
+
+
+# --- what is over --------------------------------------------------------------------------------
+
+
+def test_what_is_over_ends_nothing_that_holds_whatever_judges_say() -> None:
+    memory = PlannedMemory()
+    [lisbon] = store_told(memory, Fact("I live in Lisbon", valid_from=SPRING - DAY))
+    episode = dated_fact("I lived in Rome from March to March", SPRING, SUMMER)
+    for judgment in (*judge_update(lisbon), judge_retraction(lisbon)):
+        plan = memory.store(episode, judgment)
+        assert plan.superseded == ()
+        assert plan.review is None
+        assert not plan.ends_unknown
+    assert memory.list_holding() == {"I live in Lisbon"}
+    assert "I lived in Rome from March to March" in memory.list_holding(SPRING)
+    assert memory.get_belief(lisbon).valid_until is None
+
+
+def test_words_that_state_only_an_end_may_end_what_they_are_about() -> None:
+    memory = PlannedMemory()
+    [job] = store_told(memory, Fact("I work at Acme"))
+    plan = memory.store(
+        dated_fact("I worked at Acme until March", None, SUMMER), judge_retraction(job)
+    )
+    assert (plan.operation, plan.superseded) == (Operation.DELETE, (job,))
+    assert memory.get_belief(job).valid_until == SUMMER - TICK
+
+
+def test_what_is_over_takes_its_place_in_its_slot_unless_something_holds_through_it() -> None:
+    memory = PlannedMemory()
+    [lisbon] = store_told(memory, home("Lisbon", SUMMER))
+    fact = add_dates(
+        Fact("Home was Rome", key="home", value="Rome"), dated_by(SPRING, SUMMER + DAY), NOW
+    )
+    plan = memory.store(fact)
+    [inserted] = plan.inserted
+    assert inserted.version.chain_id == lisbon
+    assert inserted.version.belief.valid_until == SUMMER
+    through = add_dates(
+        Fact("Home was Bonn", key="home", value="Bonn"),
+        dated_by(SUMMER + DAY, SUMMER + 2 * DAY),
+        NOW,
+    )
+    plan = memory.store(through)
+    [inserted] = plan.inserted
+    assert inserted.version.chain_id == inserted.version.id
+    assert memory.get_belief(lisbon).valid_until is None
+    assert memory.store(through).operation is Operation.NOOP
+
+
+def test_a_told_start_is_the_time_of_the_words_or_of_their_storing() -> None:
+    memory = PlannedMemory()
+    [now, spoken, stated] = store_told(
+        memory, Fact("A"), Fact("B", said_at=SPRING), Fact("C", valid_from=SPRING)
+    )
+    told = [memory.chains.get_version(i).begins_when_told for i in (now, spoken, stated)]
+    assert told == [True, True, False]
+    assert memory.chains.get_version(spoken).belief.valid_from == SPRING
+    assert timedelta(0) <= memory.now - memory.chains.get_version(now).told_at
