@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from app.extraction.compound import lexicon
-from app.extraction.compound.clause import Clause, Group, find_clause, read_clause
+from app.extraction.compound.clause import Clause, Group, Person, find_clause, read_clause
 from app.extraction.compound.words import Word, Words, carry_words
 
-_JOINS = frozenset(("and", "but", "while", "whereas", "plus", "&", "also"))
+_JOINS = frozenset(("and", "but", "while", "whereas", "plus", "&", "also", "though", "although"))
 _MARKS = frozenset((",", ";", ".", "!", "-", "–", "—"))
 _ENDS = frozenset((";", ".", "!"))
 _TIME_NOUNS = frozenset(
@@ -79,6 +79,10 @@ def _may_cut(border: _Border, before: Clause, after: Clause, length: int) -> boo
         return False
     if not border.joins & (_ENDS | {"but"}) and _reports_clause(before):
         return False
+    if not border.joins & (_ENDS | {",", "while", "whereas"}) and _has_relative(before):
+        return False
+    if border.joins & {"though", "although"} and "," not in border.joins:
+        return False
     if after.lead and before.lead and after.lead == before.lead:
         return False
     return not _needs_what_stands_before(after, length)
@@ -106,6 +110,11 @@ def _is_correction(before: Clause, after: Clause) -> bool:
     return before.is_negated and before.lemma == after.lemma
 
 
+def _has_relative(clause: Clause) -> bool:
+    """Return True if the clause holds a "where" or "who" whose clause may go on."""
+    return any(word.low in lexicon.RELATIVE_WORDS for word in clause.words[clause.main :])
+
+
 def _reports_clause(clause: Clause) -> bool:
     """Return True if the clause tells what somebody says or thinks, in a clause of its own."""
     if not {word.low for word in clause.words} & lexicon.SAYING_VERBS:
@@ -120,7 +129,7 @@ def _needs_what_stands_before(clause: Clause, length: int) -> bool:
     for place, word in enumerate(words):
         if place < clause.subject_end and word.low in lexicon.LATER_PRONOUNS:
             continue
-        if word.low in lexicon.THIRD_POSSESSIVES and (
+        if word.low in lexicon.THIRD_POSSESSIVES and place != clause.subject_start and (
             place < clause.subject_end or clause.has_pronoun
         ):
             return True
@@ -138,10 +147,12 @@ def _names_time(words: Words, place: int) -> bool:
 
 
 def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
-    """Return the words of the second clause, with a name for "he" or "she"; None if unclear."""
-    if not after.has_pronoun or after.subject[0].low not in lexicon.LATER_PRONOUNS:
-        return after.words
+    """Return the words of the second clause, with a name for "he" or "his"; None if unclear."""
     pronoun = after.subject[0]
+    if pronoun.low in lexicon.THIRD_POSSESSIVES:
+        return _resolve_possessive(before, after)
+    if not after.has_pronoun or pronoun.low not in lexicon.LATER_PRONOUNS:
+        return after.words
     if before.has_pronoun or not before.subject or pronoun.low == "they":
         return None
     if (pronoun.low == "it") == before.is_about_person:
@@ -150,15 +161,34 @@ def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
         return None
     if before.group is Group.COPULA and pronoun.low == "it":
         return None
-    first, *others = carry_words(before.subject)
-    name = (replace(first, glued=False), *others)
-    return (*after.lead, *name, *after.words[after.subject_end :])
+    return (*after.lead, *_repeat_subject(before), *after.words[after.subject_end :])
+
+
+def _resolve_possessive(before: Clause, after: Clause) -> tuple[Word, ...] | None:
+    """Return the words with "Anna's" for "her", if the first clause is about Anna alone."""
+    low = after.subject[0].low
+    if before.has_pronoun or not before.subject or low == "their" or _names_another(before):
+        return None
+    if (low == "its") == before.is_about_person or before.person is not Person.THIRD:
+        return None
+    pronoun = after.subject[0]
+    mark = replace(pronoun, text="'s", low="'s", glued=True, carried=True)
+    rest = after.words[after.subject_start + 1 :]
+    return (*after.lead, *_repeat_subject(before), mark, *rest)
+
+
+def _repeat_subject(clause: Clause) -> tuple[Word, ...]:
+    first, *others = carry_words(clause.subject)
+    return (replace(first, glued=False), *others)
 
 
 def _names_another(clause: Clause) -> bool:
     """Return True if the predicate holds somebody else whom a pronoun may mean."""
     words = clause.words
-    for place in range(clause.main + 1, len(words)):
+    start = clause.main + 1
+    if clause.group is Group.COPULA and start < len(words) and words[start].low in ("a", "an"):
+        start += 3
+    for place in range(start, len(words)):
         word = words[place]
         if word.low in lexicon.PERSON_NOUNS:
             return True

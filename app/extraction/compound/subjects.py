@@ -43,6 +43,8 @@ def _is_subject_item(item: Words) -> bool:
         return False
     if first.low in ("my", "our", "the"):
         return len(item) <= 5 and len(item) > 1
+    if len(item) == 1 and not first.is_capitalised:
+        return first.low.isalpha() and first.low not in lexicon.DETERMINERS
     return all(word.is_capitalised for word in item) and len(item) <= 4 and first.low != "both"
 
 
@@ -82,12 +84,12 @@ def _is_property(predicate: Words) -> bool:
 
 def _build_clause(clause: Clause, item: Words, *, first: bool) -> tuple[Word, ...]:
     """Return the clause about one item. The last item owns the predicate, the others repeat it."""
-    is_last = clause.words[clause.subject_end - 1] is item[-1]
+    owns_predicate = clause.words[clause.subject_end - 1] is item[-1] or item[-1].carried
     predicate = [word for word in clause.words[clause.subject_end :] if word.low != "both"]
     finite = clause.words[clause.finite]
     predicate = [_agree(word, item) if word is finite else word for word in predicate]
     lead = clause.lead if first else carry_words(clause.lead)
-    return (*lead, *item, *(predicate if is_last else carry_words(predicate)))
+    return (*lead, *item, *(predicate if owns_predicate else carry_words(predicate)))
 
 
 def _agree(verb: Word, item: Words) -> Word:

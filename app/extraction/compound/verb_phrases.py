@@ -15,12 +15,17 @@ from app.extraction.compound.words import Word, Words, carry_words
 _STATIVE = frozenset("have own be know need want like love prefer live".split())
 
 
-def split_verb_phrases(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
-    """Return a clause for each verb phrase of the one subject; one clause if in doubt."""
+def split_verb_phrases(
+    words: tuple[Word, ...], *, is_followed: bool = False
+) -> list[tuple[Word, ...]]:
+    """Return a clause for each verb phrase of the one subject; one clause if in doubt.
+
+    Commas part verb phrases if "and" comes last, or if another clause follows.
+    """
     clause = find_clause(words) or read_headless_clause(words)
     if clause is None or _blocks(clause):
         return [words]
-    cuts = _find_cuts(clause)
+    cuts = _find_cuts(clause, is_followed=is_followed)
     if not cuts:
         return [words]
     ends = [start for start, _, _ in cuts] + [len(words)]
@@ -41,7 +46,7 @@ def _blocks(clause: Clause) -> bool:
     return clause.group in (Group.DO,) or (clause.is_negated and clause.group is not Group.COPULA)
 
 
-def _find_cuts(clause: Clause) -> list[tuple[int, int, tuple[Word, ...]]]:
+def _find_cuts(clause: Clause, *, is_followed: bool) -> list[tuple[int, int, tuple[Word, ...]]]:
     """Return, for each further verb phrase, the place of its join, its start and its subject."""
     words = clause.words
     cuts: list[tuple[int, int, tuple[Word, ...]]] = []
@@ -68,7 +73,7 @@ def _find_cuts(clause: Clause) -> list[tuple[int, int, tuple[Word, ...]]]:
             cuts += [*commas, (place, begin, carried)]
             commas = []
         phrase_start = begin
-    return cuts
+    return cuts + commas if is_followed else cuts
 
 
 def _has_object(clause: Clause, phrase: Words) -> bool:
@@ -88,6 +93,8 @@ def _is_bound(before: Words, after: Words) -> bool:
         return True
     end = next((i for i, word in enumerate(after) if word.low in (",", "and", "but")), len(after))
     if any(word.low in lexicon.ANAPHORS for word in after[:end]):
+        return True
+    if any(word.low in lexicon.OUTCOME_WORDS for word in after[:2]):
         return True
     second = verbs.find_base(after[0].low)
     is_base = second is not None and after[0].low == second
@@ -117,7 +124,9 @@ def _carry_subject(clause: Clause, words: Words, begin: int) -> tuple[Word, ...]
     if clause.group in (Group.PROGRESSIVE, Group.PASSIVE, Group.PERFECT):
         forms = verbs.GERUNDS if clause.group is Group.PROGRESSIVE else verbs.PARTICIPLES
         if low in forms:
-            return (*subject, *group)
+            return None if clause.is_negated else (*subject, *group)
+    if clause.group in (Group.COPULA, Group.PASSIVE) and low in lexicon.STATE_PARTICIPLES:
+        return (*subject, *carry_words([words[clause.finite]]))
     if clause.group is Group.MODAL:
         return _carry_modal(clause, (*subject, *group), low)
     if not _agrees(clause, low) or not _is_plainly_verb(clause, word, following):
