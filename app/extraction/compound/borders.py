@@ -126,16 +126,36 @@ def _reports_clause(clause: Clause) -> bool:
 def _needs_what_stands_before(clause: Clause, length: int) -> bool:
     """Return True if a word of the clause points back beyond its own subject."""
     words = clause.words[:length]
+    if all(
+        word.low in ("too", "also", "either", "not", "n't") for word in words[clause.main + 1 :]
+    ):
+        return clause.main == clause.finite and _is_auxiliary(clause)
     for place, word in enumerate(words):
         if place < clause.subject_end and word.low in lexicon.LATER_PRONOUNS:
             continue
-        if word.low in lexicon.THIRD_POSSESSIVES and place != clause.subject_start and (
-            place < clause.subject_end or clause.has_pronoun
+        if (
+            word.low in lexicon.THIRD_POSSESSIVES
+            and place != clause.subject_start
+            and (place < clause.subject_end or clause.has_pronoun)
         ):
             return True
         if word.low in lexicon.ANAPHORS and not _names_time(words, place):
             return True
+        if word.low == "her" and _is_object(words, place):
+            return True
     return False
+
+
+def _is_auxiliary(clause: Clause) -> bool:
+    """Return True if nothing but "does" or "is" stands for the verb of the clause before."""
+    low = clause.words[clause.finite].low
+    return low in lexicon.DO_FORMS | lexicon.HAVE_FORMS | lexicon.BE_FORMS
+
+
+def _is_object(words: Words, place: int) -> bool:
+    """Return True if "her" is no possessive: nothing, or no noun, follows."""
+    following = words[place + 1] if place + 1 < len(words) else None
+    return following is None or following.is_mark or following.low in lexicon.PREPOSITIONS
 
 
 def _names_time(words: Words, place: int) -> bool:
@@ -159,7 +179,7 @@ def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
         return None
     if before.person is not after.person or _names_another(before):
         return None
-    if before.group is Group.COPULA and pronoun.low == "it":
+    if before.group is Group.COPULA and pronoun.low == "it" and _names_thing(before):
         return None
     return (*after.lead, *_repeat_subject(before), *after.words[after.subject_end :])
 
@@ -180,6 +200,12 @@ def _resolve_possessive(before: Clause, after: Clause) -> tuple[Word, ...] | Non
 def _repeat_subject(clause: Clause) -> tuple[Word, ...]:
     first, *others = carry_words(clause.subject)
     return (replace(first, glued=False), *others)
+
+
+def _names_thing(clause: Clause) -> bool:
+    """Return True if a noun, which "it" may mean, stands directly behind "is"."""
+    words = clause.words
+    return clause.main + 1 < len(words) and words[clause.main + 1].low in lexicon.DETERMINERS
 
 
 def _names_another(clause: Clause) -> bool:

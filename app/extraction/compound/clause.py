@@ -249,12 +249,22 @@ def _is_verb_of_noun(clause: Clause) -> bool:
         return is_person and _is_function_word(following) and not following.is_mark
     if low in verbs.THIRDS and clause.person is Person.THIRD:
         base = verbs.THIRDS[low]
-        return is_person or (low in _STRONG_VERBS and base not in lexicon.NOUNS_OR_VERBS)
+        if is_person or (low in _STRONG_VERBS and base not in lexicon.NOUNS_OR_VERBS):
+            return True
+        return low in _STRONG_VERBS and _follows_working(following)
     if low in verbs.BASES and clause.person is Person.PLURAL:
         return is_person
     if low in verbs.PASTS and low not in lexicon.PARTICIPLES_BEHIND_NOUNS:
         return is_person or low not in verbs.PARTICIPLES
     return False
+
+
+def _follows_working(word: Word) -> bool:
+    """Return True if the word shows that "runs" or "uses" before it is a verb."""
+    low = word.low
+    if low in ("on", "at", "from", "to", "a", "an", "the", "our", "my"):
+        return True
+    return word.is_capitalised or word.is_number
 
 
 def _is_short_is(words: Words, place: int) -> bool:

@@ -20,7 +20,7 @@ MAX_ITEM = 10
 _BLOCKING_WORDS = frozenset("than both between together either respectively ( :".split())
 _VAGUE = frozenset(
     """
-    more others other stuff things everything something so etc such similar whatever co like much
+    more others other stuff things everything something so etc such similar whatever co like much less lots
     also else anything that these those one ones it them him her me us you i we he she they half
     """.split()
 )
@@ -71,6 +71,8 @@ def _build_clauses(prefix: Words, row: _Row) -> list[tuple[Word, ...]]:
 
 def _blocks(clause: Clause) -> bool:
     """Return True if a comparison, "only" or a wish may reach over the whole list."""
+    if clause.has_pronoun and clause.subject[0].low == "it":
+        return True
     behind_subject = clause.words[clause.subject_end :]
     if any(word.low in _BLOCKING_WORDS for word in clause.words):
         return True
@@ -265,9 +267,14 @@ def _is_outside_tail(before: Item, tail: int, after: Item) -> bool:
         return False
     inner = before[tail + 1 : tail + 2]
     if _is_counted(after):
-        return not inner or not _is_counted(inner)
+        is_like_inner = bool(inner) and _is_counted(inner)
+        has_other_article = bool(inner) and inner[0].low != after[0].low == before[0].low
+        return not is_like_inner or has_other_article
+    place = _find_tail(after)
+    if place is not None and after[place].low == before[tail].low and len(before) <= tail + 3:
+        return True
     is_short = tail <= 2 and before[tail].low not in ("with", "of", "for")
-    return is_short and _find_tail(after) is not None
+    return is_short and place is not None
 
 
 def _is_counted(item: Words) -> bool:
@@ -284,7 +291,12 @@ def _is_item(item: Words) -> bool:
     first = item[0]
     if first.is_mark or is_adverb(first) or len(item) > MAX_ITEM:
         return False
-    if first.low in _VAGUE or first.low in lexicon.PREPOSITIONS or first.low in ("not", "to"):
+    if (
+        first.low in _VAGUE
+        or item[-1].low in _VAGUE
+        or first.low in lexicon.PREPOSITIONS
+        or first.low in ("not", "to")
+    ):
         return False
     if first.low in (lexicon.HAVE_FORMS | lexicon.DO_FORMS | lexicon.MODALS):
         return False
@@ -302,6 +314,8 @@ def _is_one_thing(clause: Clause, items: tuple[Item, ...]) -> bool:
     if is_fixed_pair(first[-1], second[0]) or is_fixed_pair(first[-1], second[-1]):
         return True
     are_names = all(word.is_capitalised for item in items for word in item)
+    if all(item[0].low in lexicon.LANGUAGES for item in items):
+        return False
     if not are_names or _find_phrase_end(clause) is not None:
         return False
     return _lemma_at(clause, _follow_chain(clause)) not in lexicon.CAPITAL_LIST_VERBS
@@ -347,11 +361,13 @@ def _share_determiner(items: tuple[Item, ...]) -> tuple[Item, ...] | None:
     Return None if it is unclear whether more than the determiner is shared.
     """
     first, *others = items
-    if first[0].low not in ("a", "an", "the", "my", "our"):
+    if first[0].low in ("my", "our"):
+        return items if all(_is_counted(item) for item in others) else None
+    if first[0].low not in ("a", "an", "the"):
         return items
     if not any(_is_bare_singular(item) for item in others):
         return items
-    if len(first) != 2 or first[0].low in ("my", "our"):
+    if len(first) != 2:
         return None
     return (first, *(_determine(item, first[0]) for item in others))
 
@@ -359,6 +375,8 @@ def _share_determiner(items: tuple[Item, ...]) -> tuple[Item, ...] | None:
 def _is_bare_singular(item: Item) -> bool:
     first = item[0]
     if _is_counted(item) or first.low == "no" or first.is_capitalised:
+        return False
+    if item[-1].low in lexicon.MASS_NOUNS:
         return False
     return first.low not in verbs.GERUNDS and not item[-1].low.endswith("s")
 

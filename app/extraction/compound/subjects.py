@@ -42,7 +42,8 @@ def _is_subject_item(item: Words) -> bool:
     if any(word.low in lexicon.PREPOSITIONS or word.is_mark for word in item):
         return False
     if first.low in ("my", "our", "the"):
-        return len(item) <= 5 and len(item) > 1
+        names_several = any(word.low in lexicon.PLURAL_PERSON_NOUNS for word in item[1:-1])
+        return 1 < len(item) <= 5 and not names_several
     if len(item) == 1 and not first.is_capitalised:
         return first.low.isalpha() and first.low not in lexicon.DETERMINERS
     return all(word.is_capitalised for word in item) and len(item) <= 4 and first.low != "both"
@@ -50,13 +51,15 @@ def _is_subject_item(item: Words) -> bool:
 
 def _is_fixed_pair(items: list[Words]) -> bool:
     pair = tuple(item[-1].low for item in items)
-    return pair in lexicon.FIXED_PAIRS
+    return pair in lexicon.FIXED_PAIRS and items[-1][0].low not in ("my", "our", "the")
 
 
 def _is_distributive(clause: Clause) -> bool:
     """Return True if what is said of all is plainly true of each."""
     predicate = clause.words[clause.subject_end :]
     lows = {word.low for word in predicate} - {"both"}
+    if "meeting" in lows and clause.words[clause.main].low != "meeting":
+        lows.remove("meeting")
     if lows & (lexicon.COLLECTIVE_WORDS | lexicon.THIRD_POSSESSIVES | lexicon.ANAPHORS):
         return False
     if lows & {"and", "or", "who", "which", "our", "we"}:

@@ -10,6 +10,7 @@ from app.extraction.compound.clause import (
     read_headless_clause,
     skip_adverbs,
 )
+from app.extraction.compound.lists import is_fixed_pair
 from app.extraction.compound.words import Word, Words, carry_words
 
 _STATIVE = frozenset("have own be know need want like love prefer live".split())
@@ -80,6 +81,8 @@ def _has_object(clause: Clause, phrase: Words) -> bool:
     """Return True if the verb has words of its own; "sit and wait" is one act."""
     if clause.group is Group.COPULA and phrase and phrase[0] == clause.words[clause.main]:
         return len(phrase) > 1
+    if phrase and phrase[0].low in lexicon.STATE_PARTICIPLES:
+        return True
     lemma = verbs.find_base(phrase[0].low)
     return len(phrase) > 1 or lemma in lexicon.ACTIVITY_VERBS
 
@@ -87,7 +90,7 @@ def _has_object(clause: Clause, phrase: Words) -> bool:
 def _is_bound(before: Words, after: Words) -> bool:
     """Return True if the verbs are a fixed pair, or a word of either needs the other."""
     pair = (verbs.find_base(before[0].low), verbs.find_base(after[0].low))
-    if pair in lexicon.SERIAL_PAIRS:
+    if pair in lexicon.SERIAL_PAIRS or is_fixed_pair(before[-1], after[0]):
         return True
     if any(word.low in lexicon.RELATIVE_WORDS for word in before):
         return True
@@ -182,7 +185,8 @@ def _is_plainly_verb(clause: Clause, word: Word, following: Word | None) -> bool
     first_is_past = clause.words[clause.finite].low in (*verbs.PASTS, "was", "were", "had")
     if is_past:
         return first_is_past or low not in verbs.PARTICIPLES or _follows_verb(following)
-    if base in lexicon.NOUNS_OR_VERBS and clause.person is not Person.THIRD:
+    may_be_noun = base in lexicon.NOUNS_OR_VERBS and clause.lemma in (*lexicon.LIST_VERBS, "do")
+    if may_be_noun and clause.person is not Person.THIRD:
         return _follows_verb(following)
     return following.low not in ("of", "by")
 
