@@ -130,6 +130,8 @@ def _needs_what_stands_before(clause: Clause, length: int) -> bool:
         word.low in ("too", "also", "either", "not", "n't") for word in words[clause.main + 1 :]
     ):
         return clause.main == clause.finite and _is_auxiliary(clause)
+    if clause.group is Group.DO and clause.main + 1 == len(words):
+        return True
     for place, word in enumerate(words):
         if place < clause.subject_end and word.low in lexicon.LATER_PRONOUNS:
             continue

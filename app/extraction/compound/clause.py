@@ -89,6 +89,8 @@ def find_clause(words: Words) -> Clause | None:
     clause = read_clause(words, 0)
     if clause is not None:
         return clause
+    if words[0].low in ("all", "both", "neither"):
+        return None
     if not (words[0].low in lexicon.LEAD_STARTS or is_adverb(words[0])):
         return None
     for start in range(1, min(MAX_LEAD + 1, len(words))):

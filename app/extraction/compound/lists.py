@@ -20,7 +20,7 @@ MAX_ITEM = 10
 _BLOCKING_WORDS = frozenset("than both between together either respectively ( :".split())
 _VAGUE = frozenset(
     """
-    more others other stuff things everything something so etc such similar whatever co like much less lots
+    more others other stuff things everything something so etc such similar whatever co like much less lots including include especially particularly namely
     also else anything that these those one ones it them him her me us you i we he she they half
     """.split()
 )

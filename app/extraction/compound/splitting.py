@@ -20,7 +20,7 @@ _NO_PLAIN_STATEMENT = re.compile(
     r"""
     [?\n\t"“”„«»`{}<>=\\|*\[\]] | [()] \s* ;
     | (?<!\w)'[^']*'(?!\w)
-    | \b(?: if | unless | whether | instead | rather | correction | typo | either | neither
+    | \b(?: and\ both | but\ both | if | unless | whether | instead | rather | correction | typo | either | neither
         | scratch\ that | i\ meant | not\ only | otherwise | in\ case | used\ to | i'd\ like
         ) \b
     """,

@@ -62,7 +62,7 @@ def _is_distributive(clause: Clause) -> bool:
         lows.remove("meeting")
     if lows & (lexicon.COLLECTIVE_WORDS | lexicon.THIRD_POSSESSIVES | lexicon.ANAPHORS):
         return False
-    if lows & {"and", "or", "who", "which", "our", "we"}:
+    if lows & {"and", "or", "but", "as", "who", "which", "our", "we"}:
         return False
     main = clause.words[clause.main]
     if clause.group is Group.COPULA:
