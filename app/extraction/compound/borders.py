@@ -63,7 +63,7 @@ def _list_borders(words: Words) -> Iterator[_Border]:
         start = place
         while place < len(words) and words[place].low in (_JOINS | _MARKS):
             place += 1
-        if place > start and 0 < start and place < len(words):
+        if place > start > 0 and place < len(words):
             joins = frozenset(word.low for word in words[start:place])
             if joins != {"also"}:
                 yield _Border(start, place, joins)
