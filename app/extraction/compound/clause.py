@@ -228,9 +228,9 @@ def _person_of_nouns(subject: Words) -> Person:
 
 _STRONG_VERBS = frozenset(
     """
-    lives goes needs takes comes gets has owns speaks knows wants likes prefers eats opens closes
-    costs starts ends begins expires brings gives runs teaches studies keeps makes uses hates loves works plays
-    sleeps attends belongs contains requires arrives leaves
+    lives goes needs takes comes gets has owns speaks knows wants likes prefers eats opens
+    closes costs starts ends begins expires brings gives runs teaches studies keeps makes uses
+    hates loves works plays sleeps attends belongs contains requires arrives leaves
     """.split()
 )
 
@@ -291,7 +291,10 @@ def is_adverb(word: Word) -> bool:
 
 
 _NOT_ADVERBS = frozenset(
-    "family lily emily kelly molly sally italy july bully jelly reply apply rely supply multiply fly belly ally billy holly assembly monopoly anomaly".split()
+    """
+    family lily emily kelly molly sally italy july bully jelly reply apply rely supply multiply
+    fly belly ally billy holly assembly monopoly anomaly
+    """.split()
 )
 
 

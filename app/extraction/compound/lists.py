@@ -20,8 +20,9 @@ MAX_ITEM = 10
 _BLOCKING_WORDS = frozenset("than both between together either respectively ( :".split())
 _VAGUE = frozenset(
     """
-    more others other stuff things everything something so etc such similar whatever co like much less lots including include especially particularly namely
-    also else anything that these those one ones it them him her me us you i we he she they half
+    more others other stuff things everything something so etc such similar whatever co like
+    much less lots including include especially particularly namely also else anything that
+    these those one ones it them him her me us you i we he she they half
     """.split()
 )
 _NO_NOUNS = frozenset("i is are was were am 'm 's etc".split())
@@ -297,6 +298,9 @@ def _is_item(item: Words) -> bool:
         or first.low in lexicon.PREPOSITIONS
         or first.low in ("not", "to")
     ):
+        return False
+    starts_with_verb = first.low in verbs.BASES and first.low not in lexicon.NOUNS_OR_VERBS
+    if starts_with_verb and len(item) > 1 and first.low not in verbs.GERUNDS:
         return False
     if first.low in (lexicon.HAVE_FORMS | lexicon.DO_FORMS | lexicon.MODALS):
         return False

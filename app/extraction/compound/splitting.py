@@ -20,8 +20,9 @@ _NO_PLAIN_STATEMENT = re.compile(
     r"""
     [?\n\t"“”„«»`{}<>=\\|*\[\]] | [()] \s* ;
     | (?<!\w)'[^']*'(?!\w)
-    | \b(?: and\ both | but\ both | if | unless | whether | instead | rather | correction | typo | either | neither
-        | scratch\ that | i\ meant | not\ only | otherwise | in\ case | used\ to | i'd\ like
+    | \b(?: if | unless | whether | in\ case | otherwise | instead | rather | correction | typo
+        | either | neither | and\ both | but\ both | not\ only | scratch\ that | i\ meant
+        | used\ to | i'd\ like
         ) \b
     """,
     re.IGNORECASE | re.VERBOSE,

@@ -62,7 +62,7 @@ def _find_cuts(clause: Clause, *, is_followed: bool) -> list[tuple[int, int, tup
             begin += 1
         if words[place - 1].low == ",":
             continue
-        carried = _carry_subject(clause, words, begin)
+        carried = _carry_subject(clause, words, begin, in_series=bool(commas))
         if carried is None or not _has_object(clause, words[phrase_start:place]):
             continue
         if _is_bound(words[phrase_start:place], words[begin:]):
@@ -111,8 +111,13 @@ def _has_infinitive(words: Words) -> bool:
     )
 
 
-def _carry_subject(clause: Clause, words: Words, begin: int) -> tuple[Word, ...] | None:
-    """Return the words to repeat before the verb phrase that begins there; None if none does."""
+def _carry_subject(
+    clause: Clause, words: Words, begin: int, *, in_series: bool
+) -> tuple[Word, ...] | None:
+    """Return the words to repeat before the verb phrase that begins there; None if none does.
+
+    In a series another verb phrase stands between commas before.
+    """
     place = skip_adverbs(words, begin)
     if place >= len(words):
         return None
@@ -132,7 +137,9 @@ def _carry_subject(clause: Clause, words: Words, begin: int) -> tuple[Word, ...]
         return (*subject, *carry_words([words[clause.finite]]))
     if clause.group is Group.MODAL:
         return _carry_modal(clause, (*subject, *group), low)
-    if not _agrees(clause, low) or not _is_plainly_verb(clause, word, following):
+    if not _agrees(clause, low):
+        return None
+    if not in_series and not _is_plainly_verb(clause, word, following):
         return None
     return (*subject, *adverbs)
 
