@@ -183,7 +183,10 @@ def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
         return None
     if before.group is Group.COPULA and pronoun.low == "it" and _names_thing(before):
         return None
-    return (*after.lead, *_repeat_subject(before), *after.words[after.subject_end :])
+    verb, *rest = after.words[after.subject_end :]
+    if verb.low.startswith("'"):
+        verb = replace(verb, text=verb.low)  # "shes" is "she" and "'s"
+    return (*after.lead, *_repeat_subject(before), verb, *rest)
 
 
 def _resolve_possessive(before: Clause, after: Clause) -> tuple[Word, ...] | None:
@@ -204,6 +207,15 @@ def _repeat_subject(clause: Clause) -> tuple[Word, ...]:
     return (replace(first, glued=False), *others)
 
 
+def _skip_predicate(words: Words, start: int) -> int:
+    """Return the place behind "a nurse" or a name, which is the subject under another word."""
+    if words[start].low in ("a", "an"):
+        return start + 3
+    while start < len(words) and words[start].is_capitalised:
+        start += 1
+    return start
+
+
 def _names_thing(clause: Clause) -> bool:
     """Return True if a noun, which "it" may mean, stands directly behind "is"."""
     words = clause.words
@@ -214,8 +226,8 @@ def _names_another(clause: Clause) -> bool:
     """Return True if the predicate holds somebody else whom a pronoun may mean."""
     words = clause.words
     start = clause.main + 1
-    if clause.group is Group.COPULA and start < len(words) and words[start].low in ("a", "an"):
-        start += 3
+    if clause.group is Group.COPULA and start < len(words):
+        start = _skip_predicate(words, start)
     for place in range(start, len(words)):
         word = words[place]
         if word.low in lexicon.PERSON_NOUNS:

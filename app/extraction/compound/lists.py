@@ -47,14 +47,11 @@ def split_lists(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
     if clause is None or _blocks(clause):
         return [words]
     start = _find_list_start(clause)
-    if start is not None:
-        row = _read_objects(clause, start)
-    elif clause.group is Group.COPULA and not clause.is_negated:
+    row = None if start is None else _read_objects(clause, start)
+    if row is None and clause.group is Group.COPULA and not clause.is_negated:
         start = skip_adverbs(words, clause.main + 1)
         row = _read_predicates(clause, start)
-    else:
-        row = None
-    if row is None or start is None:
+    if row is None:
         return [words]
     return _build_clauses(words[:start], row)
 
@@ -112,7 +109,7 @@ def _find_phrase_end(clause: Clause) -> int | None:
     for start in range(clause.finite, min(clause.finite + 6, len(lows))):
         if lows[start] in ("and", ",", "but"):
             return None
-        for size in (4, 3, 2):
+        for size in (4, 3, 2, 1):
             if tuple(lows[start : start + size]) in lexicon.LIST_PHRASES:
                 return start + size
     return None
@@ -304,10 +301,11 @@ def _is_item(item: Words) -> bool:
         return False
     if first.low in (lexicon.HAVE_FORMS | lexicon.DO_FORMS | lexicon.MODALS):
         return False
-    if any(word.low in lexicon.RELATIVE_WORDS or word.low in _NO_NOUNS for word in item):
-        return False
     tail = _find_tail(item)
-    return (len(item) if tail is None else tail) <= MAX_NOUN_PHRASE
+    noun_phrase = item if tail is None else item[:tail]
+    if any(word.low in _NO_NOUNS for word in noun_phrase):
+        return False
+    return len(noun_phrase) <= MAX_NOUN_PHRASE
 
 
 def _is_one_thing(clause: Clause, items: tuple[Item, ...]) -> bool:
@@ -318,7 +316,7 @@ def _is_one_thing(clause: Clause, items: tuple[Item, ...]) -> bool:
     if is_fixed_pair(first[-1], second[0]) or is_fixed_pair(first[-1], second[-1]):
         return True
     are_names = all(word.is_capitalised for item in items for word in item)
-    if all(item[0].low in lexicon.LANGUAGES for item in items):
+    if all(item[0].low in lexicon.PLAIN_NAMES for item in items):
         return False
     if not are_names or _find_phrase_end(clause) is not None:
         return False
@@ -371,7 +369,8 @@ def _share_determiner(items: tuple[Item, ...]) -> tuple[Item, ...] | None:
         return items
     if not any(_is_bare_singular(item) for item in others):
         return items
-    if len(first) != 2:
+    # "A long and tiring day" looks like "a dog and cat": a longer item may lend its noun.
+    if len(first) != 2 or any(_is_bare_singular(item) and len(item) > 1 for item in others):
         return None
     return (first, *(_determine(item, first[0]) for item in others))
 

@@ -20,9 +20,9 @@ _NO_PLAIN_STATEMENT = re.compile(
     r"""
     [?\n\t"“”„«»`{}<>=\\|*\[\]] | [()] \s* ;
     | (?<!\w)'[^']*'(?!\w)
-    | \b(?: if | unless | whether | in\ case | otherwise | instead | rather | correction | typo
+    | :\s | \b(?: if | unless | whether | in\ case | otherwise | instead | rather | correction | typo
         | either | neither | and\ both | but\ both | not\ only | scratch\ that | i\ meant
-        | used\ to | i'd\ like
+        | nobody | no\ one | used\ to | i'd\ like
         ) \b
     """,
     re.IGNORECASE | re.VERBOSE,

@@ -76,6 +76,8 @@ def _is_property(predicate: Words) -> bool:
     words = predicate[place:]
     if not words:
         return False
+    if _names_role(words):
+        return True
     head_end = next(
         (i for i, word in enumerate(words) if word.low in lexicon.PREPOSITIONS), len(words)
     )
@@ -85,21 +87,46 @@ def _is_property(predicate: Words) -> bool:
     return head.low not in lexicon.PLURAL_PERSON_NOUNS
 
 
+def _names_role(words: Words) -> bool:
+    """Return True for one plural noun that says what each is: "nurses", "vegetarians"."""
+    is_short = len(words) == 1 or words[1].low in ("at", "in", "from", "for")
+    return is_short and words[0].low.removesuffix("s") in lexicon.ROLE_NOUNS
+
+
 def _build_clause(clause: Clause, item: Words, *, first: bool) -> tuple[Word, ...]:
     """Return the clause about one item. The last item owns the predicate, the others repeat it."""
     owns_predicate = clause.words[clause.subject_end - 1] is item[-1] or item[-1].carried
     predicate = [word for word in clause.words[clause.subject_end :] if word.low != "both"]
     finite = clause.words[clause.finite]
     predicate = [_agree(word, item) if word is finite else word for word in predicate]
+    if clause.group is Group.COPULA and _agrees_in_singular(item):
+        predicate = _singularise_role(predicate)
     lead = clause.lead if first else carry_words(clause.lead)
     return (*lead, *item, *(predicate if owns_predicate else carry_words(predicate)))
+
+
+def _agrees_in_singular(item: Words) -> bool:
+    return item[-1].low not in lexicon.PLURAL_PERSON_NOUNS
+
+
+def _singularise_role(predicate: list[Word]) -> list[Word]:
+    """Return "is a nurse" for "is nurses"."""
+    place = skip_adverbs(predicate, 1)
+    if place >= len(predicate) or not _names_role(predicate[place:]):
+        return predicate
+    plural = predicate[place]
+    if not plural.low.endswith("s"):
+        return predicate
+    noun = plural.text.removesuffix("s")
+    article = "an" if noun[0].lower() in "aeiou" else "a"
+    role = replace(plural, text=f"{article} {noun}")
+    return [*predicate[:place], role, *predicate[place + 1 :]]
 
 
 def _agree(verb: Word, item: Words) -> Word:
     """Return the verb in the form that agrees with the item."""
     is_speaker = item[-1].low == "i"
-    is_plural = item[-1].low in lexicon.PLURAL_PERSON_NOUNS
-    if is_plural:
+    if not _agrees_in_singular(item):
         return verb
     if verb.low in _BE:
         other, speaker = _BE[verb.low]

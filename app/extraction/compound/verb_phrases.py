@@ -44,7 +44,13 @@ def _blocks(clause: Clause) -> bool:
         return True
     if any(word.low in lexicon.WISH_WORDS for word in words[clause.subject_end : clause.main]):
         return True
-    return clause.group in (Group.DO,) or (clause.is_negated and clause.group is not Group.COPULA)
+    if clause.group is Group.DO:
+        return True
+    return clause.is_negated and clause.group is not Group.COPULA and not _says_never(clause)
+
+
+def _says_never(clause: Clause) -> bool:
+    return any(word.low == "never" for word in clause.words[clause.subject_end : clause.main])
 
 
 def _find_cuts(clause: Clause, *, is_followed: bool) -> list[tuple[int, int, tuple[Word, ...]]]:
@@ -64,6 +70,8 @@ def _find_cuts(clause: Clause, *, is_followed: bool) -> list[tuple[int, int, tup
             continue
         carried = _carry_subject(clause, words, begin, in_series=bool(commas))
         if carried is None or not _has_object(clause, words[phrase_start:place]):
+            continue
+        if _says_never(clause) and words[begin].low not in lexicon.FREQUENCY_ADVERBS:
             continue
         if _is_bound(words[phrase_start:place], words[begin:]):
             continue
