@@ -9,6 +9,7 @@ from app.extraction.compound.words import Word, Words, carry_words
 
 _JOINS = frozenset(("and", "but", "while", "whereas", "plus", "&", "also", "though", "although"))
 _MARKS = frozenset((",", ";", ".", "!", "-", "–", "—"))
+_SHORT_ANSWERS = frozenset(("too", "also", "either", "not", "n't"))
 _ENDS = frozenset((";", ".", "!"))
 _TIME_NOUNS = frozenset(
     """
@@ -124,38 +125,41 @@ def _reports_clause(clause: Clause) -> bool:
 
 
 def _needs_what_stands_before(clause: Clause, length: int) -> bool:
-    """Return True if a word of the clause points back beyond its own subject."""
-    words = clause.words[:length]
-    if all(
-        word.low in ("too", "also", "either", "not", "n't") for word in words[clause.main + 1 :]
-    ):
-        return clause.main == clause.finite and _is_auxiliary(clause)
-    if clause.group is Group.DO and clause.main + 1 == len(words):
+    """Return True if the clause leans on the one before, up to `length` words into it."""
+    # A mark inside of the subject ends nothing.
+    words = clause.words[:length] if length > clause.main else clause.words
+    if _repeats_verb(clause, words):
         return True
-    for place, word in enumerate(words):
-        if place < clause.subject_end and word.low in lexicon.LATER_PRONOUNS:
-            continue
-        if (
-            word.low in lexicon.THIRD_POSSESSIVES
-            and place != clause.subject_start
-            and (place < clause.subject_end or clause.has_pronoun)
-        ):
-            return True
-        if word.low in lexicon.ANAPHORS and not _names_time(words, place):
-            return True
-        if word.low == "her" and _is_object(words, place):
-            return True
-    return False
+    return any(_points_back(clause, words, place) for place in range(len(words)))
 
 
-def _is_auxiliary(clause: Clause) -> bool:
-    """Return True if nothing but "does" or "is" stands for the verb of the clause before."""
-    low = clause.words[clause.finite].low
-    return low in lexicon.DO_FORMS | lexicon.HAVE_FORMS | lexicon.BE_FORMS
+def _repeats_verb(clause: Clause, words: Words) -> bool:
+    """Return True if "does too" or "did not attend" leaves out what was done."""
+    behind = {word.low for word in words[clause.main + 1 :]}
+    if not behind <= _SHORT_ANSWERS:
+        return False
+    if clause.group is Group.DO:
+        return clause.lemma not in lexicon.ACTIVITY_VERBS
+    low = words[clause.finite].low
+    is_auxiliary = low in lexicon.DO_FORMS | lexicon.HAVE_FORMS | lexicon.BE_FORMS
+    return clause.main == clause.finite and is_auxiliary
+
+
+def _points_back(clause: Clause, words: Words, place: int) -> bool:
+    """Return True if the word there points back beyond the subject of its own clause."""
+    word = words[place]
+    is_in_subject = place < clause.subject_end
+    if is_in_subject and word.low in lexicon.LATER_PRONOUNS:
+        return False
+    if word.low in lexicon.THIRD_POSSESSIVES and place != clause.subject_start:
+        return is_in_subject or clause.has_pronoun or _is_object(words, place)
+    return word.low in lexicon.ANAPHORS and not _names_time(words, place)
 
 
 def _is_object(words: Words, place: int) -> bool:
-    """Return True if "her" is no possessive: nothing, or no noun, follows."""
+    """Return True if the word is "her" and no possessive: no noun follows."""
+    if words[place].low != "her":
+        return False
     following = words[place + 1] if place + 1 < len(words) else None
     return following is None or following.is_mark or following.low in lexicon.PREPOSITIONS
 

@@ -20,7 +20,8 @@ _NO_PLAIN_STATEMENT = re.compile(
     r"""
     [?\n\t"“”„«»`{}<>=\\|*\[\]] | [()] \s* ;
     | (?<!\w)'[^']*'(?!\w)
-    | :\s | \b(?: if | unless | whether | in\ case | otherwise | instead | rather | correction | typo
+    | :\s
+    | \b(?: if | unless | whether | in\ case | otherwise | instead | rather | correction | typo
         | either | neither | and\ both | but\ both | not\ only | scratch\ that | i\ meant
         | nobody | no\ one | used\ to | i'd\ like
         ) \b
@@ -74,10 +75,11 @@ def _strip_final_mark(words: tuple[Word, ...]) -> tuple[Word, ...]:
 def _split_words(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
     """Cut into clauses, these into verb phrases, and these into the items of their lists."""
     pieces: list[tuple[Word, ...]] = []
-    clauses = [clause for each in split_relatives(words) for clause in split_clauses(each)]
-    for number, clause in enumerate(clauses):
-        is_followed = number + 1 < len(clauses)
-        pieces += split_verb_phrases(clause, is_followed=is_followed)
+    for sentence in split_relatives(words):
+        clauses = split_clauses(sentence)
+        for number, clause in enumerate(clauses):
+            is_followed = number + 1 < len(clauses)
+            pieces += split_verb_phrases(clause, is_followed=is_followed)
     for split in (split_subjects, split_lists):
         pieces = [smaller for piece in pieces for smaller in split(piece)]
     return pieces
