@@ -60,8 +60,30 @@ def resolve_pronoun(text: str, antecedents: list[Antecedent]) -> str | None:
     fitting = {one.text.casefold(): one for one in antecedents if one.sex in _FITS[pronoun]}
     if len(fitting) != 1:
         return None
-    name = next(iter(fitting.values())).text
-    rest = text[match.end() :]
+    return _put_name(match, next(iter(fitting.values())).text)
+
+
+_STRANGERS = {
+    "he": "Alex",
+    "his": "Alex",
+    "she": "Alex",
+    "her": "Alex",
+    "they": "Our friends",
+    "their": "Our friends",
+    "it": "Our place",
+    "its": "Our place",
+}
+
+
+def replace_by_stranger(text: str) -> str:
+    """Return the text with some name for its first pronoun, to judge what is said of it."""
+    match = _PRONOUN.match(text)
+    return _put_name(match, _STRANGERS[match[1].lower()]) if match else text
+
+
+def _put_name(match: re.Match[str], name: str) -> str:
+    pronoun = match[1].lower()
+    rest = match.string[match.end() :]
     if pronoun in lists.PRONOUN_OWNERS:
         name = f"{name}'" if name.endswith("s") else f"{name}'s"
     return name + _write_out_short_verb(match[2], rest) + rest
@@ -77,7 +99,8 @@ def _write_out_short_verb(short: str | None, rest: str) -> str:
 
 
 _RELATED = re.compile(
-    r"\b(?:my|our)\s+((?:[a-z-]+\s+){0,2}?)([a-zé-]+)(?:,?\s+((?:Dr\.?\s+)?[A-Z][\w'-]+(?:\s+[A-Z][\w-]+)?))?(?=[\s,.;!?:'’]|$)"
+    r"\b(?i:my|our)\s+((?:[\w-]+\s+){0,2}?)([a-zé-]+)"
+    r"(?:(?:,\s+|\s+)((?:Dr\.?\s+)?[A-Z][\w'-]*\w(?:\s+[A-Z][\w-]+)?))?(?=[\s,.;!?:'’]|$)"
 )
 _CALLED = re.compile(
     r"\b(?:is|are|was)\s+(?:called|named)\s+([A-Z][\w-]+)|\bcalled\s+([A-Z][\w-]+)|\bname\s+is\s+([A-Z][\w-]+)"
@@ -91,11 +114,10 @@ def find_antecedents(text: str) -> list[Antecedent]:
     antecedents: list[Antecedent] = []
     covered: list[tuple[int, int]] = []
     for match in _RELATED.finditer(text):
-        noun = match[2].lower()
-        sex = _find_sex(noun)
+        name = match[3]
+        sex = _find_sex(match[2].lower()) or (Sex.PERSON if name else None)
         if sex is None:
             continue
-        name = match[3]
         covered.append(match.span())
         antecedents.append(Antecedent(name or match[0], sex))
     called = _CALLED.search(text)
@@ -113,6 +135,9 @@ def find_antecedents(text: str) -> list[Antecedent]:
     return antecedents + _find_thing(text)
 
 
+_ROLE_ENDINGS = ("mate", "ician", "ologist", "worker", "lord", "keeper", "sitter", "maker")
+
+
 def _find_sex(noun: str) -> Sex | None:
     if noun in lists.FEMALE:
         return Sex.FEMALE
@@ -120,7 +145,7 @@ def _find_sex(noun: str) -> Sex | None:
         return Sex.MALE
     if noun in lists.PLURAL_PEOPLE:
         return Sex.PLURAL
-    return Sex.PERSON if noun in lists.PEOPLE else None
+    return Sex.PERSON if noun in lists.PEOPLE or noun.endswith(_ROLE_ENDINGS) else None
 
 
 _PLACE_BEFORE = re.compile(
@@ -129,14 +154,16 @@ _PLACE_BEFORE = re.compile(
 )
 
 
+_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS | {"i", "i'm", "i've"}
+_FIRST_NO_NAMES = lists.IMPERATIVES | lists.COMMON_OPENERS
+
+
 def _names_somebody(text: str, match: re.Match[str]) -> bool:
     """Return True for a name that may be a person's: it stands first, or is met, known or loved."""
     word = match[0].split()[0].lower().rstrip(".")
-    if (
-        word in lists.STARTERS
-        or word in lists.WEEKDAYS | lists.MONTHS
-        or word in {"i", "i'm", "i've"}
-    ):
+    if match.start() == 0 and word in _FIRST_NO_NAMES:
+        return False
+    if word in _NO_NAMES:
         return False
     if _PLACE_BEFORE.search(text[: match.start()]):
         return text[: match.start()].rstrip().lower().endswith(" with")

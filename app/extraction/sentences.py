@@ -17,6 +17,7 @@ _ABBREVIATIONS = frozenset(
     """.split()
 )
 _EMOTICON = re.compile(r"(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD|XD|\^\^)(?=\s+[A-Za-z])")
+_EMOJI = re.compile(r"(?<=\s)[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+(?=\s+[A-Za-z])")
 _REPEATED_MARK = re.compile(r"[!?]+(?=[!?])")
 _ELLIPSIS = re.compile(r"(?:…|\.{2,})(?=\s+(?:[A-Z]|i\b))")
 
@@ -37,6 +38,7 @@ def _prepare(text: str) -> str:
     """Return a text of the same length that the library splits as a reader would."""
     text = _REPEATED_MARK.sub(lambda match: "," * len(match[0]), text)
     text = _EMOTICON.sub(lambda match: "." * len(match[0]), text)
+    text = _EMOJI.sub(lambda match: "." * len(match[0]), text)
     text = _ELLIPSIS.sub(lambda match: "," * (len(match[0]) - 1) + ".", text)
     return _LOWER_START.sub(_write_capital, text)
 

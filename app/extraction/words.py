@@ -38,9 +38,7 @@ TALK_VERBS = _list(
     """
 )
 # What is done now, for the task at hand.
-PRESENT_TASK_VERBS = _list(
-    "see get try keep click open paste copy upload attach delete refresh submit scroll hover"
-)
+TASK_VERBS = _list("click paste copy upload attach refresh submit scroll hover")
 
 # Past verbs that change or tell of a life, a company, a plan.
 PAST_EVENTS = _list(
@@ -86,7 +84,6 @@ PAST_EVENT_PHRASES = {
     "opted": _list("for"),
     "committed": _list("to"),
     "settled": _list("on in"),
-    "used_": frozenset(),
 }
 IRREGULAR_PAST = _list(
     """
@@ -145,10 +142,16 @@ TASK_NOUNS = _list(
     steps solution fix apology apologies fault understanding thought thoughts mind head brain
     terminal screen cursor tab console compiler variable string array list dict dataframe column
     columns row rows component class method request endpoint branch commit diff pr merge
-    suggestion suggestions recommendation recommendations recipe option options rest same other
-    feeling doubt trouble clue luck hunch minute sec second moment headache few couple lot bit
-    word words essay poem story plot joke tone feedback first last latter former above below
-    following next previous only more less movie film weather sauce dough
+    suggestion suggestions recommendation recommendations recipe option options
+    feeling doubt trouble clue luck hunch minute sec moment headache word words essay poem story
+    plot joke tone feedback movie film weather sauce dough
+    """
+)
+# Words that point into the conversation: "the first one", "the above".
+DISCOURSE = _list(
+    """
+    first second last latter former above below following next previous only more less rest same
+    other few couple lot bit
     """
 )
 # Places and things at hand of which "this …" says something that lasts.
@@ -168,6 +171,9 @@ POLITE_WORDS = _list(
     yes yep yeah yup no nope nah hmm hm oh ah ha well got gotcha understood makes sense
     works me that's been helpful thats everyone there team mate folks man dude love legend
     useful exactly correct absolutely indeed totally true then now just enough today
+    obliged debt grateful splendid marvellous smashing grand bonzer ace thankyou merci gracias danke obrigado
+    obrigada night-night xx x xxx hiya hullo howdy greetings pal bro sis dear sir madam maam speak
+    welcome ahoy alas welp yay yeh yea aye och aha ooh hooray phew whoa woah yikes oops uh um
     of course will do be my pleasure to meet how kind and too what ta to star life saver
     lifesaver best interesting good point fair congrats congratulations happy new year merry
     christmas feel better talk tomorrow tonight worked work charm like helps helped lot heaps ton
@@ -260,5 +266,64 @@ STATES = _list(
     allergic vegan vegetarian married divorced pregnant retired called named born based coeliac
     celiac diabetic due closed open lactose gluten deaf blind left-handed moving my our 1 2 3 4 5 6
     7 8 9 10 11 12 13 14 15 16 17 18 down out away back terrified afraid scared really very so
+    """
+)
+
+# Said of a person or thing in passing: "a bit", "a pain".
+NO_CLASS = _list("bit little tad mess wreck idiot fool lot pain shame pity joke nightmare joy disaster")
+TALK_PAST = _list(
+    """
+    tried said told thought asked saw noticed wanted needed felt checked looked forgot heard
+    wondered guessed hoped expected called texted emailed mentioned suggested seemed appeared
+    laughed cried smiled fixed updated tested restarted ran clicked copied pasted changed-it
+    """
+) - {"ran"}
+TASK_PROGRESSIVES = _list(
+    """
+    trying looking getting debugging staring waiting thinking wondering reading meaning struggling
+    asking playing fighting having telling saying showing giving throwing crashing hanging failing
+    returning doing using seeing going making feeling coming running sitting standing talking
+    typing testing building fixing breaking acting kidding joking considering hoping calling
+    """
+)
+# Things that talk is often about without their being the speaker's.
+TALKED_OF = _list(
+    """
+    time way point person people world weather news internet web page button link image picture
+    photo video song book chapter article paper email mail letter report summary outline plan
+    itinerary table chart graph diagram data dataset model api library framework package module
+    docs documentation server db database container pod job pipeline process log logs whole entire
+    new old one ones food meal dinner flight hotel printer app website site build deploy deployment
+    program software
+    """
+)
+PLAIN_VERBS = _list(
+    """
+    live work go like love hate use prefer need want speak play run take start end eat drink sleep
+    come get make study teach own cost meet open close happen keep stay sit stand hold give bring
+    include cover contain require expire belong deploy ship share rent drive walk swim wear know
+    mean say call visit arrive leave die turn rotate depend host store serve sell buy pay swim
+    collect handle manage lead support read write watch cook bake ride sing paint knit train coach
+    volunteer commute travel fly land grow
+    """
+)
+THIRD_VERBS = _list(
+    """
+    lives works goes likes loves hates uses prefers needs wants speaks plays runs takes starts ends
+    eats drinks sleeps comes gets makes studies teaches owns costs meets opens closes happens keeps
+    stays sits stands holds gives brings includes covers contains requires expires belongs deploys
+    ships rents drives walks swims wears knows means says calls visits arrives leaves dies turns
+    rotates depends hosts sells buys pays collects handles manages leads reads writes watches cooks
+    bakes rides sings knits coaches volunteers commutes travels flies lands grows helps thinks
+    refuses insists hopes believes suffers snores moves plans bides asks tells
+    """
+)
+
+# Nouns that open a sentence with a capital and are nobody's name.
+COMMON_OPENERS = _list(
+    """
+    chapter dinner lunch breakfast rent parking standup school work office post chair people folk
+    kids dad mum mom guests dogs cats tea coffee deploys releases meetings payday rush bedtime
+    nursery swimming football choir practice training page section version
     """
 )

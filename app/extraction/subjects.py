@@ -1,0 +1,176 @@
+"""Decides by its subject whether a clause is about the speaker, or somebody or something near."""
+
+from app.extraction import words as lists
+from app.extraction.predicates import is_lasting, is_past_verb
+from app.extraction.times import has_date, has_habit, has_schedule
+from app.extraction.tokens import Clause
+
+_PARTS = frozenset("one some most all both none half two three many each neither".split())
+_ELSEWHERE = frozenset("you your he she they him her his their its".split())
+
+
+def is_stated(clause: Clause) -> bool:
+    """Return True for a lasting statement about the speaker, or about what is near them."""
+    words = clause.words
+    first = words[0]
+    if len(words) < 3 and first != "i":
+        return False
+    if first in lists.FIRST_PERSON:
+        return is_lasting(_skip_partner(words[1:]), clause)
+    if first in lists.OWNERS:
+        return _tells_of_owned(clause, 1)
+    if first in _PARTS and words[1] == "of" and words[2] in lists.OWNERS:
+        return _tells_of_owned(clause, 3)
+    if first == "the":
+        return _tells_of_thing(clause)
+    if first == "there":
+        return _tells_of_existence(clause)
+    if first in {"it", "this", "that", "these", "those"}:
+        return _tells_of_this(clause)
+    if first in _ELSEWHERE:
+        return False
+    return clause.starts_with(*_ELLIPSES) or _tells_of_named(clause)
+
+
+_TASK_TALK = lists.TALK_VERBS | lists.TASK_PROGRESSIVES | lists.MOODS | lists.TALK_PAST
+
+
+def is_confirmable(clause: Clause) -> bool:
+    """Return True for what an assistant may propose: any statement that is not of the task."""
+    words = clause.words
+    if len(words) < 3 or clause.word_set & (lists.TASK_NOUNS | _TASK_TALK):
+        return False
+    is_near = bool(clause.word_set & lists.FIRST_PERSON_ANYWHERE) or clause.tokens[0].is_capital
+    return is_near and bool(clause.word_set & lists.AUXILIARIES or clause.word_set & lists.THIRD_VERBS)
+
+
+def _skip_partner(rest: tuple[str, ...]) -> tuple[str, ...]:
+    """Skip "and my wife" after "I", and "all" or "both" after "we"."""
+    return rest[3:] if rest[:1] == ("and",) and len(rest) > 3 else rest
+
+
+# Words that name a task in the plural or at hand, but also things of a life.
+_OWN_THINGS = frozenset(
+    "step class recipe branch test tests screen text line file head film story method".split()
+)
+
+
+def _tells_of_owned(clause: Clause, start: int) -> bool:
+    """Decide on "my …" and "our …"."""
+    place = _find_verb(clause.words, start + 1)
+    if place < 0:
+        return False
+    subject = set(clause.words[start:place])
+    if subject & (lists.TASK_NOUNS - _OWN_THINGS):
+        return False
+    return is_lasting(clause.words[place:], clause)
+
+
+def _tells_of_thing(clause: Clause) -> bool:
+    """Decide on "the …", of which much is only about the task at hand."""
+    words = clause.words
+    place = _find_verb(words, 2)
+    if place < 0:
+        return False
+    subject = set(words[1:place])
+    is_near = bool(clause.word_set & lists.FIRST_PERSON_ANYWHERE) or has_schedule(clause)
+    is_near = is_near or bool(subject & lists.LASTING_THINGS)
+    if subject & lists.TASK_NOUNS or (subject & lists.TALKED_OF and not is_near):
+        return False
+    if words[1] in lists.DISCOURSE and words[1:3] != ("rest", "of"):
+        return False
+    verb = words[place]
+    if verb not in lists.AUXILIARIES and not is_near and not is_past_verb(verb):
+        return verb in _STATIVE and is_lasting(words[place:], clause)
+    return is_lasting(words[place:], clause)
+
+
+_STATIVE = frozenset(
+    """
+    opens closes costs belongs lives live meets uses use runs hosts covers includes expires rotates
+    deploys requires speaks works contains allows supports stores lies stands hangs sits points goes
+    comes arrives handles listens reads writes owns sells takes starts ends keeps holds serves
+    """.split()
+)
+
+
+def _tells_of_existence(clause: Clause) -> bool:
+    words = clause.words
+    if words[1] not in {"is", "are"} or set(words[2:6]) & lists.TASK_NOUNS:
+        return False
+    is_near = bool(clause.word_set & (lists.FIRST_PERSON_ANYWHERE - {"i", "me"}))
+    return is_near or has_habit(clause)
+
+
+def _tells_of_this(clause: Clause) -> bool:
+    words = clause.words
+    if words[:2] == ("it", "takes") and words[2] in {"me", "us"}:
+        return len(words) > 5
+    if words[:2] == ("it", "is"):
+        return words[2] in lists.OWNERS and not set(words[3:5]) & lists.TASK_NOUNS
+    if words[0] == "this" and words[1] in lists.LASTING_THINGS:
+        place = _find_verb(words, 2)
+        return place > 0 and is_lasting(words[place:], clause)
+    return False
+
+
+# Statements about the speaker without "I".
+_ELLIPSES = (
+    "allergic to", "born in", "born on", "married to", "based in", "lactose intolerant", "been vegan",
+    "been vegetarian", "moved to", "prefers", "likes", "works at", "works as", "lives in",
+)  # fmt: skip
+
+
+_NOT_NAMED = lists.TASK_NOUNS | lists.PRONOUNS | lists.FIRST_PERSON | {"you"}
+
+
+def _tells_of_named(clause: Clause) -> bool:
+    """Decide on a sentence whose first words name somebody or something."""
+    words = clause.words
+    first = clause.tokens[0]
+    if not first.is_word or first.lower in lists.STARTERS or first.lower.endswith("ing"):
+        return False
+    place = _find_verb(words, 1)
+    if place < 1 or place > 6:
+        return False
+    subject = set(words[:place])
+    if subject & _NOT_NAMED:
+        return False
+    is_near = bool(clause.word_set & lists.FIRST_PERSON_ANYWHERE) or has_date(clause) or has_habit(clause)
+    if not is_near and (subject & lists.TALKED_OF or not _is_name(clause, place)):
+        return False
+    return is_lasting(words[place:], clause)
+
+
+def _is_name(clause: Clause, place: int) -> bool:
+    """Return True if the words before the verb are a name, or belong to one."""
+    first = clause.tokens[0]
+    if not first.is_capital:
+        return False
+    is_owner = first.lower.endswith(("'s", "s'"))
+    has_other = any(token.is_capital for token in clause.tokens[1:place])
+    return place == 1 or is_owner or has_other or clause.words[1] == "and"
+
+
+def _find_verb(words: tuple[str, ...], start: int) -> int:
+    """Return the place of the verb after a subject, or -1."""
+    for place in range(start, min(len(words), start + 9)):
+        word = words[place]
+        if word in lists.AUXILIARIES:
+            return place
+        if place < start + 6 and _is_surely_verb(word):
+            return place
+    for place in range(start, min(len(words), start + 6)):
+        if _may_be_verb(words[place]):
+            return place
+    return -1
+
+
+def _is_surely_verb(word: str) -> bool:
+    return word in lists.THIRD_VERBS or word in lists.IRREGULAR_PAST or word in lists.PAST_EVENTS
+
+
+def _may_be_verb(word: str) -> bool:
+    if word in lists.PLAIN_VERBS or (word.endswith("ed") and len(word) > 4):
+        return True
+    return word.endswith("s") and not word.endswith(("ss", "'s", "us", "is"))
