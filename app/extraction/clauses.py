@@ -10,7 +10,7 @@ _ASKS = (
     r"(?:can|could|would|will|should|do|does|did|is|are|am|was|what|what['’]s|which|how|where|when|who|why|any|please|pls|let['’]?s"
     r"|help|give|write|tell|show|suggest|recommend|make|keep|don['’]t|explain|thanks|thank|anything|got)"
 )
-_LINK = r"(?:and\ so|and\ then|so\ that|and|but|so|because|bc|cuz|cos|since|as|although|though|while|whereas|plus|or|then|which\ means|which\ is\ why|yet|except|hence|therefore)"
+_LINK = r"(?:and\ so|and\ then|so\ that|and|but|so|because|bc|cuz|cos|since|although|though|while|whereas|plus|or|then|which\ means|which\ is\ why|yet|except|hence|therefore)"
 # In talk without marks a question follows a statement.
 _RUN_ON = r"(?:(?:how|what|where|when|why)\ (?:do|can|should|is|are|would)\ (?:i|we|the|it|you|a)|(?:can|could|would)\ you|any\ (?:ideas|tips|good|advice|suggestions)|is\ (?:it|there|that)\ (?:ok|any|a|safe|normal|bad|possible)|if\ (?:i|we|he|she|it)\ \w+\ .{0,60}\b(?:would|i['’]?d|we['’]?d)\b)"
 _BOUNDARY = re.compile(

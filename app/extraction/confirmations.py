@@ -72,6 +72,9 @@ _OFFER = re.compile(
 )
 
 
+_ASKED = re.compile(r"(?:do|does|did|is|are|was|were|have|has|had|any|or)\b(?!\s+you\b)", re.IGNORECASE)
+
+
 def read_proposal(sentence: str) -> str | None:
     """Return what an assistant's sentence proposes about the user, in the user's words.
 
@@ -96,6 +99,8 @@ def read_proposal(sentence: str) -> str | None:
         if turned is None:
             return None
         text = turned
+    if _ASKED.match(text):
+        return None
     swapped = _YOU.sub(_swap_person, text)
     return swapped[0].upper() + swapped[1:]
 

@@ -35,12 +35,12 @@ _FILLER = re.compile(
       |basically|honestly|tbh|to\ be\ (?:honest|fair|clear|precise)|in\ fact|as\ (?:i\ )?(?:said|mentioned)(?:\ (?:before|earlier|above))?|like\ i\ said|fwiw
       |for\ what\ it['’]?s\ worth|unfortunately|fortunately|luckily|sadly|thankfully|hey(?:\ there)?|hi(?:\ (?:there|all|everyone))?|hello(?:\ there)?
       |cool|great|nice|perfect|awesome|thanks(?:\ (?:a\ lot|so\ much|for\ (?:the|your)\ \w+|again))?|thank\ you(?:\ (?:so|very)\ much)?|thx|ty|cheers|sorry
-      |lol|haha+|me|ugh|wow|wait|hang\ on|one\ (?:more|other)\ thing|another\ thing|first(?:ly)?|second(?:ly)?|finally|lastly|also|besides|random\ fact|fun\ fact
+      |lol|haha+|me|ugh|wow|yeh|wait|hang\ on|one\ (?:more|other)\ thing|another\ thing|first(?:ly)?|second(?:ly)?|finally|lastly|also|besides|random\ fact|fun\ fact
       |quick\ (?:question|one)|just\ checking|morning|good\ (?:morning|evening|afternoon)|exactly|correct|that['’]?s\ (?:right|correct)|absolutely|indeed|true|sure|of\ course
       |and|but|now|see|look|listen|you\ (?:see|know)|i\ mean|update|edit|long\ story\ short|in\ (?:general|short)|good\ (?:point|idea|question)|fair\ (?:enough|point)|makes\ sense|got\ it
       ) {_STOP}
-    | (?: so|and|but|also|oh|well|btw|yeah|yes|plus|anyway|ok|okay|basically|by\ the\ way|tbh|because|haha+|lol|me,|since|as\ for|cos|cuz|though|which\ is\ because|then|hi|hey|hello|thanks|ah )\s+
-      (?=(?:i|i['’](?:m|ve|ll)|im|ive|my|our|we|we['’](?:re|ve)|he|she|they|it['’]?s|there['’]?s|remember|note|the|please|fyi|just)\b)
+    | (?: so|and|but|also|oh|well|btw|yeah|yes|plus|anyway|ok|okay|basically|by\ the\ way|tbh|because|haha+|lol|me,|since|as\ for|cos|cuz|though|yeh|which\ is\ because|then|hi|hey|hello|thanks|ah )\s+
+      (?=(?:i|i['’](?:m|ve|ll)|im|ive|my|our|theres|hes|shes|its|we|we['’](?:re|ve)|he|she|they|it['’]?s|there['’]?s|remember|note|the|please|fyi|just)\b)
     | (?: and|but|also|plus|btw|by\ the\ way|alas,?|och|aye|else )\s+ (?=\w+\s+\w)
     | (?: the\ thing\ is|(?:it\ )?turns\ out|(?:the\ )?fun\ fact\ is|the\ reason\ is|i\ can\ confirm|as\ you\ (?:know|may\ know)|you\ know)(?:\ that\b|,)?\s+
     )

@@ -70,7 +70,7 @@ def _names_task(words: Words, count: int) -> bool:
 _MOMENTS = frozenset(
     """
     meeting hurry rush middle way fence verge loss mood it phone train bus board laptop same page
-    call break trouble mess pain tears panic zone point side debt luck shock two minds
+    call break trouble mess pain tears panic zone point side debt luck shock minds line lines step chapter level
     """.split()
 )
 _UNSTABLE = lists.MOODS | lists.EVALUATIONS
@@ -93,13 +93,17 @@ def _is_state(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     if first == "going":
         return _is_going(rest[1:], clause)
     if first == "getting":
-        return bool(following & {"married", "divorced", "a", "an", "my", "our", "new", "the"}) and not _names_task(rest, 4)
+        return bool(following & {"married", "divorced"}) or bool(set(rest[2:4]) & _ACQUIRED)
+    if first == "about":
+        return following != {"to"} and len(rest) > 1
     if first.endswith("ing") and len(first) > 4 and first not in {"during", "evening", "morning"}:
         return _is_progress(first, rest[1:], clause)
     if first in {"on", "in", "at"} and set(rest[1:4]) & _MOMENTS:
         return False
     if first in {"a", "an"}:
         return not following & lists.NO_CLASS and not _names_task(rest[1:], 2)
+    if more & lists.INTENSIFIERS and first not in {"allergic", "scared", "afraid", "terrified", "into", "close"}:
+        return False
     if first in {"afraid", "scared", "terrified"}:
         return following == {"of"} and len(rest) > 2 and rest[2] not in {"the", "this", "that", "it"}
     if first in _SCHEDULED and first in _UNSTABLE:
@@ -107,11 +111,14 @@ def _is_state(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     return first not in _UNSTABLE
 
 
+_ACQUIRED = frozenset("dog cat puppy kitten house flat car divorce promotion baby new".split())
+
+
 def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
     """Decide on "is learning …"."""
     if is_pointing(after) or _names_task(after, 3) or not after:
         return False
-    if verb in lists.TASK_PROGRESSIVES:
+    if verb in lists.TASK_PROGRESSIVES or (verb == "working" and after[0] == "on"):
         return False
     return verb in lists.PROGRESSIVE_FACTS or has_date(clause)
 
@@ -134,6 +141,7 @@ def _is_going(after: Words, clause: Clause) -> bool:
     return has_date(clause) and following not in _TASK_PLANS
 
 
+_SURE_PLANS = frozenset("move join retire graduate marry".split())
 _PAST_STATES = frozenset(
     """
     born raised diagnosed promoted hired fired adopted vaccinated elected homeschooled brought moved
@@ -146,7 +154,7 @@ _PAST_STATES = frozenset(
 def _is_past_state(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     """Decide by the words after "was"."""
     more, rest = skip_adverbs(after)
-    if not rest or rest[0] in _UNSTABLE or rest[0].endswith("ing"):
+    if not rest or "not" in more or rest[0] in _UNSTABLE or rest[0].endswith("ing"):
         return False
     if rest[0] in _PAST_STATES:
         return not is_pointing(rest[1:])
@@ -158,7 +166,7 @@ def _is_past_state(adverbs: frozenset[str], after: Words, clause: Clause) -> boo
 # --- to have
 
 _NOTHING_HAD = lists.TASK_NOUNS | frozenset(
-    "few couple lot bit other first".split()
+    "few couple lot bit other first plan picture their his her".split()
 ) | frozenset(
     "no any time access nothing something anything everything that this it them these those plans".split()
 )
@@ -204,7 +212,8 @@ def _is_participle(word: str) -> bool:
 
 _SHORT_TIMES = (
     "hours", "ages", "minutes", "an hour", "a while", "a bit", "all day", "all morning", "days",
-    "forever", "the whole day", "weeks", "all afternoon", "all evening",
+    "forever", "the whole day", "weeks", "all afternoon", "all evening", "since this morning",
+    "since yesterday", "since lunch", "since last night",
 )  # fmt: skip
 _LONG_STATES = frozenset(
     """
@@ -215,6 +224,14 @@ _LONG_STATES = frozenset(
 _WORKPLACES = frozenset("at as in for remotely from here there with".split())
 
 
+_PASSING_PROGRESSIVES = frozenset(
+    """
+    trying looking getting debugging staring waiting thinking wondering struggling stuck asking
+    fighting having meaning avoiding
+    """.split()
+)
+
+
 def _is_long_time(after: Words, clause: Clause) -> bool:
     """Decide by the words after "has been"."""
     more, rest = skip_adverbs(after)
@@ -222,11 +239,13 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
         return False
     if rest[0] in _LONG_STATES:
         return True
-    if rest[0] in lists.TASK_PROGRESSIVES:
+    if rest[0] in _PASSING_PROGRESSIVES:
         return False
     if rest[0] == "working" and not set(rest[1:2]) & _WORKPLACES:
         return False
-    return rest[0] not in _UNSTABLE and clause.contains("for", "since", "all my life", "my whole life")
+    if clause.contains("since"):
+        return True
+    return rest[0] not in _UNSTABLE and clause.contains("for", "all my life", "my whole life")
 
 
 def _is_past_possession(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
@@ -238,7 +257,7 @@ def _is_past_possession(adverbs: frozenset[str], after: Words, clause: Clause) -
 
 # --- to do, can, will
 
-_DENIED = (lists.TALK_VERBS - {"like"}) | frozenset("seem find want need get even work".split())
+_DENIED = lists.TALK_VERBS | frozenset("seem find want need get even work give".split())
 _WHOLE_DENIALS = frozenset("drive drink smoke cook swim".split())
 
 
@@ -256,7 +275,7 @@ def _is_denial(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
         return not set(objects[:3]) & (_NOTHING_HAD - {"any", "access"})
     if verb == "work":
         return bool(set(objects) & _WORKPLACES) or has_schedule(clause)
-    if verb in {"need", "want", "get", "keep", "see", "care"}:
+    if verb in {"need", "get", "see"}:
         return has_habit(clause)
     return verb not in _DENIED and not _names_task(objects, 3)
 
@@ -280,7 +299,7 @@ def _is_ability(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
         return rest[0] in _INABILITIES and not is_passing
     if "only" in more:
         return has_schedule(clause)
-    return rest[0] in _ABILITIES and len(rest) > 1
+    return rest[0] in _ABILITIES and rest[1:2] not in {(), ("to",)}
 
 
 _WHEREABOUTS = frozenset(
@@ -299,7 +318,8 @@ def _is_plan(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
         return rest[0] in {"eat", "drink", "touch", "fly", "wear", "take"}
     if rest[0] == "be":
         return rest[1] in _WHEREABOUTS or rest[1].isdigit() or (has_date(clause) and rest[1] not in _UNSTABLE)
-    return rest[0] in _LASTING_PLANS and (has_date(clause) or rest[0] != "have") and not _names_task(rest[1:], 3)
+    is_lasting_plan = rest[0] in _LASTING_PLANS and has_date(clause)
+    return (is_lasting_plan or rest[0] in _SURE_PLANS) and not _names_task(rest[1:], 3)
 
 
 _JUDGES = {
@@ -333,7 +353,7 @@ def _is_event(verb: str, after: Words, clause: Clause) -> bool:
     return verb in lists.PAST_EVENTS or has_past_date(clause)
 
 
-_INTRANSITIVE = frozenset("smoke drive cook knit run swim cycle meditate freelance snore paint".split())
+_INTRANSITIVE = frozenset("smoke drive cook knit run swim cycle meditate freelance snore paint rent".split())
 # Verbs of talk that tell of a habit if they have such an object.
 _LASTING_OBJECTS = {
     "get": frozenset("up migraines seasick carsick hayfever paid a an my our the".split()),
@@ -343,6 +363,9 @@ _LASTING_OBJECTS = {
     "feel": frozenset(),
     "say": frozenset(),
 }
+
+
+_PREPOSITIONS = frozenset("for at in on with to from of about by".split())
 
 
 def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
@@ -355,16 +378,18 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
         return False
     if not after:
         return verb in _INTRANSITIVE
+    if len(after) == 1 and after[0] in _PREPOSITIONS:
+        return False
     if verb in {"prefer", "love", "hate", "like", "dislike", "enjoy"}:
         return not is_pointing(after)
     return not is_pointing(after) and not _names_task(after, 3)
 
 
 def _is_lasting_talk(verb: str, after: Words, clause: Clause) -> bool:
-    if verb in {"say", "think"}:
+    if verb == "say":
         inner = after[1:] if after[:1] == ("that",) else after
         return len(inner) > 2 and inner[0] in {"he", "she", "they"} and inner[1] in {"is", "are", "has", "have"}
-    if verb in {"try", "see", "get"}:
+    if verb in {"try", "see", "get", "read"}:
         if has_habit(clause) and not is_pointing(after):
             return True
     return verb in {"get", "need", "know"} and bool(after) and after[0] in _LASTING_OBJECTS[verb] and not _names_task(after, 4)

@@ -48,19 +48,20 @@ def starts_with_pronoun(text: str) -> bool:
     return _PRONOUN.match(text) is not None
 
 
-def resolve_pronoun(text: str, antecedents: list[Antecedent]) -> str | None:
+def resolve_pronoun(text: str, *antecedents: list[list[Antecedent]]) -> str | None:
     """Return the text with its first pronoun replaced, None if it is not plain by what.
 
-    `antecedents` are those of the sentences shortly before.
+    `antecedents` are those of the sentences before: of the same turn, then of the turn before. An
+    earlier turn counts only if the later one names nobody whom the pronoun fits.
     """
     match = _PRONOUN.match(text)
     if match is None:
         return None
-    pronoun = match[1].lower()
-    fitting = {one.text.casefold(): one for one in antecedents if one.sex in _FITS[pronoun]}
-    if len(fitting) != 1:
-        return None
-    return _put_name(match, next(iter(fitting.values())).text)
+    for sentences in antecedents:
+        names = {one.text.casefold(): one.text for sentence in sentences for one in sentence if one.sex in _FITS[match[1].lower()]}
+        if names:
+            return _put_name(match, names.popitem()[1]) if len(names) == 1 else None
+    return None
 
 
 _STRANGERS = {

@@ -55,6 +55,7 @@ class _Reader:
     statements: list[Statement] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     recent: list[list[Antecedent]] = field(default_factory=list)
+    earlier: list[list[Antecedent]] = field(default_factory=list)
 
     def read_turn(self, place: int, turn: Turn) -> None:
         match turn.role:
@@ -73,6 +74,7 @@ class _Reader:
         self.skipped.append(Skipped(Quote(turn, start, end), reason))
 
     def _read_user(self, place: int, turn: Turn) -> None:
+        self.earlier, self.recent = self.recent or self.earlier, []
         is_first = True
         for block in find_blocks(turn.content):
             if block.reason is not None:
@@ -114,12 +116,9 @@ class _Reader:
             return None
         text, start, end = proposals[0]
         if starts_with_pronoun(text):
-            resolved = resolve_pronoun(text, self._list_recent())
+            resolved = resolve_pronoun(text, self.recent, self.earlier)
             return None if resolved is None else (resolved, start, end)
         return text, start, end
-
-    def _list_recent(self) -> list[Antecedent]:
-        return [one for sentence in self.recent for one in sentence]
 
     def _is_repeated(self, text: str) -> bool:
         return fold_loosely(text) in self.handed_out
@@ -172,7 +171,7 @@ class _Reader:
         """Return a clause with its pronoun replaced, and why it is no fact."""
         if not starts_with_pronoun(text):
             return text, find_skip_reason(Clause(text))
-        resolved = resolve_pronoun(text, self._list_recent())
+        resolved = resolve_pronoun(text, self.recent, self.earlier)
         if resolved is not None:
             return resolved, find_skip_reason(Clause(resolved))
         reason = find_skip_reason(Clause(text))

@@ -1,7 +1,7 @@
 """Decides by its subject whether a clause is about the speaker, or somebody or something near."""
 
 from app.extraction import words as lists
-from app.extraction.predicates import is_lasting, is_past_verb
+from app.extraction.predicates import is_lasting
 from app.extraction.times import has_date, has_habit, has_schedule
 from app.extraction.tokens import Clause
 
@@ -35,13 +35,17 @@ def is_stated(clause: Clause) -> bool:
 _TASK_TALK = lists.TALK_VERBS | lists.TASK_PROGRESSIVES | lists.MOODS | lists.TALK_PAST
 
 
+_VAGUE = frozenset("any or ever something anything able what which going".split())
+
+
 def is_confirmable(clause: Clause) -> bool:
     """Return True for what an assistant may propose: any statement that is not of the task."""
     words = clause.words
     if len(words) < 3 or clause.word_set & (lists.TASK_NOUNS | _TASK_TALK):
         return False
-    is_near = bool(clause.word_set & lists.FIRST_PERSON_ANYWHERE) or clause.tokens[0].is_capital
-    return is_near and bool(clause.word_set & lists.AUXILIARIES or clause.word_set & lists.THIRD_VERBS)
+    if clause.word_set & _VAGUE or words[0] in _ELSEWHERE | {"it", "this", "that", "there"}:
+        return False
+    return bool(clause.word_set & lists.AUXILIARIES or clause.word_set & lists.THIRD_VERBS)
 
 
 def _skip_partner(rest: tuple[str, ...]) -> tuple[str, ...]:
@@ -73,33 +77,28 @@ def _tells_of_thing(clause: Clause) -> bool:
     if place < 0:
         return False
     subject = set(words[1:place])
-    is_near = bool(clause.word_set & lists.FIRST_PERSON_ANYWHERE) or has_schedule(clause)
-    is_near = is_near or bool(subject & lists.LASTING_THINGS)
-    if subject & lists.TASK_NOUNS or (subject & lists.TALKED_OF and not is_near):
+    if subject & _NOT_NAMED or (words[1] in lists.DISCOURSE and words[2] != "of"):
         return False
-    if words[1] in lists.DISCOURSE and words[1:3] != ("rest", "of"):
-        return False
-    verb = words[place]
-    if verb not in lists.AUXILIARIES and not is_near and not is_past_verb(verb):
-        return verb in _STATIVE and is_lasting(words[place:], clause)
-    return is_lasting(words[place:], clause)
+    return _is_near(clause, subject) and is_lasting(words[place:], clause)
 
 
-_STATIVE = frozenset(
-    """
-    opens closes costs belongs lives live meets uses use runs hosts covers includes expires rotates
-    deploys requires speaks works contains allows supports stores lies stands hangs sits points goes
-    comes arrives handles listens reads writes owns sells takes starts ends keeps holds serves
-    """.split()
-)
+_NUMBERS = frozenset("two three four five six seven eight nine ten twelve".split())
+
+
+def _is_near(clause: Clause, subject: set[str]) -> bool:
+    """Return True if a clause about some thing tells by a name, a number or a date which one."""
+    if clause.word_set & lists.OURS or subject & lists.LASTING_THINGS or has_schedule(clause):
+        return True
+    has_name = any(token.is_capital for token in clause.tokens[1:])
+    has_number = any(word[0].isdigit() or word in _NUMBERS for word in clause.words)
+    return (has_name or has_number) and not subject & lists.TALKED_OF
 
 
 def _tells_of_existence(clause: Clause) -> bool:
     words = clause.words
     if words[1] not in {"is", "are"} or set(words[2:6]) & lists.TASK_NOUNS:
         return False
-    is_near = bool(clause.word_set & (lists.FIRST_PERSON_ANYWHERE - {"i", "me"}))
-    return is_near or has_habit(clause)
+    return bool(clause.word_set & lists.OURS) or has_habit(clause)
 
 
 def _tells_of_this(clause: Clause) -> bool:
@@ -107,7 +106,7 @@ def _tells_of_this(clause: Clause) -> bool:
     if words[:2] == ("it", "takes") and words[2] in {"me", "us"}:
         return len(words) > 5
     if words[:2] == ("it", "is"):
-        return words[2] in lists.OWNERS and not set(words[3:5]) & lists.TASK_NOUNS
+        return words[2] in lists.OWNERS and has_date(clause)
     if words[0] == "this" and words[1] in lists.LASTING_THINGS:
         place = _find_verb(words, 2)
         return place > 0 and is_lasting(words[place:], clause)
@@ -136,10 +135,19 @@ def _tells_of_named(clause: Clause) -> bool:
     subject = set(words[:place])
     if subject & _NOT_NAMED:
         return False
-    is_near = bool(clause.word_set & lists.FIRST_PERSON_ANYWHERE) or has_date(clause) or has_habit(clause)
-    if not is_near and (subject & lists.TALKED_OF or not _is_name(clause, place)):
+    is_name = _is_name(clause, place)
+    is_near = bool(clause.word_set & lists.OURS) or has_schedule(clause)
+    if not is_near and (not is_name or subject & lists.TALKED_OF or _is_doubtful(words, place)):
         return False
     return is_lasting(words[place:], clause)
+
+
+_ABSTRACT_ENDINGS = ("ity", "ness", "tion", "sion", "ism", "ment", "ance", "ence", "ship", "logy")
+
+
+def _is_doubtful(words: tuple[str, ...], place: int) -> bool:
+    """Return True if one word before what only may be a verb is taken for a name."""
+    return place == 1 and not _is_surely_verb(words[place])
 
 
 def _is_name(clause: Clause, place: int) -> bool:
@@ -149,7 +157,10 @@ def _is_name(clause: Clause, place: int) -> bool:
         return False
     is_owner = first.lower.endswith(("'s", "s'"))
     has_other = any(token.is_capital for token in clause.tokens[1:place])
-    return place == 1 or is_owner or has_other or clause.words[1] == "and"
+    if all(word in lists.ADVERBS for word in clause.words[1:place]):
+        is_plural = clause.words[place] in {"are", "were", "have"}
+        return not is_plural and not first.lower.endswith(_ABSTRACT_ENDINGS)
+    return is_owner or has_other
 
 
 def _find_verb(words: tuple[str, ...], start: int) -> int:
@@ -161,13 +172,16 @@ def _find_verb(words: tuple[str, ...], start: int) -> int:
         if place < start + 6 and _is_surely_verb(word):
             return place
     for place in range(start, min(len(words), start + 6)):
-        if _may_be_verb(words[place]):
+        if _may_be_verb(words[place]) and words[place - 1] not in _BEFORE_NOUNS:
             return place
     return -1
 
 
 def _is_surely_verb(word: str) -> bool:
-    return word in lists.THIRD_VERBS or word in lists.IRREGULAR_PAST or word in lists.PAST_EVENTS
+    return word in lists.AUXILIARIES or word in lists.THIRD_VERBS or word in lists.IRREGULAR_PAST or word in lists.PAST_EVENTS
+
+
+_BEFORE_NOUNS = frozenset("and or of at in the for with all on to by two three four".split())
 
 
 def _may_be_verb(word: str) -> bool:

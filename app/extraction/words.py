@@ -12,7 +12,7 @@ AUXILIARIES = BE | HAVE | MODALS | _list("do does did")
 
 FIRST_PERSON = _list("i we")
 OWNERS = _list("my our")
-FIRST_PERSON_ANYWHERE = _list("i we my our me us mine ours myself ourselves")
+OURS = _list("we my our me us mine ours myself ourselves")
 PRONOUNS = _list("he she they it")
 PRONOUN_OWNERS = _list("his her their its")
 
@@ -24,7 +24,7 @@ ADVERBS = _list(
     all basically personally primarily once ever even definitely regularly probably not literally
     absolutely simply specifically strictly strongly exclusively occasionally frequently generally
     originally previously formerly nearly almost kinda sorta simply soon later then too so very
-    truly totally completely fully partly largely apparently honestly obviously technically
+    pretty quite super way extremely rather fairly hardly truly totally completely fully partly largely apparently honestly obviously technically
     """
 )
 
@@ -34,7 +34,7 @@ TALK_VERBS = _list(
     think guess mean see get want wish hope need wonder know understand feel suppose believe agree
     assume remember forget expect appreciate doubt swear promise bet reckon figure ask hear notice
     seem look keep try hate-to disagree apologize apologise notice recall imagine trust say tell
-    suspect fear worry care mind got thought meant apologise require plead beg vote thank
+    suspect fear worry read plan refuse curious care mind got thought meant apologise require plead beg vote thank
     """
 )
 # What is done now, for the task at hand.
@@ -50,7 +50,7 @@ PAST_EVENTS = _list(
     renamed merged acquired agreed upgraded adopted shipped replaced dropped standardised
     standardized rented renewed cancelled canceled registered settled committed opted picked
     stopped gave taught earned won ran owned used played swam raised rescued hosted scheduled
-    rescheduled postponed pushed moved promised got born met separated celebrated passed
+    rescheduled postponed pushed moved died promised got born met separated celebrated passed
     """
 )
 # Of these, only with the word that follows.
@@ -59,14 +59,14 @@ PAST_EVENT_PHRASES = {
         "married divorced engaged promoted hired fired laid accepted diagnosed my our a an"
     ),
     "gave": _list("up birth"),
-    "ran": _list("a my the marathons"),
+    "ran": _list("marathons"),
     "turned": _list("1 2 3 4 5 6 7 8 9 30 40 50 60 vegan vegetarian down"),
     "used": _list("to"),
     "met": _list("my our"),
     "broke": _list("my our up"),
     "lost": _list("my our"),
     "dropped": _list("out support"),
-    "pushed": _list("the our back"),
+    "pushed": _list("our back"),
     "passed": _list("my our the"),
     "picked": _list("postgres up"),
     "left": _list("my our the school university uni college a for home in"),
@@ -115,6 +115,7 @@ MOODS = _list(
     grateful thankful impressed surprised unsure certain annoyed angry overwhelmed exhausted sleepy
     cold hot thirsty busy late upset able about right wrong positive starving open game down up
     interested inclined torn new free available in-between almost halfway close amazed shocked
+    finished desperate jealous inside outside ears all any kinda regardless lonely ashamed shy keen
     hopeful pleased relieved anxious knackered shattered pumped thrilled delighted fed gutted
     feeling home hoping alright gonna not-sure keen tempted blown mad proud embarrassed scared
     """
@@ -158,7 +159,10 @@ DISCOURSE = _list(
 LASTING_THINGS = _list(
     """
     project repo repository app application company team service codebase product website site
-    office building flat apartment house town city neighbourhood neighborhood car school
+    office building flat apartment house town city neighbourhood neighborhood car school garden kitchen
+    boiler landlord landlady fridge oven freezer kids baby twins dog cat puppy gym nursery balcony shed garage
+    attic basement wedding rent router tenants neighbours neighbors clinic practice surgery pharmacy
+    warehouse factory farm shop store museum library
     """
 )
 POLITE_WORDS = _list(
@@ -257,7 +261,7 @@ STARTERS = _list(
     instead apparently unfortunately luckily hopefully obviously later today tomorrow yesterday
     tonight looks sounds seems feels got going being having trying looking first second third last
     next finally otherwise however therefore thus whatever whenever wherever whether either neither
-    none same different like unlike than via per etc not-sure ive im dont cant whoever whose
+    alright wanna gonna gotta want have kill money whites blacks people men women none same different like unlike than via per etc not-sure ive im dont cant whoever whose
     """
 )
 # Words by which "Anna's …" is short for "Anna is …".
@@ -327,3 +331,5 @@ COMMON_OPENERS = _list(
     nursery swimming football choir practice training page section version
     """
 )
+
+INTENSIFIERS = _list("really very so too pretty quite super way extremely basically kinda totally truly rather")
