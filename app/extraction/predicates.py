@@ -24,7 +24,7 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
     if verb == "used" and after[:1] == ("to",):
         return len(after) > 2
     if is_past_verb(verb):
-        return _is_event(verb, after, clause)
+        return is_event(verb, after, clause)
     return _is_habit(find_plain_form(verb), after, clause)
 
 
@@ -70,7 +70,8 @@ def _names_task(words: Words, count: int) -> bool:
 _MOMENTS = frozenset(
     """
     meeting hurry rush middle way fence verge loss mood it phone train bus board laptop same page
-    call break trouble mess pain tears panic zone point side debt luck shock minds line lines step chapter level
+    call break trouble mess pain tears panic zone point side debt luck shock minds line lines step chapter level work airport home bed station gym shop
+    supermarket desk computer kitchen car town hospital doctors hotel office door bus
     """.split()
 )
 _UNSTABLE = lists.MOODS | lists.EVALUATIONS
@@ -95,11 +96,11 @@ def _is_state(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     if first == "getting":
         return bool(following & {"married", "divorced"}) or bool(set(rest[2:4]) & _ACQUIRED)
     if first == "about":
-        return following != {"to"} and len(rest) > 1
+        return following != {"to"} and not following & _UNSTABLE and len(rest) > 1
     if first.endswith("ing") and len(first) > 4 and first not in {"during", "evening", "morning"}:
         return _is_progress(first, rest[1:], clause)
     if first in {"on", "in", "at"} and set(rest[1:4]) & _MOMENTS:
-        return False
+        return has_habit(clause)
     if first in {"a", "an"}:
         return not following & lists.NO_CLASS and not _names_task(rest[1:], 2)
     if more & lists.INTENSIFIERS and first not in {"allergic", "scared", "afraid", "terrified", "into", "close"}:
@@ -111,7 +112,12 @@ def _is_state(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     return first not in _UNSTABLE
 
 
-_ACQUIRED = frozenset("dog cat puppy kitten house flat car divorce promotion baby new".split())
+_ACQUIRED = frozenset(
+    """
+    dog cat puppy kitten house flat apartment car divorce promotion baby new job tattoo mortgage
+    raise bike boat van motorbike piano degree licence license diploma
+    """.split()
+)
 
 
 def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
@@ -184,14 +190,15 @@ def _is_possession(adverbs: frozenset[str], after: Words, clause: Clause) -> boo
         return has_habit(clause)
     if first == "been":
         return _is_long_time(rest[1:], clause)
-    if first in lists.LIFE_PARTICIPLES:
-        return len(rest) > 1 and not is_pointing(rest[1:]) and not _names_task(rest[1:], 3)
     if "never" in more:
         return not is_pointing(rest[1:]) and first not in _TALKED_PARTICIPLES
     if first == "had":
         return clause.contains("for", "since") and not _names_task(rest[1:], 4)
-    if _is_participle(first):
-        return first == "known" and clause.contains("for", "since")
+    if is_past_verb(first) or first in _PARTICIPLES:
+        is_old = first == "known" and clause.contains("for", "since")
+        return is_old or is_event(first, rest[1:], clause)
+    if first == "the" or set(rest[:4]) & {"minutes", "seconds", "hours"}:
+        return has_habit(clause)
     if first == "no":
         return not set(rest[1:4]) & (_NOTHING_HAD - {"no", "any"})
     return not set(rest[:4]) & _NOTHING_HAD
@@ -204,10 +211,6 @@ _PARTICIPLES = frozenset(
     eaten drunk fallen worn torn drawn grown
     """.split()
 )
-
-
-def _is_participle(word: str) -> bool:
-    return (word.endswith("ed") and word not in {"red", "bed", "shed"}) or word in lists.IRREGULAR_PAST | _PARTICIPLES
 
 
 _SHORT_TIMES = (
@@ -284,7 +287,7 @@ _ABILITIES = frozenset("speak play swim drive ski cook code juggle sing ride sai
 _INABILITIES = frozenset(
     """
     eat drink drive swim stand tolerate have take work come attend digest sleep walk fly afford wear
-    touch cook ride run lift donate type hear smell taste handle bear abide
+    climb touch cook ride run lift donate type hear smell taste handle bear abide
     """.split()
 )
 
@@ -343,14 +346,27 @@ def is_past_verb(verb: str) -> bool:
     return is_regular or verb in lists.IRREGULAR_PAST or verb in lists.PAST_EVENTS
 
 
-def _is_event(verb: str, after: Words, clause: Clause) -> bool:
+def is_event(verb: str, after: Words, clause: Clause) -> bool:
     """Return True if a past verb tells of a change, or of something long ago."""
     if not after or is_pointing(after) or verb in lists.TALK_PAST or _names_task(after, 4):
         return False
+    if has_past_date(clause):
+        return True
     following = lists.PAST_EVENT_PHRASES.get(verb)
-    if following is not None:
-        return after[0] in following or has_past_date(clause)
-    return verb in lists.PAST_EVENTS or has_past_date(clause)
+    if following is None:
+        return verb in lists.PAST_EVENTS
+    if verb == "decided":
+        return _is_decision(after, clause)
+    if verb in {"bought", "got", "booked"} and set(after[:4]) & _ACQUIRED:
+        return True
+    return after[0] in following and verb not in {"bought", "booked"}
+
+
+def _is_decision(after: Words, clause: Clause) -> bool:
+    """Return True for what "we" decided, or somebody about themselves with a name or a date."""
+    is_waiting = set(after[:3]) & {"wait", "against", "it", "that", "this", "skip", "try"}
+    has_name = any(token.is_capital and token.lower != "i" for token in clause.tokens[1:])
+    return not is_waiting and (clause.words[0] == "we" or has_name or has_date(clause))
 
 
 _INTRANSITIVE = frozenset("smoke drive cook knit run swim cycle meditate freelance snore paint rent".split())
@@ -382,14 +398,14 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
         return False
     if verb in {"prefer", "love", "hate", "like", "dislike", "enjoy"}:
         return not is_pointing(after)
-    return not is_pointing(after) and not _names_task(after, 3)
+    return not is_pointing(after) and (not _names_task(after, 3) or has_habit(clause))
 
 
 def _is_lasting_talk(verb: str, after: Words, clause: Clause) -> bool:
     if verb == "say":
         inner = after[1:] if after[:1] == ("that",) else after
         return len(inner) > 2 and inner[0] in {"he", "she", "they"} and inner[1] in {"is", "are", "has", "have"}
-    if verb in {"try", "see", "get", "read"}:
+    if verb in {"try", "see", "get", "read", "need"}:
         if has_habit(clause) and not is_pointing(after):
             return True
     return verb in {"get", "need", "know"} and bool(after) and after[0] in _LASTING_OBJECTS[verb] and not _names_task(after, 4)

@@ -6,20 +6,48 @@ from app.extraction.times import has_date, has_habit, has_schedule
 from app.extraction.tokens import Clause
 
 _PARTS = frozenset("one some most all both none half two three many each neither".split())
+_EVERYBODY = frozenset("everyone everybody nobody".split())
+# "On Sundays I …", "In my family we …", "Last year I …"
+_OPENINGS = frozenset("on at in for during before after since until last every most these nowadays from by as once".split())
+_OPENING_LENGTH = 6
+
+
+def _measure_opening(clause: Clause) -> int:
+    """Return how many words stand before "I" or "we", if they only tell when or where."""
+    words = clause.words
+    if words[1:3] == ("and", "i"):
+        return 2
+    if words[0] not in _OPENINGS:
+        return 0
+    for place in range(1, min(len(words) - 1, _OPENING_LENGTH)):
+        if words[place] in lists.FIRST_PERSON:
+            is_talk = set(words[1:place]) & _POINTING_OPENINGS
+            return 0 if is_talk else place
+    return 0
+
+
+_POINTING_OPENINGS = lists.TASK_NOUNS | lists.DISCOURSE | {"your", "this", "the"}
 _ELSEWHERE = frozenset("you your he she they him her his their its".split())
 
 
 def is_stated(clause: Clause) -> bool:
     """Return True for a lasting statement about the speaker, or about what is near them."""
-    words = clause.words
+    opening = _measure_opening(clause)
+    words = clause.words[opening:]
     first = words[0]
     if len(words) < 3 and first != "i":
         return False
     if first in lists.FIRST_PERSON:
         return is_lasting(_skip_partner(words[1:]), clause)
     if first in lists.OWNERS:
-        return _tells_of_owned(clause, 1)
+        return _tells_of_owned(clause, opening + 1)
+    if first in _PARTS and words[1] in lists.OWNERS:
+        return _tells_of_owned(clause, 2)
     if first in _PARTS and words[1] == "of" and words[2] in lists.OWNERS:
+        return _tells_of_owned(clause, 3)
+    if first in _EVERYBODY and words[1] in {"calls", "call"}:
+        return words[2] == "me"
+    if first in _EVERYBODY and lists.OURS & set(words[2:4]):
         return _tells_of_owned(clause, 3)
     if first == "the":
         return _tells_of_thing(clause)
@@ -137,12 +165,22 @@ def _tells_of_named(clause: Clause) -> bool:
         return False
     is_name = _is_name(clause, place)
     is_near = bool(clause.word_set & lists.OURS) or has_schedule(clause)
+    if words[place] == "won" and not is_near:
+        return False
     if not is_near and (not is_name or subject & lists.TALKED_OF or _is_doubtful(words, place)):
+        return False
+    is_opinion = words[place] in lists.BE and _is_opinion(words[place + 1 :])
+    if is_opinion and not is_near:
         return False
     return is_lasting(words[place:], clause)
 
 
 _ABSTRACT_ENDINGS = ("ity", "ness", "tion", "sion", "ism", "ment", "ance", "ence", "ship", "logy")
+
+
+def _is_opinion(after: tuple[str, ...]) -> bool:
+    """Return True for "a great …" and "the …" after "is", which tell of the world at large."""
+    return after[:1] == ("the",) or bool(set(after[:3]) & lists.EVALUATIONS)
 
 
 def _is_doubtful(words: tuple[str, ...], place: int) -> bool:
@@ -160,7 +198,7 @@ def _is_name(clause: Clause, place: int) -> bool:
     if all(word in lists.ADVERBS for word in clause.words[1:place]):
         is_plural = clause.words[place] in {"are", "were", "have"}
         return not is_plural and not first.lower.endswith(_ABSTRACT_ENDINGS)
-    return is_owner or has_other
+    return is_owner or has_other or clause.words[1] in {"from", "in", "at", "and"}
 
 
 def _find_verb(words: tuple[str, ...], start: int) -> int:
@@ -185,6 +223,6 @@ _BEFORE_NOUNS = frozenset("and or of at in the for with all on to by two three f
 
 
 def _may_be_verb(word: str) -> bool:
-    if word in lists.PLAIN_VERBS or (word.endswith("ed") and len(word) > 4):
+    if word in lists.PLAIN_VERBS or (word.endswith("ed") and len(word) > 3):
         return True
     return word.endswith("s") and not word.endswith(("ss", "'s", "us", "is"))

@@ -79,9 +79,10 @@ _SUPPOSED = (
 
 
 def _is_supposed(clause: Clause) -> bool:
-    return clause.starts_with(
-        "if", "even if", "only if", "when i will", "had i", "were i"
-    ) or clause.contains(*_SUPPOSED)
+    if {"maybe", "perhaps"} & set(clause.words[:4]):
+        return True
+    is_opened = clause.starts_with("if", "even if", "only if", "when i will", "had i", "were i", "should")
+    return is_opened or clause.contains(*_SUPPOSED)
 
 
 _QUOTED = re.compile(r"[\"“”«»]|(?:(?<=\s)|^)['‘](?=\w).*\w[.!?,]?['’](?=\W|$)")

@@ -40,50 +40,64 @@ TALK_VERBS = _list(
 # What is done now, for the task at hand.
 TASK_VERBS = _list("click paste copy upload attach refresh submit scroll hover")
 
-# Past verbs that change or tell of a life, a company, a plan.
+# Past verbs and participles that tell of a change in a life or in a company.
 PAST_EVENTS = _list(
     """
-    moved started began quit left joined bought sold married graduated grew lived worked studied
-    retired divorced adopted switched decided chose signed migrated founded hired promoted
-    relocated enrolled inherited launched retook broke lost became turned booked resigned
-    transferred emigrated immigrated trained qualified served majored volunteered converted
-    renamed merged acquired agreed upgraded adopted shipped replaced dropped standardised
-    standardized rented renewed cancelled canceled registered settled committed opted picked
-    stopped gave taught earned won ran owned used played swam raised rescued hosted scheduled
-    rescheduled postponed pushed moved died promised got born met separated celebrated passed
+    married graduated divorced adopted signed migrated founded hired promoted relocated enrolled
+    inherited launched became resigned transferred emigrated immigrated qualified converted merged
+    acquired standardised standardized rented retired joined volunteered quit died grew born
+    lived worked studied taught trained rescheduled postponed cancelled canceled renamed
     """
 )
-# Of these, only with the word that follows.
+# Others tell of one only with certain words behind them, a name or a date.
 PAST_EVENT_PHRASES = {
-    "got": _list(
-        "married divorced engaged promoted hired fired laid accepted diagnosed my our a an"
-    ),
-    "gave": _list("up birth"),
-    "ran": _list("marathons"),
-    "turned": _list("1 2 3 4 5 6 7 8 9 30 40 50 60 vegan vegetarian down"),
-    "used": _list("to"),
-    "met": _list("my our"),
+    "agreed": _list("to that with our"),
+    "became": _list("a an vegan vegetarian"),
+    "began": _list("my our as at"),
+    "booked": _list("a our my the"),
+    "bought": _list("my our a an"),
     "broke": _list("my our up"),
-    "lost": _list("my our"),
+    "changed": _list("my our jobs careers to"),
+    "chose": _list("my our"),
+    "chosen": _list("my our"),
+    "closed": _list("our down in"),
+    "decided": frozenset(),
     "dropped": _list("out support"),
+    "earned": _list("my a"),
+    "gave": _list("up birth"),
+    "given": _list("up"),
+    "got": _list("married divorced engaged promoted hired fired laid accepted diagnosed my our two three four five 2 3 4 5"),
+    "hosted": _list("our my"),
+    "left": _list("my our school university uni college home"),
+    "lost": _list("my our"),
+    "married": _list("my in young a"),
+    "met": _list("my our"),
+    "moved": _list("to from in into out back house here abroad away our my flat"),
+    "opened": _list("our my a at in"),
+    "owned": _list("a an my our"),
+    "passed": _list("my our away"),
+    "picked": _list("up"),
+    "played": _list("for football piano violin guitar tennis"),
     "pushed": _list("our back"),
-    "passed": _list("my our the"),
-    "picked": _list("postgres up"),
-    "left": _list("my our the school university uni college a for home in"),
-    "played": _list("for in the football piano violin guitar tennis"),
-    "raised": _list("in a by"),
-    "promised": _list("my our"),
-    "stopped": _list("eating drinking smoking taking using working going playing doing driving"),
-    "started": _list(
-        """
-        a my our at as in on the working using taking learning going playing running school
-        seeing university uni training therapy keto eating
-        """
-    ),
-    "replaced": _list("our my the"),
-    "opted": _list("for"),
-    "committed": _list("to"),
+    "put": _list("me us our my"),
+    "raised": _list("by"),
+    "ran": _list("marathons"),
+    "renewed": _list("my our"),
+    "replaced": _list("our my"),
     "settled": _list("on in"),
+    "shipped": _list("our"),
+    "sold": _list("my our"),
+    "split": _list("up"),
+    "started": _list(
+        "a my our at as in on working using taking learning school uni university therapy keto eating"
+    ),
+    "stopped": _list("eating drinking smoking taking using working going playing driving"),
+    "switched": _list("to from our my jobs over"),
+    "trained": _list("as at in"),
+    "turned": _list("1 2 3 4 5 6 7 8 9 18 21 30 40 50 60 70 80 90 vegan vegetarian down"),
+    "upgraded": _list("our my to"),
+    "used": _list("to"),
+    "won": _list("my our"),
 }
 IRREGULAR_PAST = _list(
     """
@@ -91,13 +105,6 @@ IRREGULAR_PAST = _list(
     drank slept spoke drove bought brought caught taught built sent spent lost met paid sold kept
     began broke chose fell flew forgot froze grew heard hid held led meant rode rose sang sat shook
     shot stood stole swam threw understood woke wore won tried was were
-    """
-)
-LIFE_PARTICIPLES = _list(
-    """
-    moved switched decided started stopped quit become lived worked signed bought sold chosen agreed
-    migrated hired given married retired joined left owned used played studied taught adopted
-    booked divorced lost settled standardised standardized replaced renamed accepted
     """
 )
 PROGRESSIVE_FACTS = _list(
@@ -115,7 +122,7 @@ MOODS = _list(
     grateful thankful impressed surprised unsure certain annoyed angry overwhelmed exhausted sleepy
     cold hot thirsty busy late upset able about right wrong positive starving open game down up
     interested inclined torn new free available in-between almost halfway close amazed shocked
-    finished desperate jealous inside outside ears all any kinda regardless lonely ashamed shy keen
+    halfway off finished desperate jealous inside outside ears all any kinda regardless lonely ashamed shy keen
     hopeful pleased relieved anxious knackered shattered pumped thrilled delighted fed gutted
     feeling home hoping alright gonna not-sure keen tempted blown mad proud embarrassed scared
     """
