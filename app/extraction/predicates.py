@@ -58,7 +58,9 @@ _POINTING = frozenset("it this that these those them him her you your".split())
 def is_pointing(after: Words) -> bool:
     """Return True if the object is a word that points to something outside of the clause."""
     rest = [word for word in after if word not in lists.ADVERBS]
-    return bool(rest) and rest[0] in _POINTING and not set(rest[1:2]) & lists.LASTING_THINGS
+    if rest[:1] in (["this"], ["that"]) and set(rest[1:2]) & lists.LASTING_THINGS:
+        return False
+    return bool(rest) and rest[0] in _POINTING
 
 
 def _names_task(words: Words, count: int) -> bool:
@@ -143,7 +145,8 @@ def _is_going(after: Words, clause: Clause) -> bool:
         return bool(set(after[1:2]) & {"holiday", "vacation", "leave"}) or has_date(clause)
     following = after[1] if len(after) > 1 else ""
     if following in _LASTING_PLANS:
-        return not is_pointing(after[2:])
+        is_sure = following not in {"have", "be", "start", "leave"} or has_date(clause)
+        return is_sure and len(after) > 2 and not is_pointing(after[2:])
     return has_date(clause) and following not in _TASK_PLANS
 
 
@@ -197,6 +200,8 @@ def _is_possession(adverbs: frozenset[str], after: Words, clause: Clause) -> boo
     if is_past_verb(first) or first in _PARTICIPLES:
         is_old = first == "known" and clause.contains("for", "since")
         return is_old or is_event(first, rest[1:], clause)
+    if len(rest) == 1 and first in {"plenty", "one", "some", "none", "enough", "both", "any", "lots"}:
+        return False
     if first == "the" or set(rest[:4]) & {"minutes", "seconds", "hours"}:
         return has_habit(clause)
     if first == "no":
@@ -275,7 +280,7 @@ def _is_denial(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     if not objects or is_pointing(objects):
         return False
     if verb in {"have", "own"}:
-        return not set(objects[:3]) & (_NOTHING_HAD - {"any", "access"})
+        return objects[-1:] != ("one",) and not set(objects[:3]) & (_NOTHING_HAD - {"any", "access"})
     if verb == "work":
         return bool(set(objects) & _WORKPLACES) or has_schedule(clause)
     if verb in {"need", "get", "see"}:
@@ -381,6 +386,7 @@ _LASTING_OBJECTS = {
 }
 
 
+_ARTICLES = frozenset("the a an this these those some my your".split())
 _PREPOSITIONS = frozenset("for at in on with to from of about by".split())
 
 
@@ -398,7 +404,8 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
         return False
     if verb in {"prefer", "love", "hate", "like", "dislike", "enjoy"}:
         return not is_pointing(after)
-    return not is_pointing(after) and (not _names_task(after, 3) or has_habit(clause))
+    is_task = after[0] in _ARTICLES and _names_task(after, 3)
+    return not is_pointing(after) and (not is_task or has_habit(clause))
 
 
 def _is_lasting_talk(verb: str, after: Words, clause: Clause) -> bool:

@@ -84,6 +84,8 @@ def replace_by_stranger(text: str) -> str:
 
 def _put_name(match: re.Match[str], name: str) -> str:
     pronoun = match[1].lower()
+    if match[1][0].isupper():
+        name = name[0].upper() + name[1:]
     rest = match.string[match.end() :]
     if pronoun in lists.PRONOUN_OWNERS:
         name = f"{name}'" if name.endswith("s") else f"{name}'s"
@@ -103,6 +105,7 @@ _RELATED = re.compile(
     r"\b(?i:my|our)\s+((?:[\w-]+\s+){0,2}?)([a-zé-]+)"
     r"(?:(?:,\s+|\s+)((?:Dr\.?\s+)?[A-Z][\w'-]*\w(?:\s+[A-Z][\w-]+)?))?(?=[\s,.;!?:'’]|$)"
 )
+_OWNED = re.compile(r"\b(I|we)(?:\s+have|['’]ve)\s+(?:got\s+)?(?:an?|one)\s+(?:[a-z-]+\s+)?([a-z]+)(?=[\s,.!]|$)", re.IGNORECASE)
 _CALLED = re.compile(
     r"\b(?:is|are|was)\s+(?:called|named)\s+([A-Z][\w-]+)|\bcalled\s+([A-Z][\w-]+)|\bname\s+is\s+([A-Z][\w-]+)"
 )
@@ -121,6 +124,9 @@ def find_antecedents(text: str) -> list[Antecedent]:
             continue
         covered.append(match.span())
         antecedents.append(Antecedent(name or match[0], sex))
+    if (owned := _OWNED.search(text)) and (owned_sex := _find_sex(owned[2].lower())):
+        owner = "my" if owned[1].lower() == "i" else "our"
+        antecedents.append(Antecedent(f"{owner} {owned[2]}", owned_sex))
     called = _CALLED.search(text)
     if called and len(antecedents) == 1:
         name = called[1] or called[2] or called[3]
@@ -187,3 +193,19 @@ def _find_thing(text: str) -> list[Antecedent]:
     if noun in lists.PEOPLE or noun in lists.PLURAL_PEOPLE:
         return []
     return [Antecedent(match[1], Sex.THING)]
+
+
+_DANGLING = re.compile(
+    r"\b(?:(?:with|to|for|of|about|from|at|on|than|by)\s+(?:him|her|them|it|that|this|those)(?=[\s.,!]*$|\s+(?:and|but|too|now|again|every|at|in|on)\b)"
+    r"|(?:him|them)\b|(?:his|her|their)\s+\w+)",
+    re.IGNORECASE,
+)
+_NOUN_BEFORE = re.compile(r"\b(?:[Mm]y|[Oo]ur|an?|[Tt]he|some|every|each|all|both)\s+\w|\b[A-Z]\w|\b\w+s\s")
+
+
+def has_dangling_pronoun(text: str) -> bool:
+    """Return True if a pronoun in the text has nothing before it for which it could stand."""
+    match = _DANGLING.search(text)
+    if match is None:
+        return False
+    return not find_antecedents(text[: match.start()]) and not _NOUN_BEFORE.search(text[: match.start()])

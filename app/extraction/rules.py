@@ -8,10 +8,11 @@ from app.domain.text import fold_loosely
 from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
 from app.extraction.confirmations import find_confirmation_end, read_proposal
-from app.extraction.openings import strip_openings
+from app.extraction.openings import measure_correction, strip_openings
 from app.extraction.pronouns import (
     Antecedent,
     find_antecedents,
+    has_dangling_pronoun,
     replace_by_stranger,
     resolve_pronoun,
     starts_with_pronoun,
@@ -170,7 +171,10 @@ class _Reader:
     def _judge(self, text: str) -> tuple[str, SkipReason | None]:
         """Return a clause with its pronoun replaced, and why it is no fact."""
         if not starts_with_pronoun(text):
-            return text, find_skip_reason(Clause(text))
+            reason = find_skip_reason(Clause(text[measure_correction(text) :]))
+            if reason is None and has_dangling_pronoun(text):
+                reason = SkipReason.UNCLEAR_PRONOUN
+            return text, reason
         resolved = resolve_pronoun(text, self.recent, self.earlier)
         if resolved is not None:
             return resolved, find_skip_reason(Clause(resolved))

@@ -79,7 +79,7 @@ _SUPPOSED = (
 
 
 def _is_supposed(clause: Clause) -> bool:
-    if {"maybe", "perhaps"} & set(clause.words[:4]):
+    if {"maybe", "perhaps"} & set(clause.words[:3]):
         return True
     is_opened = clause.starts_with("if", "even if", "only if", "when i will", "had i", "were i", "should")
     return is_opened or clause.contains(*_SUPPOSED)

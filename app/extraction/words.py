@@ -68,7 +68,7 @@ PAST_EVENT_PHRASES = {
     "given": _list("up"),
     "got": _list("married divorced engaged promoted hired fired laid accepted diagnosed my our two three four five 2 3 4 5"),
     "hosted": _list("our my"),
-    "left": _list("my our school university uni college home"),
+    "left": _list("my our the school university uni college home"),
     "lost": _list("my our"),
     "married": _list("my in young a"),
     "met": _list("my our"),
@@ -151,7 +151,7 @@ TASK_NOUNS = _list(
     terminal screen cursor tab console compiler variable string array list dict dataframe column
     columns row rows component class method request endpoint branch commit diff pr merge
     suggestion suggestions recommendation recommendations recipe option options
-    feeling doubt trouble clue luck hunch minute sec moment headache word words essay poem story
+    difference field definition feeling doubt trouble clue luck hunch minute sec moment headache word words essay poem story
     plot joke tone feedback movie film weather sauce dough
     """
 )
