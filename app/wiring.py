@@ -14,8 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork, is_network_shipped
-from app.classification.model.budget import Budget, Limits
-from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge
 from app.domain.dates.zones import find_zone
 from app.domain.policy import Policy
@@ -24,6 +22,8 @@ from app.embedding import Embedder
 from app.embedding.choice import open_embedder
 from app.embedding.deferred import DeferredEmbedder
 from app.networks import FairThreads
+from app.remote.budget import Budget, Limits
+from app.remote.chat import ChatClient, ChatOptions
 from app.services.agent_write import WriteSetup
 from app.services.captures import Capturer
 from app.services.classify import Classifier, StoreSettings

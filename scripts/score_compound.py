@@ -27,7 +27,7 @@ class Score:
 
     @property
     def is_right(self) -> bool:
-        return self.wanted == self.made
+        return sorted(self.wanted) == sorted(self.made)
 
     @property
     def was_split_wrongly(self) -> bool:

@@ -27,7 +27,7 @@ def find_blocks(content: str) -> Iterator[Block]:
     yield from _find_fenced(content, place, len(content))
 
 
-_FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"(```|^[ \t]*~~~)", re.MULTILINE)
 
 
 def _find_fenced(content: str, start: int, end: int) -> Iterator[Block]:
@@ -35,8 +35,9 @@ def _find_fenced(content: str, start: int, end: int) -> Iterator[Block]:
     place = start
     while opening := _FENCE.search(content, place, end):
         yield from _find_lines(content, place, opening.start())
-        closing = content.find(opening[1], opening.end(), end)
-        place = end if closing < 0 else closing + len(opening[1])
+        mark = opening[1].strip()
+        closing = content.find(mark, opening.end(), end)
+        place = end if closing < 0 else closing + len(mark)
         yield Block(opening.start(), place, SkipReason.CODE)
     yield from _find_lines(content, place, end)
 
@@ -77,7 +78,7 @@ def _belongs_together(content: str, block: Block, line: str, reason: SkipReason 
 _QUOTED = re.compile(r"\s*(?:>(?!>>)|&gt;)")
 _TABLE = re.compile(
     r"\s*\|.*\||[^|\n]+\|[^|\n]+\|[^|\n]+|[^\t\n]+\t[^\t\n]+\t.*|\s*[-+=|]{4,}\s*"
-    r"|[^\s,][^,.!?]{0,30}(?:,[^\s,][^,.!?]{0,30}){2,}"
+    r"|[^\s,][^,.!?]{0,30}(?:,[^\s,][^,.!?]{0,30}){2,}|[^;\n]{1,40};[^\s;][^;\n]{0,40}(?:;[^\s;]?[^;\n]{0,40})+"
 )
 _LOG = re.compile(
     r"""

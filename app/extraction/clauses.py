@@ -10,13 +10,18 @@ _ASKS = (
     r"(?:can|could|would|will|should|do|does|did|is|are|am|was|what|what['’]s|which|how|where|when|who|why|any|please|pls|let['’]?s"
     r"|help|give|write|tell|show|suggest|recommend|make|keep|don['’]t|explain|thanks|thank|anything|got)"
 )
-_LINK = r"(?:and\ so|and\ then|so\ that|and|but|so|because|bc|cuz|cos|since|as|although|though|while|whereas|plus|or|then|which\ means|which\ is\ why|yet|except|hence|therefore)"
+_LINK = r"(?:and\ so|and\ then|so\ that|and|but|so|because|bc|cuz|cos|although|though|while|whereas|plus|or|then|which\ means|which\ is\ why|yet|except|hence|therefore)"
+# In talk without marks a question follows a statement.
+_RUN_ON = r"(?:(?:how|what|where|when|why)\ (?:do|can|should|is|are|would)\ (?:i|we|the|it|you|a)|(?:can|could|would)\ you|any\ (?:ideas|tips|good|advice|suggestions)|is\ (?:it|there|that)\ (?:ok|any|a|safe|normal|bad|possible)|if\ (?:i|we|he|she|it)\ \w+\ .{0,60}\b(?:would|i['’]?d|we['’]?d)\b)"
 _BOUNDARY = re.compile(
     rf"""
     (?P<gap>
       \s*[;:]\s+ | \s+[-–—]{{1,2}}\s+ | [—–] | \s*[.…]{{2,}}\s+ | \s*[!?.]\s+
-      | ,?\s+(?P<link>{_LINK})\s+ (?={_SUBJECT}\b | {_ASKS}\b | [A-Z])
-      | ,\s+ (?={_SUBJECT}\b | {_ASKS}\b)
+      | ,?\s+(?P<link>{_LINK})\s+ (?={_SUBJECT}\b | {_ASKS}\b)
+      | ,?\s+(?P<name_link>and|but|so|because|while|whereas)\s+ (?=(?-i:[A-Z])\w+\ (?:is|was|has|lives|works|will)\b)
+      | ,\s+ (?P<since>since|as)\s+ (?={_SUBJECT}\b)
+      | ,\s+ (?={_SUBJECT}\b | {_ASKS}\b | if\b)
+      | (?<!know)(?<!idea)(?<!out)(?<!sure)(?<!and)(?<!or)\s+ (?={_RUN_ON})
     )
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -43,7 +48,7 @@ def cut_clauses(text: str) -> list[tuple[int, int, str]]:
             continue
         clauses.append((start, match.start(), link))
         start = match.end()
-        link = (match["link"] or "").lower()
+        link = (match["link"] or match["name_link"] or match["since"] or "").lower()
     clauses.append((start, len(text), link))
     return clauses
 

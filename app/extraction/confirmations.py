@@ -4,8 +4,8 @@ import re
 
 _YES = re.compile(
     r"""
-    (?: yes|yep|yeah|yup|ya|exactly|correct|right|absolutely|indeed|true|definitely|precisely|of\ course|sure(?:\ is|\ am|\ do)?
-      | that['’]?s\ (?:right|correct|it|me|true|exactly\ (?:it|right)|the\ one|what\ i\ (?:said|meant))|you\ got\ it|you(?:['’]re|\ are)\ right|spot\ on|bingo|confirmed|affirmative
+    (?: yes|yep|yeah|yup|ya|yea|yeh|aye|alas|exactly|quite(?:\ so)?|affirmative|bang\ on|naturally|certainly|totally|correct|right|absolutely|indeed|true|definitely|precisely|of\ course|sure(?:\ is|\ am|\ do)?
+      | that['’]?s\ (?:right|correct|it|me|true|exactly\ (?:it|right)|the\ one|what\ i\ (?:said|meant))|you\ got\ it|(?:i(?:['’]m|\ am)\ afraid\ )?you(?:['’]re|\ are)\ right|i(?:['’]m|\ am)\ afraid\ so|just\ so|so\ (?:i|we)\ (?:am|are|do|have)|none\ at\ all|not\ at\ all|as\ you\ say|that\ was\ it|spot\ on|bingo|confirmed|affirmative
       | (?:i|we|it|she|he|they)\ (?:am|do|is|are|does|have|has|did|was|were)|100%|that\ is\ (?:right|correct)|all\ correct|both\ correct|got\ it\ in\ one|you\ remembered|still\ (?:am|do|is|true)|well\ remembered
     )
     (?:[\s,.!–—-]+|\Z)
@@ -13,24 +13,33 @@ _YES = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _REST = re.compile(
-    r"(?:(?:thanks|thank you|please|that is|still|always|very much so|very|it is|i am|i do|all of it|good memory|well remembered|pls|lol|haha|unfortunately|sadly|mate)[\s,.!–—-]*)*\Z",
+    r"(?:(?:thanks|thank you|please|that is|still|always|very much so|very|it is|i am|i do|all of it|good memory|well remembered|pls|lol|haha|unfortunately|sadly|mate|only \w+|just \w+|for now|at the moment|both|all \w+)[\s,.!–—-]*)*\Z",
     re.IGNORECASE,
 )
 
 
-def is_confirmation(sentence: str) -> bool:
-    """Return True for a sentence that says yes and nothing more."""
+_QUALIFIED = re.compile(r"(?:but|if|when|only\s+if|except|unless|sort|kind|kinda|more|less|mostly|well|not|no|or|and\s+no|please|thanks|that|let|do|go|can|could|would|what|how|why|is|are|i'd|i’d)\b", re.IGNORECASE)
+
+
+def find_confirmation_end(sentence: str) -> int:
+    """Return the end of the words that say yes at the start of a sentence, 0 if none do.
+
+    What follows a mere yes may add to it, but must not limit it or ask for something.
+    """
     place = 0
     while match := _YES.match(sentence, place):
         place = match.end()
-    return place > 0 and _REST.fullmatch(sentence, place) is not None
+    if not place or _REST.fullmatch(sentence, place):
+        return len(sentence) if place else 0
+    is_plain = sentence[:place].rstrip()[-1] in ",.!;–—-"
+    return place if is_plain and not _QUALIFIED.match(sentence, place) else 0
 
 
 _LEAD = re.compile(
     r"""
     (?: (?:ok(?:ay)?|so|and|just|got\ it|understood|great|right|alright|noted|thanks|sure|ah|oh|good|perfect|then|wait|sorry|hmm|also|let\ me\ (?:just\ )?(?:check|confirm|make\ sure)(?:\ (?:that|i\ have\ this\ right))?
       |(?:just\ )?to\ (?:confirm|check|clarify|be\ (?:sure|clear))|(?:just\ )?(?:checking|confirming)|am\ i\ right\ (?:that|in\ thinking(?:\ that)?)|is\ it\ (?:right|correct|true)\ that|do\ i\ (?:have\ it\ right|understand\ correctly)\ that
-      |did\ i\ (?:get|understand)\ (?:that|it)\ right(?:\ that)?|if\ i\ (?:understand|remember|recall)\ (?:correctly|right|rightly)|i\ (?:understand|take\ it|gather|assume|believe|think|see|remember|noted|have\ noted)(?:\ that)?
+      |did\ i\ (?:get|understand)\ (?:that|it)\ right(?:\ that)?|if\ i\ (?:understand|remember|recall)\ (?:correctly|right|rightly)|(?:[^,.?!]{0,40}\ )?it\ (?:looks|seems|sounds)\ (?:like|as\ if|as\ though|that)|presumably|that\ means|which\ means|i\ (?:suppose|guess|imagine|presume|understand|take\ it|gather|assume|believe|think|see|remember|noted|have\ noted)(?:\ that)?
       |correct\ me\ if\ i['’]?m\ wrong|it\ sounds\ like|sounds\ like|in\ other\ words|you\ mean(?:\ that)?|you\ mentioned(?:\ that)?|you\ said(?:\ that)?|you\ told\ me(?:\ that)?|meaning|i['’]?ll\ note(?:\ that)?|shall\ i\ (?:remember|note|save)\ that|should\ i\ (?:remember|note|save)\ that|want\ me\ to\ remember\ that
       ) (?:\s*[,:;.!–—-]+\s*|\s+) )+
     """,
@@ -56,10 +65,14 @@ _OBJECT_BEFORE = re.compile(
 _DO_YOU = re.compile(r"(?:do|don['’]t)\s+you\s+", re.IGNORECASE)
 _HAVE_YOU = re.compile(r"have\s+you\s+", re.IGNORECASE)
 _IS_YOUR = re.compile(r"(is|are|was|were)\s+(your\s+.+)", re.IGNORECASE)
+# Questions of fact that an assistant asks, which a bare "yes" answers but does not put into words.
 _OFFER = re.compile(
     r"\b(?:would|shall|should|can|could|may|want|like)\s+(?:you\s+like|i|me|we)\b|\b(?:do|would)\s+you\s+(?:want|like|need|mind)\b|\byou\s+(?:could|should|might|can|may|would|want)\b",
     re.IGNORECASE,
 )
+
+
+_ASKED = re.compile(r"(?:do|does|did|is|are|was|were|have|has|had|any|or)\b(?!\s+you\b)", re.IGNORECASE)
 
 
 def read_proposal(sentence: str) -> str | None:
@@ -72,7 +85,10 @@ def read_proposal(sentence: str) -> str | None:
         text = text[match.end() :]
     if match := _TAIL.search(text):
         text = text[: match.start()]
-    if _OFFER.search(text) or not _YOU.search(text) or not text:
+    if not text or _OFFER.search(text) or _HELP.search(text):
+        return None
+    is_asked = sentence.rstrip("*_ ").endswith("?")
+    if not (_YOU.search(text) or is_asked):
         return None
     if match := _DO_YOU.match(text):
         text = "you " + text[match.end() :]
@@ -83,10 +99,17 @@ def read_proposal(sentence: str) -> str | None:
         if turned is None:
             return None
         text = turned
+    if _ASKED.match(text):
+        return None
     swapped = _YOU.sub(_swap_person, text)
     return swapped[0].upper() + swapped[1:]
 
 
+_HELP = re.compile(
+    r"\b(?:does|did|will|would)\s+(?:that|this|it)\b|\b(?:ready|happy)\s+to\b|\bany(?:thing)?\s+else\b|^(?:want|need|like|ready|shall|should|what|which|how|when|where|who|why|can|could|would|will)\b"
+    r"|\b(?:i|me|we|us)\b|\bhelp\b|\bmake sense\b|\bsound\s+(?:good|right|ok)\b",
+    re.IGNORECASE,
+)
 _NAME_END = re.compile(
     r"(your\s+[\w'’-]+(?:\s+(?:name|birthday|flight|address|job|title|wife|husband|dog|cat))?)\s+(.+)",
     re.IGNORECASE,

@@ -31,16 +31,17 @@ _NOTE = re.compile(
 # Words that carry on a conversation. With a mark behind them they are never part of a statement.
 _FILLER = re.compile(
     rf"""
-    (?: (?:so|well|oh|ah|hmm+|um+|uh|ok|okay|k|alright|right|yeah|yes|yep|yup|ya|no|nope|nah|also|plus|anyway|anyways|btw|by\ the\ way
+    (?: (?:so|well|oh|ah|hmm+|um+|uh|ok|okay|k|alright|right|yeah|yes|yep|yup|ya|aye|alas|och|no|nope|nah|also|plus|anyway|anyways|btw|by\ the\ way
       |basically|honestly|tbh|to\ be\ (?:honest|fair|clear|precise)|in\ fact|as\ (?:i\ )?(?:said|mentioned)(?:\ (?:before|earlier|above))?|like\ i\ said|fwiw
       |for\ what\ it['’]?s\ worth|unfortunately|fortunately|luckily|sadly|thankfully|hey(?:\ there)?|hi(?:\ (?:there|all|everyone))?|hello(?:\ there)?
       |cool|great|nice|perfect|awesome|thanks(?:\ (?:a\ lot|so\ much|for\ (?:the|your)\ \w+|again))?|thank\ you(?:\ (?:so|very)\ much)?|thx|ty|cheers|sorry
-      |lol|haha+|ugh|wow|wait|hang\ on|one\ (?:more|other)\ thing|another\ thing|first(?:ly)?|second(?:ly)?|finally|lastly|also|besides|random\ fact|fun\ fact
+      |lol|haha+|me|ugh|wow|yeh|wait|hang\ on|one\ (?:more|other)\ thing|another\ thing|first(?:ly)?|second(?:ly)?|finally|lastly|also|besides|random\ fact|fun\ fact
       |quick\ (?:question|one)|just\ checking|morning|good\ (?:morning|evening|afternoon)|exactly|correct|that['’]?s\ (?:right|correct)|absolutely|indeed|true|sure|of\ course
       |and|but|now|see|look|listen|you\ (?:see|know)|i\ mean|update|edit|long\ story\ short|in\ (?:general|short)|good\ (?:point|idea|question)|fair\ (?:enough|point)|makes\ sense|got\ it
       ) {_STOP}
-    | (?: so|and|but|also|oh|well|btw|yeah|yes|plus|anyway|ok|okay|basically|by\ the\ way|tbh|because|since|as\ for|cos|cuz|though|which\ is\ because|then|hi|hey|hello|thanks|ah )\s+
-      (?=(?:i|i['’](?:m|ve|ll)|im|ive|my|our|we|we['’](?:re|ve)|he|she|they|it['’]?s|there['’]?s|remember|note|the|please|fyi|just)\b)
+    | (?: so|and|but|also|oh|well|btw|yeah|yes|plus|anyway|ok|okay|basically|by\ the\ way|tbh|because|haha+|lol|me,|since|as\ for|cos|cuz|though|yeh|which\ is\ because|then|hi|hey|hello|thanks|ah )\s+
+      (?=(?:i|i['’](?:m|ve|ll)|im|ive|my|our|theres|hes|shes|its|we|we['’](?:re|ve)|he|she|they|it['’]?s|there['’]?s|remember|note|the|please|fyi|just|and|but|also)\b)
+    | (?: and|but|also|plus|btw|by\ the\ way|alas,?|och|aye|else )\s+ (?=\w+\s+\w)
     | (?: the\ thing\ is|(?:it\ )?turns\ out|(?:the\ )?fun\ fact\ is|the\ reason\ is|i\ can\ confirm|as\ you\ (?:know|may\ know)|you\ know)(?:\ that\b|,)?\s+
     )
     """,
@@ -84,3 +85,13 @@ def strip_openings(text: str) -> Opening:
     if match := _TAIL.search(text, place):
         end = match.start()
     return Opening(place, max(place, end), is_note)
+
+
+# These stay in the text, for they tell that something else was thought before.
+_CORRECTION = re.compile(r"(?:actually|correction|sorry|scratch that|i misspoke)\s*[,:–—-]?\s+", re.IGNORECASE)
+
+
+def measure_correction(text: str) -> int:
+    """Return the length of the words at the start that mark a correction, 0 if there are none."""
+    match = _CORRECTION.match(text)
+    return match.end() if match else 0

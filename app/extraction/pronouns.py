@@ -48,20 +48,45 @@ def starts_with_pronoun(text: str) -> bool:
     return _PRONOUN.match(text) is not None
 
 
-def resolve_pronoun(text: str, antecedents: list[Antecedent]) -> str | None:
+def resolve_pronoun(text: str, *antecedents: list[list[Antecedent]]) -> str | None:
     """Return the text with its first pronoun replaced, None if it is not plain by what.
 
-    `antecedents` are those of the sentences shortly before.
+    `antecedents` are those of the sentences before: of the same turn, then of the turn before. An
+    earlier turn counts only if the later one names nobody whom the pronoun fits.
     """
     match = _PRONOUN.match(text)
     if match is None:
         return None
+    for sentences in antecedents:
+        names = {one.text.casefold(): one.text for sentence in sentences for one in sentence if one.sex in _FITS[match[1].lower()]}
+        if names:
+            return _put_name(match, names.popitem()[1]) if len(names) == 1 else None
+    return None
+
+
+_STRANGERS = {
+    "he": "Alex",
+    "his": "Alex",
+    "she": "Alex",
+    "her": "Alex",
+    "they": "Our friends",
+    "their": "Our friends",
+    "it": "Our place",
+    "its": "Our place",
+}
+
+
+def replace_by_stranger(text: str) -> str:
+    """Return the text with some name for its first pronoun, to judge what is said of it."""
+    match = _PRONOUN.match(text)
+    return _put_name(match, _STRANGERS[match[1].lower()]) if match else text
+
+
+def _put_name(match: re.Match[str], name: str) -> str:
     pronoun = match[1].lower()
-    fitting = {one.text.casefold(): one for one in antecedents if one.sex in _FITS[pronoun]}
-    if len(fitting) != 1:
-        return None
-    name = next(iter(fitting.values())).text
-    rest = text[match.end() :]
+    if match[1][0].isupper():
+        name = name[0].upper() + name[1:]
+    rest = match.string[match.end() :]
     if pronoun in lists.PRONOUN_OWNERS:
         name = f"{name}'" if name.endswith("s") else f"{name}'s"
     return name + _write_out_short_verb(match[2], rest) + rest
@@ -77,8 +102,10 @@ def _write_out_short_verb(short: str | None, rest: str) -> str:
 
 
 _RELATED = re.compile(
-    r"\b(?:my|our)\s+((?:[a-z-]+\s+){0,2}?)([a-zé-]+)(?:,?\s+((?:Dr\.?\s+)?[A-Z][\w'-]+(?:\s+[A-Z][\w-]+)?))?(?=[\s,.;!?:'’]|$)"
+    r"\b(?i:my|our)\s+((?:[\w-]+\s+){0,2}?)([a-zé-]+)"
+    r"(?:(?:,\s+|\s+)((?:Dr\.?\s+)?[A-Z][\w'-]*\w(?:\s+[A-Z][\w-]+)?))?(?=[\s,.;!?:'’]|$)"
 )
+_OWNED = re.compile(r"\b(I|we)(?:\s+have|['’]ve)\s+(?:got\s+)?(?:an?|one)\s+(?:[a-z-]+\s+)?([a-z]+)(?=[\s,.!]|$)", re.IGNORECASE)
 _CALLED = re.compile(
     r"\b(?:is|are|was)\s+(?:called|named)\s+([A-Z][\w-]+)|\bcalled\s+([A-Z][\w-]+)|\bname\s+is\s+([A-Z][\w-]+)"
 )
@@ -91,13 +118,15 @@ def find_antecedents(text: str) -> list[Antecedent]:
     antecedents: list[Antecedent] = []
     covered: list[tuple[int, int]] = []
     for match in _RELATED.finditer(text):
-        noun = match[2].lower()
-        sex = _find_sex(noun)
+        name = match[3]
+        sex = _find_sex(match[2].lower()) or (Sex.PERSON if name else None)
         if sex is None:
             continue
-        name = match[3]
         covered.append(match.span())
         antecedents.append(Antecedent(name or match[0], sex))
+    if (owned := _OWNED.search(text)) and (owned_sex := _find_sex(owned[2].lower())):
+        owner = "my" if owned[1].lower() == "i" else "our"
+        antecedents.append(Antecedent(f"{owner} {owned[2]}", owned_sex))
     called = _CALLED.search(text)
     if called and len(antecedents) == 1:
         name = called[1] or called[2] or called[3]
@@ -113,6 +142,9 @@ def find_antecedents(text: str) -> list[Antecedent]:
     return antecedents + _find_thing(text)
 
 
+_ROLE_ENDINGS = ("mate", "ician", "ologist", "worker", "lord", "keeper", "sitter", "maker")
+
+
 def _find_sex(noun: str) -> Sex | None:
     if noun in lists.FEMALE:
         return Sex.FEMALE
@@ -120,7 +152,7 @@ def _find_sex(noun: str) -> Sex | None:
         return Sex.MALE
     if noun in lists.PLURAL_PEOPLE:
         return Sex.PLURAL
-    return Sex.PERSON if noun in lists.PEOPLE else None
+    return Sex.PERSON if noun in lists.PEOPLE or noun.endswith(_ROLE_ENDINGS) else None
 
 
 _PLACE_BEFORE = re.compile(
@@ -129,14 +161,16 @@ _PLACE_BEFORE = re.compile(
 )
 
 
+_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS | {"i", "i'm", "i've"}
+_FIRST_NO_NAMES = lists.IMPERATIVES | lists.COMMON_OPENERS
+
+
 def _names_somebody(text: str, match: re.Match[str]) -> bool:
     """Return True for a name that may be a person's: it stands first, or is met, known or loved."""
     word = match[0].split()[0].lower().rstrip(".")
-    if (
-        word in lists.STARTERS
-        or word in lists.WEEKDAYS | lists.MONTHS
-        or word in {"i", "i'm", "i've"}
-    ):
+    if match.start() == 0 and word in _FIRST_NO_NAMES:
+        return False
+    if word in _NO_NAMES:
         return False
     if _PLACE_BEFORE.search(text[: match.start()]):
         return text[: match.start()].rstrip().lower().endswith(" with")
@@ -159,3 +193,19 @@ def _find_thing(text: str) -> list[Antecedent]:
     if noun in lists.PEOPLE or noun in lists.PLURAL_PEOPLE:
         return []
     return [Antecedent(match[1], Sex.THING)]
+
+
+_DANGLING = re.compile(
+    r"\b(?:(?:with|to|for|of|about|from|at|on|than|by)\s+(?:him|her|them|it|that|this|those)(?=[\s.,!]*$|\s+(?:and|but|too|now|again|every|at|in|on)\b)"
+    r"|(?:him|them)\b|(?:his|her|their)\s+\w+)",
+    re.IGNORECASE,
+)
+_NOUN_BEFORE = re.compile(r"\b(?:[Mm]y|[Oo]ur|an?|[Tt]he|some|every|each|all|both)\s+\w|\b[A-Z]\w|\b\w+s\s")
+
+
+def has_dangling_pronoun(text: str) -> bool:
+    """Return True if a pronoun in the text has nothing before it for which it could stand."""
+    match = _DANGLING.search(text)
+    if match is None:
+        return False
+    return not find_antecedents(text[: match.start()]) and not _NOUN_BEFORE.search(text[: match.start()])

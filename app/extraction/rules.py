@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold_loosely
-from app.extraction.blocks import find_blocks
+from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
-from app.extraction.confirmations import is_confirmation, read_proposal
-from app.extraction.openings import strip_openings
+from app.extraction.confirmations import find_confirmation_end, read_proposal
+from app.extraction.openings import measure_correction, strip_openings
 from app.extraction.pronouns import (
     Antecedent,
     find_antecedents,
+    has_dangling_pronoun,
+    replace_by_stranger,
     resolve_pronoun,
     starts_with_pronoun,
 )
@@ -44,7 +46,7 @@ class _Part:
 
 
 # How many sentences back a pronoun may point.
-_PRONOUN_REACH = 2
+_PRONOUN_REACH = 3
 
 
 @dataclass
@@ -54,6 +56,7 @@ class _Reader:
     statements: list[Statement] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     recent: list[list[Antecedent]] = field(default_factory=list)
+    earlier: list[list[Antecedent]] = field(default_factory=list)
 
     def read_turn(self, place: int, turn: Turn) -> None:
         match turn.role:
@@ -72,7 +75,7 @@ class _Reader:
         self.skipped.append(Skipped(Quote(turn, start, end), reason))
 
     def _read_user(self, place: int, turn: Turn) -> None:
-        self.recent = []
+        self.earlier, self.recent = self.recent or self.earlier, []
         is_first = True
         for block in find_blocks(turn.content):
             if block.reason is not None:
@@ -80,28 +83,43 @@ class _Reader:
                 is_first = False
                 continue
             for start, end in split_sentences(turn.content, block.start, block.end):
-                if not (is_first and self._read_confirmation(place, start, end)):
+                if is_first:
+                    start = self._read_confirmation(place, start, end)
+                if start < end:
                     self._read_sentence(place, start, end)
                 is_first = False
 
-    def _read_confirmation(self, place: int, start: int, end: int) -> bool:
-        """Add what the assistant proposed just before, if the sentence says yes to it."""
+    def _read_confirmation(self, place: int, start: int, end: int) -> int:
+        """Add what the assistant proposed just before, if the sentence says yes to it.
+
+        Return where the sentence goes on behind its yes, or `start` if it confirms nothing.
+        """
         before = self.turns[place - 1] if place else None
         if before is None or before.role is not Role.ASSISTANT:
-            return False
-        if not is_confirmation(self.turns[place].content[start:end]):
-            return False
-        proposals = [*_find_proposals(before.content)]
-        if len(proposals) != 1:
-            return False
-        text, first, last = proposals[0]
+            return start
+        yes_end = start + find_confirmation_end(self.turns[place].content[start:end])
+        proposal = self._find_proposal(before.content) if yes_end > start else None
+        if proposal is None:
+            return start
+        text, first, last = proposal
         if self._is_repeated(text):
-            self._skip(place, start, end, SkipReason.REPEATED_CONTEXT)
-            return True
-        quotes = (Quote(place, start, end), Quote(place - 1, first, last))
+            self._skip(place, start, yes_end, SkipReason.REPEATED_CONTEXT)
+            return yes_end
+        quotes = (Quote(place, start, yes_end), Quote(place - 1, first, last))
         self.statements.append(Statement(text, quotes))
         self._note_antecedents(text)
-        return True
+        return yes_end
+
+    def _find_proposal(self, content: str) -> tuple[str, int, int] | None:
+        """Return the one thing that an assistant proposes about the user, in the user's words."""
+        proposals = [*_find_proposals(content)]
+        if len(proposals) != 1:
+            return None
+        text, start, end = proposals[0]
+        if starts_with_pronoun(text):
+            resolved = resolve_pronoun(text, self.recent, self.earlier)
+            return None if resolved is None else (resolved, start, end)
+        return text, start, end
 
     def _is_repeated(self, text: str) -> bool:
         return fold_loosely(text) in self.handed_out
@@ -112,6 +130,10 @@ class _Reader:
     def _read_sentence(self, place: int, start: int, end: int) -> None:
         content = self.turns[place].content
         sentence = content[start:end]
+        line_reason = find_line_reason(sentence)
+        if line_reason is not None:
+            self._skip(place, start, end, line_reason)
+            return
         opening = strip_openings(sentence)
         core = sentence[opening.start : opening.end]
         if self._is_repeated(sentence) or self._is_repeated(core):
@@ -120,7 +142,7 @@ class _Reader:
             return
         parts = [*self._judge_parts(sentence, start, opening.start, opening.end, opening.is_note)]
         self._add_parts(place, start, end, parts)
-        self._note_antecedents(core)
+        self._note_antecedents(" ".join(part.text for part in parts))
 
     def _judge_parts(
         self, sentence: str, offset: int, start: int, end: int, is_note: bool
@@ -134,24 +156,32 @@ class _Reader:
             yield _Part(offset + start, offset + end, "", core, note_reason)
             return
         cuts = cut_clauses(core)
+        follows_fact = False
         for number, (first, last, link) in enumerate(cuts):
             text = core[first:last]
             if is_asked and number == len(cuts) - 1:
                 reason: SkipReason | None = SkipReason.QUESTION
+            elif follows_fact and starts_with_pronoun(text):
+                reason = find_skip_reason(Clause(replace_by_stranger(text)))
             else:
                 text, reason = self._judge(text)
+            follows_fact = reason is None
             yield _Part(offset + start + first, offset + start + last, link, text, reason)
 
     def _judge(self, text: str) -> tuple[str, SkipReason | None]:
         """Return a clause with its pronoun replaced, and why it is no fact."""
         if not starts_with_pronoun(text):
-            return text, find_skip_reason(Clause(text))
-        resolved = resolve_pronoun(text, [one for sentence in self.recent for one in sentence])
+            reason = find_skip_reason(Clause(text[measure_correction(text) :]))
+            if reason is None and has_dangling_pronoun(text):
+                reason = SkipReason.UNCLEAR_PRONOUN
+            return text, reason
+        resolved = resolve_pronoun(text, self.recent, self.earlier)
         if resolved is not None:
             return resolved, find_skip_reason(Clause(resolved))
         reason = find_skip_reason(Clause(text))
-        is_clear = reason is not SkipReason.NO_STATEMENT
-        return text, reason if is_clear else SkipReason.UNCLEAR_PRONOUN
+        if reason is SkipReason.NO_STATEMENT and not find_skip_reason(Clause(replace_by_stranger(text))):
+            reason = SkipReason.UNCLEAR_PRONOUN
+        return text, reason
 
     def _add_parts(self, place: int, start: int, end: int, parts: list[_Part]) -> None:
         """Add one statement for each run of clauses that state something."""
@@ -203,5 +233,11 @@ def _find_proposals(content: str) -> Iterator[tuple[str, int, int]]:
             continue
         for start, end in split_sentences(content, block.start, block.end):
             text = read_proposal(content[start:end])
-            if text is not None and find_skip_reason(Clause(text)) is None:
+            if text is not None and _is_proposable(text):
                 yield text, start, end
+
+
+def _is_proposable(text: str) -> bool:
+    """Return True for a statement that is worth knowing once the user has confirmed it."""
+    judged = replace_by_stranger(text) if starts_with_pronoun(text) else text
+    return find_skip_reason(Clause(judged), is_confirmed=True) is None

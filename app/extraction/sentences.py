@@ -17,6 +17,10 @@ _ABBREVIATIONS = frozenset(
     """.split()
 )
 _EMOTICON = re.compile(r"(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD|XD|\^\^)(?=\s+[A-Za-z])")
+_EMOJI = re.compile(r"(?<=\s)[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+(?=\s+[A-Za-z])")
+# The library takes "May." and others for short words. Before a subject, a full stop ends all.
+_SUBJECT_START = re.compile(r"\.(?=\s+(?:I|I['’]\w+|We|He|She|They|It|My|Our|His|Her|Their|There|This|The)\b)")
+_LIST_MARK = re.compile(r"\(?\w{1,2}[.)]|[-*•–]")
 _REPEATED_MARK = re.compile(r"[!?]+(?=[!?])")
 _ELLIPSIS = re.compile(r"(?:…|\.{2,})(?=\s+(?:[A-Z]|i\b))")
 
@@ -28,7 +32,7 @@ def split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]
         first, last = boundary["start_index"], boundary["end_index"]
         sentence = part[first:last]
         stripped = sentence.strip()
-        if stripped:
+        if stripped and not _LIST_MARK.fullmatch(stripped):
             begins = start + first + sentence.index(stripped)
             yield begins, begins + len(stripped)
 
@@ -37,6 +41,8 @@ def _prepare(text: str) -> str:
     """Return a text of the same length that the library splits as a reader would."""
     text = _REPEATED_MARK.sub(lambda match: "," * len(match[0]), text)
     text = _EMOTICON.sub(lambda match: "." * len(match[0]), text)
+    text = _SUBJECT_START.sub("!", text)
+    text = _EMOJI.sub(lambda match: "." * len(match[0]), text)
     text = _ELLIPSIS.sub(lambda match: "," * (len(match[0]) - 1) + ".", text)
     return _LOWER_START.sub(_write_capital, text)
 

@@ -99,7 +99,10 @@ def _write_out(word: str, following: str) -> tuple[str, ...]:
 
 
 _AFTER_IS = frozenset(
-    "a an the not always never also now still already just only been from in at on".split()
+    """
+    a an the not always never also now still already just only been from in at on for full with by
+    near half one two three four five six seven eight nine ten my our currently no
+    """.split()
 )
 
 
@@ -108,7 +111,7 @@ def _write_out_is(noun: str, following: str) -> tuple[str, ...]:
     following = following.replace("’", "'")
     if noun in _SHORT_IS:
         return noun, "has" if following in {"been", "got"} else "is"
-    is_verb = following in _AFTER_IS or following.endswith("ing") or following in lists.STATES
+    is_verb = following[:1].isdigit() or following in _AFTER_IS or following.endswith("ing") or following in lists.STATES
     if not is_verb:
         return (f"{noun}'s",)
     return noun, "has" if following == "been" else "is"

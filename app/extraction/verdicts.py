@@ -4,15 +4,17 @@ import re
 
 from app.domain.talk import SkipReason
 from app.extraction import words as lists
-from app.extraction.predicates import is_stated
+from app.extraction.subjects import is_confirmable, is_stated
 from app.extraction.tokens import Clause
 
 
-def find_skip_reason(clause: Clause, *, is_note: bool = False) -> SkipReason | None:
+def find_skip_reason(
+    clause: Clause, *, is_note: bool = False, is_confirmed: bool = False
+) -> SkipReason | None:
     """Return why the clause states nothing, None if it states something.
 
     `is_note` is True if the speaker asked for it to be remembered. Then anything counts that is no
-    question.
+    question. `is_confirmed` is True for what an assistant proposed and the user confirmed.
     """
     if not clause.words:
         return SkipReason.NO_STATEMENT
@@ -23,7 +25,9 @@ def find_skip_reason(clause: Clause, *, is_note: bool = False) -> SkipReason | N
     for is_such, reason in _CHECKS:
         if is_such(clause):
             return reason
-    return None if is_stated(clause) else SkipReason.NO_STATEMENT
+    if is_stated(clause) or (is_confirmed and is_confirmable(clause)):
+        return None
+    return SkipReason.NO_STATEMENT
 
 
 def is_question(clause: Clause) -> bool:
@@ -47,7 +51,7 @@ _ASKED_SUBJECTS = frozenset(
 def _is_polite(clause: Clause) -> bool:
     return clause.word_set <= lists.POLITE_WORDS or (
         len(clause.words) <= 8
-        and clause.starts_with("thanks", "thank", "cheers", "sorry", "thx", "nice", "have a")
+        and clause.starts_with("thanks", "thank", "cheers", "sorry", "thx", "nice to", "have a", "much obliged", "i am much obliged", "i appreciate", "bless")
     )
 
 
@@ -75,24 +79,38 @@ _SUPPOSED = (
 
 
 def _is_supposed(clause: Clause) -> bool:
-    return clause.starts_with(
-        "if", "even if", "only if", "when i will", "had i", "were i"
-    ) or clause.contains(*_SUPPOSED)
+    if {"maybe", "perhaps"} & set(clause.words[:3]):
+        return True
+    is_opened = clause.starts_with("if", "even if", "only if", "when i will", "had i", "were i", "should")
+    return is_opened or clause.contains(*_SUPPOSED)
 
 
 _QUOTED = re.compile(r"[\"“”«»]|(?:(?<=\s)|^)['‘](?=\w).*\w[.!?,]?['’](?=\W|$)")
 _REPORTS = frozenset(
     """
-    said says say saying told tells wrote writes replied asked asks goes went like shouted yelled
+    said says say saying repeats goes repeated told tells wrote writes replied asked asks goes went like shouted yelled
     quoted quote quoting texted emailed claims claimed reads read answered announced posted tweeted
     """.split()
 )
 
 
+_NAMING = frozenset("called named titled nicknamed sign signed label labelled labeled name nickname".split())
+
+
 def _is_quotation(clause: Clause) -> bool:
     if clause.starts_with("according to", "quote", "to quote", "as the saying goes"):
         return True
-    return _QUOTED.search(clause.text) is not None and bool(clause.word_set & _REPORTS)
+    match = _QUOTED.search(clause.text)
+    if match is None or clause.word_set & _NAMING:
+        return False
+    return bool(clause.word_set & _REPORTS) or _has_long_quote(clause.text)
+
+
+_LONG_QUOTE = re.compile(r"[\"“«](?:\S+\s+){4,}\S*[\"”»]")
+
+
+def _has_long_quote(text: str) -> bool:
+    return _LONG_QUOTE.search(text) is not None
 
 
 _REQUESTS = (

@@ -12,7 +12,7 @@ AUXILIARIES = BE | HAVE | MODALS | _list("do does did")
 
 FIRST_PERSON = _list("i we")
 OWNERS = _list("my our")
-FIRST_PERSON_ANYWHERE = _list("i we my our me us mine ours myself ourselves")
+OURS = _list("we my our me us mine ours myself ourselves")
 PRONOUNS = _list("he she they it")
 PRONOUN_OWNERS = _list("his her their its")
 
@@ -24,7 +24,7 @@ ADVERBS = _list(
     all basically personally primarily once ever even definitely regularly probably not literally
     absolutely simply specifically strictly strongly exclusively occasionally frequently generally
     originally previously formerly nearly almost kinda sorta simply soon later then too so very
-    truly totally completely fully partly largely apparently honestly obviously technically
+    pretty quite super way extremely rather fairly hardly truly totally completely fully partly largely apparently honestly obviously technically
     """
 )
 
@@ -34,59 +34,70 @@ TALK_VERBS = _list(
     think guess mean see get want wish hope need wonder know understand feel suppose believe agree
     assume remember forget expect appreciate doubt swear promise bet reckon figure ask hear notice
     seem look keep try hate-to disagree apologize apologise notice recall imagine trust say tell
-    suspect fear worry care mind got thought meant apologise require plead beg vote thank
+    suspect fear worry read plan refuse curious care mind got thought meant apologise require plead beg vote thank
     """
 )
 # What is done now, for the task at hand.
-PRESENT_TASK_VERBS = _list(
-    "see get try keep click open paste copy upload attach delete refresh submit scroll hover"
-)
+TASK_VERBS = _list("click paste copy upload attach refresh submit scroll hover")
 
-# Past verbs that change or tell of a life, a company, a plan.
+# Past verbs and participles that tell of a change in a life or in a company.
 PAST_EVENTS = _list(
     """
-    moved started began quit left joined bought sold married graduated grew lived worked studied
-    retired divorced adopted switched decided chose signed migrated founded hired promoted
-    relocated enrolled inherited launched retook broke lost became turned booked resigned
-    transferred emigrated immigrated trained qualified served majored volunteered converted
-    renamed merged acquired agreed upgraded adopted shipped replaced dropped standardised
-    standardized rented renewed cancelled canceled registered settled committed opted picked
-    stopped gave taught earned won ran owned used played swam raised rescued hosted scheduled
-    rescheduled postponed pushed moved promised got born met separated celebrated passed
+    married graduated divorced adopted signed migrated founded hired promoted relocated enrolled
+    inherited launched became resigned transferred emigrated immigrated qualified converted merged
+    acquired standardised standardized rented retired joined volunteered quit died grew born
+    lived worked studied taught trained rescheduled postponed cancelled canceled renamed
     """
 )
-# Of these, only with the word that follows.
+# Others tell of one only with certain words behind them, a name or a date.
 PAST_EVENT_PHRASES = {
-    "got": _list(
-        "married divorced engaged promoted hired fired laid accepted diagnosed my our a an"
-    ),
-    "gave": _list("up birth"),
-    "ran": _list("a my the marathons"),
-    "turned": _list("1 2 3 4 5 6 7 8 9 30 40 50 60 vegan vegetarian down"),
-    "used": _list("to"),
-    "met": _list("my our"),
+    "agreed": _list("to that with our"),
+    "became": _list("a an vegan vegetarian"),
+    "began": _list("my our as at"),
+    "booked": _list("a our my the"),
+    "bought": _list("my our a an"),
     "broke": _list("my our up"),
-    "lost": _list("my our"),
+    "changed": _list("my our jobs careers to"),
+    "chose": _list("my our"),
+    "chosen": _list("my our"),
+    "closed": _list("our down in"),
+    "decided": frozenset(),
     "dropped": _list("out support"),
-    "pushed": _list("the our back"),
-    "passed": _list("my our the"),
-    "picked": _list("postgres up"),
-    "left": _list("my our the school university uni college a for home in"),
-    "played": _list("for in the football piano violin guitar tennis"),
-    "raised": _list("in a by"),
-    "promised": _list("my our"),
-    "stopped": _list("eating drinking smoking taking using working going playing doing driving"),
-    "started": _list(
-        """
-        a my our at as in on the working using taking learning going playing running school
-        seeing university uni training therapy keto eating
-        """
-    ),
-    "replaced": _list("our my the"),
-    "opted": _list("for"),
-    "committed": _list("to"),
+    "earned": _list("my a"),
+    "gave": _list("up birth"),
+    "given": _list("up"),
+    "got": _list("married divorced engaged promoted hired fired laid accepted diagnosed my our two three four five 2 3 4 5"),
+    "hosted": _list("our my"),
+    "left": _list("my our the school university uni college home"),
+    "lost": _list("my our"),
+    "married": _list("my in young a"),
+    "met": _list("my our"),
+    "moved": _list("to from in into out back house here abroad away our my flat"),
+    "opened": _list("our my a at in"),
+    "owned": _list("a an my our"),
+    "passed": _list("my our away"),
+    "picked": _list("up"),
+    "played": _list("for football piano violin guitar tennis"),
+    "pushed": _list("our back"),
+    "put": _list("me us our my"),
+    "raised": _list("by"),
+    "ran": _list("marathons"),
+    "renewed": _list("my our"),
+    "replaced": _list("our my"),
     "settled": _list("on in"),
-    "used_": frozenset(),
+    "shipped": _list("our"),
+    "sold": _list("my our"),
+    "split": _list("up"),
+    "started": _list(
+        "a my our at as in on working using taking learning school uni university therapy keto eating"
+    ),
+    "stopped": _list("eating drinking smoking taking using working going playing driving"),
+    "switched": _list("to from our my jobs over"),
+    "trained": _list("as at in"),
+    "turned": _list("1 2 3 4 5 6 7 8 9 18 21 30 40 50 60 70 80 90 vegan vegetarian down"),
+    "upgraded": _list("our my to"),
+    "used": _list("to"),
+    "won": _list("my our"),
 }
 IRREGULAR_PAST = _list(
     """
@@ -94,13 +105,6 @@ IRREGULAR_PAST = _list(
     drank slept spoke drove bought brought caught taught built sent spent lost met paid sold kept
     began broke chose fell flew forgot froze grew heard hid held led meant rode rose sang sat shook
     shot stood stole swam threw understood woke wore won tried was were
-    """
-)
-LIFE_PARTICIPLES = _list(
-    """
-    moved switched decided started stopped quit become lived worked signed bought sold chosen agreed
-    migrated hired given married retired joined left owned used played studied taught adopted
-    booked divorced lost settled standardised standardized replaced renamed accepted
     """
 )
 PROGRESSIVE_FACTS = _list(
@@ -118,6 +122,7 @@ MOODS = _list(
     grateful thankful impressed surprised unsure certain annoyed angry overwhelmed exhausted sleepy
     cold hot thirsty busy late upset able about right wrong positive starving open game down up
     interested inclined torn new free available in-between almost halfway close amazed shocked
+    halfway off finished desperate jealous inside outside ears all any kinda regardless lonely ashamed shy keen
     hopeful pleased relieved anxious knackered shattered pumped thrilled delighted fed gutted
     feeling home hoping alright gonna not-sure keen tempted blown mad proud embarrassed scared
     """
@@ -145,17 +150,26 @@ TASK_NOUNS = _list(
     steps solution fix apology apologies fault understanding thought thoughts mind head brain
     terminal screen cursor tab console compiler variable string array list dict dataframe column
     columns row rows component class method request endpoint branch commit diff pr merge
-    suggestion suggestions recommendation recommendations recipe option options rest same other
-    feeling doubt trouble clue luck hunch minute sec second moment headache few couple lot bit
-    word words essay poem story plot joke tone feedback first last latter former above below
-    following next previous only more less movie film weather sauce dough
+    suggestion suggestions recommendation recommendations recipe option options
+    difference field definition feeling doubt trouble clue luck hunch minute sec moment headache word words essay poem story
+    plot joke tone feedback movie film weather sauce dough
+    """
+)
+# Words that point into the conversation: "the first one", "the above".
+DISCOURSE = _list(
+    """
+    first second last latter former above below following next previous only more less rest same
+    other few couple lot bit
     """
 )
 # Places and things at hand of which "this …" says something that lasts.
 LASTING_THINGS = _list(
     """
     project repo repository app application company team service codebase product website site
-    office building flat apartment house town city neighbourhood neighborhood car school
+    office building flat apartment house town city neighbourhood neighborhood car school garden kitchen
+    boiler landlord landlady fridge oven freezer kids baby twins dog cat puppy gym nursery balcony shed garage
+    attic basement wedding rent router tenants neighbours neighbors clinic practice surgery pharmacy
+    warehouse factory farm shop store museum library
     """
 )
 POLITE_WORDS = _list(
@@ -168,6 +182,9 @@ POLITE_WORDS = _list(
     yes yep yeah yup no nope nah hmm hm oh ah ha well got gotcha understood makes sense
     works me that's been helpful thats everyone there team mate folks man dude love legend
     useful exactly correct absolutely indeed totally true then now just enough today
+    obliged debt grateful splendid marvellous smashing grand bonzer ace thankyou merci gracias danke obrigado
+    obrigada night-night xx x xxx hiya hullo howdy greetings pal bro sis dear sir madam maam speak
+    welcome ahoy alas welp yay yeh yea aye och aha ooh hooray phew whoa woah yikes oops uh um
     of course will do be my pleasure to meet how kind and too what ta to star life saver
     lifesaver best interesting good point fair congrats congratulations happy new year merry
     christmas feel better talk tomorrow tonight worked work charm like helps helped lot heaps ton
@@ -251,7 +268,7 @@ STARTERS = _list(
     instead apparently unfortunately luckily hopefully obviously later today tomorrow yesterday
     tonight looks sounds seems feels got going being having trying looking first second third last
     next finally otherwise however therefore thus whatever whenever wherever whether either neither
-    none same different like unlike than via per etc not-sure ive im dont cant whoever whose
+    alright wanna gonna gotta want have kill money whites blacks people men women none same different like unlike than via per etc not-sure ive im dont cant whoever whose
     """
 )
 # Words by which "Anna's …" is short for "Anna is …".
@@ -262,3 +279,64 @@ STATES = _list(
     7 8 9 10 11 12 13 14 15 16 17 18 down out away back terrified afraid scared really very so
     """
 )
+
+# Said of a person or thing in passing: "a bit", "a pain".
+NO_CLASS = _list("bit little tad mess wreck idiot fool lot pain shame pity joke nightmare joy disaster")
+TALK_PAST = _list(
+    """
+    tried said told thought asked saw noticed wanted needed felt checked looked forgot heard
+    wondered guessed hoped expected called texted emailed mentioned suggested seemed appeared
+    laughed cried smiled fixed updated tested restarted ran clicked copied pasted changed-it
+    """
+) - {"ran"}
+TASK_PROGRESSIVES = _list(
+    """
+    trying looking getting debugging staring waiting thinking wondering reading meaning struggling
+    asking playing fighting having telling saying showing giving throwing crashing hanging failing
+    returning doing using seeing going making feeling coming running sitting standing talking
+    typing testing building fixing breaking acting kidding joking considering hoping calling
+    """
+)
+# Things that talk is often about without their being the speaker's.
+TALKED_OF = _list(
+    """
+    time way point person people world weather news internet web page button link image picture
+    photo video song book chapter article paper email mail letter report summary outline plan
+    itinerary table chart graph diagram data dataset model api library framework package module
+    docs documentation server db database container pod job pipeline process log logs whole entire
+    new old one ones food meal dinner flight hotel printer app website site build deploy deployment
+    program software
+    """
+)
+PLAIN_VERBS = _list(
+    """
+    live work go like love hate use prefer need want speak play run take start end eat drink sleep
+    come get make study teach own cost meet open close happen keep stay sit stand hold give bring
+    include cover contain require expire belong deploy ship share rent drive walk swim wear know
+    mean say call visit arrive leave die turn rotate depend host store serve sell buy pay swim
+    collect handle manage lead support read write watch cook bake ride sing paint knit train coach
+    volunteer commute travel fly land grow
+    """
+)
+THIRD_VERBS = _list(
+    """
+    lives works goes likes loves hates uses prefers needs wants speaks plays runs takes starts ends
+    eats drinks sleeps comes gets makes studies teaches owns costs meets opens closes happens keeps
+    stays sits stands holds gives brings includes covers contains requires expires belongs deploys
+    ships rents drives walks swims wears knows means says calls visits arrives leaves dies turns
+    rotates depends hosts sells buys pays collects handles manages leads reads writes watches cooks
+    bakes rides sings knits coaches volunteers commutes travels flies lands grows helps thinks
+    refuses insists hopes believes suffers snores moves plans bides asks tells
+    """
+)
+
+# Nouns that open a sentence with a capital and are nobody's name.
+COMMON_OPENERS = _list(
+    """
+    chapter dinner lunch breakfast rent parking standup school work office post chair people folk
+    kids dad mum mom guests dogs cats tea coffee deploys releases meetings payday rush bedtime
+    nursery swimming football choir practice training page section version
+    """
+)
+
+INTENSIFIERS = _list("really very so too pretty quite super way extremely basically kinda totally truly rather")

@@ -57,7 +57,8 @@ class Clause:
 
     @property
     def lemma(self) -> str | None:
-        return verbs.find_base(self.words[self.main].low)
+        low = self.words[self.main].low
+        return "have" if low == "'ve" else verbs.find_base(low)
 
     @property
     def has_pronoun(self) -> bool:
@@ -71,9 +72,12 @@ class Clause:
         if not subject or self.has_pronoun:
             return True
         lows = {word.low for word in subject}
-        if lows & (lexicon.PERSON_NOUNS | lexicon.PLURAL_PERSON_NOUNS):
+        if lows & (lexicon.PERSON_NOUNS | lexicon.PLURAL_PERSON_NOUNS | {"i"}):
             return True
-        return all(word.is_capitalised for word in subject) and subject[0].low != "the"
+        if self.words[self.finite - 1].low == "both":
+            return True
+        names = [word for word in subject if word.low not in ("and", "&", ",")]
+        return all(word.is_capitalised for word in names) and subject[0].low != "the"
 
 
 def find_clause(words: Words) -> Clause | None:
@@ -85,6 +89,8 @@ def find_clause(words: Words) -> Clause | None:
     clause = read_clause(words, 0)
     if clause is not None:
         return clause
+    if words[0].low in ("all", "both", "neither"):
+        return None
     if not (words[0].low in lexicon.LEAD_STARTS or is_adverb(words[0])):
         return None
     for start in range(1, min(MAX_LEAD + 1, len(words))):
@@ -115,7 +121,7 @@ def read_clause(words: Words, start: int) -> Clause | None:
 def read_headless_clause(words: Words) -> Clause | None:
     """Return the clause of a note without a subject, such as "Lives in Porto"."""
     first = words[0].low
-    if first in verbs.THIRDS and first not in ("likes", "works") or first in ("likes", "works"):
+    if first in verbs.THIRDS:
         return _read_verbs(words, 0, 0, Person.THIRD)
     if first in verbs.PASTS and first not in verbs.BASES:
         return _read_verbs(words, 0, 0, Person.FIRST)
@@ -136,16 +142,22 @@ def _read_noun_clause(words: Words, start: int) -> Clause | None:
     if not _starts_noun_phrase(words, start):
         return None
     joined = False
+    commas = 0
     for place in range(start + 1, min(start + MAX_SUBJECT + 1, len(words))):
-        word = words[place]
+        word, before = words[place], words[place - 1]
         if word.low in ("and", "&"):
             joined = True
             continue
-        if word.low == "i" and words[place - 1].low == "and":
+        if word.low == ",":
+            commas += 1
+            continue
+        if word.low == "i" and before.low == "and":
             continue
         if _ends_noun_phrase(word):
             return None
-        if words[place - 1].low in ("and", "&") or words[place - 1].low in lexicon.DETERMINERS:
+        if before.low in ("and", "&") or before.low in lexicon.DETERMINERS:
+            continue
+        if not joined and (commas == 1 or (commas == 2 and before.low != ",")):
             continue
         person = Person.PLURAL if joined else _person_of_nouns(words[start:place])
         clause = _read_verbs(words, start, place, person)
@@ -164,19 +176,34 @@ def _starts_noun_phrase(words: Words, start: int) -> bool:
         return True
     if word.low in lexicon.PREPOSITIONS or is_adverb(word) or word.low in lexicon.DETERMINERS:
         return False
-    if word.is_capitalised:
+    if word.is_capitalised or _joins_two_names(words, start):
         return True
     return _starts_bare_noun_phrase(words, start)
 
 
+def _joins_two_names(words: Words, start: int) -> bool:
+    """Return True for "kacper and jay both …": names without capitals."""
+    lows = [word.low for word in words[start : start + 4]]
+    return len(lows) == 4 and lows[1] == "and" and lows[3] == "both"
+
+
 def _starts_bare_noun_phrase(words: Words, start: int) -> bool:
-    """Return True if one or two common words stand directly before "is" or "are"."""
+    """Return True if one or two common words stand directly before "is" or "are".
+
+    One word may also stand before a verb that cannot be a noun: "nickel gives me a rash".
+    """
     for place in range(start + 1, min(start + 3, len(words))):
         if words[place].low in ("is", "are", "was", "were"):
             return True
+        if place == start + 1 and _is_plain_third(words[place].low):
+            return not _is_function_word(words[start])
         if _is_function_word(words[place]):
             return False
     return False
+
+
+def _is_plain_third(low: str) -> bool:
+    return low in verbs.THIRDS and verbs.THIRDS[low] not in lexicon.NOUNS_OR_VERBS
 
 
 def _ends_noun_phrase(word: Word) -> bool:
@@ -201,9 +228,9 @@ def _person_of_nouns(subject: Words) -> Person:
 
 _STRONG_VERBS = frozenset(
     """
-    lives goes needs takes comes gets has owns speaks knows wants likes prefers eats opens closes
-    costs starts ends begins expires runs teaches studies keeps makes uses hates loves works plays
-    sleeps attends belongs contains requires arrives leaves
+    lives goes needs takes comes gets has owns speaks knows wants likes prefers eats opens
+    closes costs starts ends begins expires brings gives runs teaches studies keeps makes uses
+    hates loves works plays sleeps attends belongs contains requires arrives leaves
     """.split()
 )
 
@@ -220,14 +247,26 @@ def _is_verb_of_noun(clause: Clause) -> bool:
     if following is None or following.low in ("of", "by"):
         return False
     is_person = clause.is_about_person
+    if clause.person is Person.THIRD and low.endswith("s") and verbs.find_base(low) is None:
+        return is_person and _is_function_word(following) and not following.is_mark
     if low in verbs.THIRDS and clause.person is Person.THIRD:
         base = verbs.THIRDS[low]
-        return is_person or (low in _STRONG_VERBS and base not in lexicon.NOUNS_OR_VERBS)
+        if is_person or (low in _STRONG_VERBS and base not in lexicon.NOUNS_OR_VERBS):
+            return True
+        return low in _STRONG_VERBS and _follows_working(following)
     if low in verbs.BASES and clause.person is Person.PLURAL:
         return is_person
     if low in verbs.PASTS and low not in lexicon.PARTICIPLES_BEHIND_NOUNS:
         return is_person or low not in verbs.PARTICIPLES
     return False
+
+
+def _follows_working(word: Word) -> bool:
+    """Return True if the word shows that "runs" or "uses" before it is a verb."""
+    low = word.low
+    if low in ("on", "at", "from", "to", "a", "an", "the", "our", "my"):
+        return True
+    return word.is_capitalised or word.is_number
 
 
 def _is_short_is(words: Words, place: int) -> bool:
@@ -252,7 +291,10 @@ def is_adverb(word: Word) -> bool:
 
 
 _NOT_ADVERBS = frozenset(
-    "family lily emily kelly molly sally italy july bully jelly reply apply rely supply multiply fly belly ally billy holly assembly monopoly anomaly".split()
+    """
+    family lily emily kelly molly sally italy july bully jelly reply apply rely supply multiply
+    fly belly ally billy holly assembly monopoly anomaly
+    """.split()
 )
 
 
@@ -310,7 +352,7 @@ def _read_group(words: Words, finite: int, person: Person) -> tuple[int, Group] 
 def _read_be_group(finite: int, after: int, following: str) -> tuple[int, Group]:
     if following in verbs.GERUNDS:
         return after, Group.PROGRESSIVE
-    if following in verbs.PARTICIPLES and following not in lexicon.STATUS_WORDS:
+    if _is_participle(following) and following not in lexicon.STATUS_WORDS:
         return after, Group.PASSIVE
     return finite, Group.COPULA
 
@@ -321,9 +363,14 @@ def _read_have_group(words: Words, finite: int, after: int, following: str) -> t
         if inner < len(words) and words[inner].low in verbs.GERUNDS:
             return inner, Group.PROGRESSIVE
         return after, Group.PERFECT
-    if following in verbs.PARTICIPLES:
+    if _is_participle(following):
         return after, Group.PERFECT
     return finite, Group.PLAIN
+
+
+def _is_participle(low: str) -> bool:
+    """Return True for known participles, and for unknown words in -ed."""
+    return low in verbs.PARTICIPLES or (low.endswith("ed") and verbs.find_base(low) is None)
 
 
 def _is_finite_form(word: Word, person: Person) -> bool:
@@ -332,6 +379,7 @@ def _is_finite_form(word: Word, person: Person) -> bool:
         return False
     if low in verbs.PASTS:
         return True
+    is_unknown = verbs.find_base(low) is None and not word.is_capitalised
     if person is Person.THIRD:
-        return low in verbs.THIRDS
-    return low in verbs.BASES
+        return low in verbs.THIRDS or (is_unknown and low.endswith("s") and low.isalpha())
+    return low in verbs.BASES or (is_unknown and person is Person.FIRST and low.isalpha())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.extraction.compound.borders import split_clauses
 from app.extraction.compound.lists import split_lists
+from app.extraction.compound.relatives import split_relatives
 from app.extraction.compound.subjects import split_subjects
 from app.extraction.compound.verb_phrases import split_verb_phrases
 from app.extraction.compound.words import Word, read_words, render_words, span_of
@@ -19,8 +20,10 @@ _NO_PLAIN_STATEMENT = re.compile(
     r"""
     [?\n\t"“”„«»`{}<>=\\|*\[\]] | [()] \s* ;
     | (?<!\w)'[^']*'(?!\w)
-    | \b(?: if | unless | whether | instead | rather | correction | typo | either | neither
-        | scratch\ that | i\ meant | not\ only | otherwise | in\ case | used\ to | i'd\ like
+    | :\s
+    | \b(?: if | unless | whether | in\ case | otherwise | instead | rather | correction | typo
+        | either | neither | and\ both | but\ both | not\ only | scratch\ that | i\ meant
+        | nobody | no\ one | used\ to | i'd\ like
         ) \b
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -54,7 +57,7 @@ def split_fact(text: str) -> tuple[Part, ...]:
     pieces = _split_words(words)
     if not 2 <= len(pieces) <= MAX_PARTS:
         return whole
-    return tuple(_build_part(piece) for piece in pieces)
+    return tuple(sorted(map(_build_part, pieces), key=lambda part: part.start))
 
 
 def _is_plain_statement(text: str) -> bool:
@@ -71,8 +74,13 @@ def _strip_final_mark(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 def _split_words(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
     """Cut into clauses, these into verb phrases, and these into the items of their lists."""
-    pieces: list[tuple[Word, ...]] = [words]
-    for split in (split_clauses, split_verb_phrases, split_subjects, split_lists):
+    pieces: list[tuple[Word, ...]] = []
+    for sentence in split_relatives(words):
+        clauses = split_clauses(sentence)
+        for number, clause in enumerate(clauses):
+            is_followed = number + 1 < len(clauses)
+            pieces += split_verb_phrases(clause, is_followed=is_followed)
+    for split in (split_subjects, split_lists):
         pieces = [smaller for piece in pieces for smaller in split(piece)]
     return pieces
 

@@ -42,22 +42,27 @@ def _is_subject_item(item: Words) -> bool:
     if any(word.low in lexicon.PREPOSITIONS or word.is_mark for word in item):
         return False
     if first.low in ("my", "our", "the"):
-        return len(item) <= 5 and len(item) > 1
+        names_several = any(word.low in lexicon.PLURAL_PERSON_NOUNS for word in item[1:-1])
+        return 1 < len(item) <= 5 and not names_several
+    if len(item) == 1 and not first.is_capitalised:
+        return first.low.isalpha() and first.low not in lexicon.DETERMINERS
     return all(word.is_capitalised for word in item) and len(item) <= 4 and first.low != "both"
 
 
 def _is_fixed_pair(items: list[Words]) -> bool:
     pair = tuple(item[-1].low for item in items)
-    return pair in lexicon.FIXED_PAIRS
+    return pair in lexicon.FIXED_PAIRS and items[-1][0].low not in ("my", "our", "the")
 
 
 def _is_distributive(clause: Clause) -> bool:
     """Return True if what is said of all is plainly true of each."""
     predicate = clause.words[clause.subject_end :]
     lows = {word.low for word in predicate} - {"both"}
+    if "meeting" in lows and clause.words[clause.main].low != "meeting":
+        lows.remove("meeting")
     if lows & (lexicon.COLLECTIVE_WORDS | lexicon.THIRD_POSSESSIVES | lexicon.ANAPHORS):
         return False
-    if lows & {"and", "or", "who", "which", "our", "we"}:
+    if lows & {"and", "or", "but", "as", "who", "which", "our", "we"}:
         return False
     main = clause.words[clause.main]
     if clause.group is Group.COPULA:
@@ -71,6 +76,8 @@ def _is_property(predicate: Words) -> bool:
     words = predicate[place:]
     if not words:
         return False
+    if _names_role(words):
+        return True
     head_end = next(
         (i for i, word in enumerate(words) if word.low in lexicon.PREPOSITIONS), len(words)
     )
@@ -80,21 +87,46 @@ def _is_property(predicate: Words) -> bool:
     return head.low not in lexicon.PLURAL_PERSON_NOUNS
 
 
+def _names_role(words: Words) -> bool:
+    """Return True for one plural noun that says what each is: "nurses", "vegetarians"."""
+    is_short = len(words) == 1 or words[1].low in ("at", "in", "from", "for")
+    return is_short and words[0].low.removesuffix("s") in lexicon.ROLE_NOUNS
+
+
 def _build_clause(clause: Clause, item: Words, *, first: bool) -> tuple[Word, ...]:
     """Return the clause about one item. The last item owns the predicate, the others repeat it."""
-    is_last = clause.words[clause.subject_end - 1] is item[-1]
+    owns_predicate = clause.words[clause.subject_end - 1] is item[-1] or item[-1].carried
     predicate = [word for word in clause.words[clause.subject_end :] if word.low != "both"]
     finite = clause.words[clause.finite]
     predicate = [_agree(word, item) if word is finite else word for word in predicate]
+    if clause.group is Group.COPULA and _agrees_in_singular(item):
+        predicate = _singularise_role(predicate)
     lead = clause.lead if first else carry_words(clause.lead)
-    return (*lead, *item, *(predicate if is_last else carry_words(predicate)))
+    return (*lead, *item, *(predicate if owns_predicate else carry_words(predicate)))
+
+
+def _agrees_in_singular(item: Words) -> bool:
+    return item[-1].low not in lexicon.PLURAL_PERSON_NOUNS
+
+
+def _singularise_role(predicate: list[Word]) -> list[Word]:
+    """Return "is a nurse" for "is nurses"."""
+    place = skip_adverbs(predicate, 1)
+    if place >= len(predicate) or not _names_role(predicate[place:]):
+        return predicate
+    plural = predicate[place]
+    if not plural.low.endswith("s"):
+        return predicate
+    noun = plural.text.removesuffix("s")
+    article = "an" if noun[0].lower() in "aeiou" else "a"
+    role = replace(plural, text=f"{article} {noun}")
+    return [*predicate[:place], role, *predicate[place + 1 :]]
 
 
 def _agree(verb: Word, item: Words) -> Word:
     """Return the verb in the form that agrees with the item."""
     is_speaker = item[-1].low == "i"
-    is_plural = item[-1].low in lexicon.PLURAL_PERSON_NOUNS
-    if is_plural:
+    if not _agrees_in_singular(item):
         return verb
     if verb.low in _BE:
         other, speaker = _BE[verb.low]

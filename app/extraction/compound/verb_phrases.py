@@ -10,17 +10,23 @@ from app.extraction.compound.clause import (
     read_headless_clause,
     skip_adverbs,
 )
+from app.extraction.compound.lists import is_fixed_pair
 from app.extraction.compound.words import Word, Words, carry_words
 
 _STATIVE = frozenset("have own be know need want like love prefer live".split())
 
 
-def split_verb_phrases(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
-    """Return a clause for each verb phrase of the one subject; one clause if in doubt."""
+def split_verb_phrases(
+    words: tuple[Word, ...], *, is_followed: bool = False
+) -> list[tuple[Word, ...]]:
+    """Return a clause for each verb phrase of the one subject; one clause if in doubt.
+
+    Commas part verb phrases if "and" comes last, or if another clause follows.
+    """
     clause = find_clause(words) or read_headless_clause(words)
     if clause is None or _blocks(clause):
         return [words]
-    cuts = _find_cuts(clause)
+    cuts = _find_cuts(clause, is_followed=is_followed)
     if not cuts:
         return [words]
     ends = [start for start, _, _ in cuts] + [len(words)]
@@ -38,10 +44,16 @@ def _blocks(clause: Clause) -> bool:
         return True
     if any(word.low in lexicon.WISH_WORDS for word in words[clause.subject_end : clause.main]):
         return True
-    return clause.group in (Group.DO,) or (clause.is_negated and clause.group is not Group.COPULA)
+    if clause.group is Group.DO:
+        return True
+    return clause.is_negated and clause.group is not Group.COPULA and not _says_never(clause)
 
 
-def _find_cuts(clause: Clause) -> list[tuple[int, int, tuple[Word, ...]]]:
+def _says_never(clause: Clause) -> bool:
+    return any(word.low == "never" for word in clause.words[clause.subject_end : clause.main])
+
+
+def _find_cuts(clause: Clause, *, is_followed: bool) -> list[tuple[int, int, tuple[Word, ...]]]:
     """Return, for each further verb phrase, the place of its join, its start and its subject."""
     words = clause.words
     cuts: list[tuple[int, int, tuple[Word, ...]]] = []
@@ -56,8 +68,10 @@ def _find_cuts(clause: Clause) -> list[tuple[int, int, tuple[Word, ...]]]:
             begin += 1
         if words[place - 1].low == ",":
             continue
-        carried = _carry_subject(clause, words, begin)
+        carried = _carry_subject(clause, words, begin, in_series=bool(commas))
         if carried is None or not _has_object(clause, words[phrase_start:place]):
+            continue
+        if _says_never(clause) and words[begin].low not in lexicon.FREQUENCY_ADVERBS:
             continue
         if _is_bound(words[phrase_start:place], words[begin:]):
             continue
@@ -68,13 +82,15 @@ def _find_cuts(clause: Clause) -> list[tuple[int, int, tuple[Word, ...]]]:
             cuts += [*commas, (place, begin, carried)]
             commas = []
         phrase_start = begin
-    return cuts
+    return cuts + commas if is_followed else cuts
 
 
 def _has_object(clause: Clause, phrase: Words) -> bool:
     """Return True if the verb has words of its own; "sit and wait" is one act."""
     if clause.group is Group.COPULA and phrase and phrase[0] == clause.words[clause.main]:
         return len(phrase) > 1
+    if phrase and phrase[0].low in lexicon.STATE_PARTICIPLES:
+        return True
     lemma = verbs.find_base(phrase[0].low)
     return len(phrase) > 1 or lemma in lexicon.ACTIVITY_VERBS
 
@@ -82,12 +98,14 @@ def _has_object(clause: Clause, phrase: Words) -> bool:
 def _is_bound(before: Words, after: Words) -> bool:
     """Return True if the verbs are a fixed pair, or a word of either needs the other."""
     pair = (verbs.find_base(before[0].low), verbs.find_base(after[0].low))
-    if pair in lexicon.SERIAL_PAIRS:
+    if pair in lexicon.SERIAL_PAIRS or is_fixed_pair(before[-1], after[0]):
         return True
     if any(word.low in lexicon.RELATIVE_WORDS for word in before):
         return True
     end = next((i for i, word in enumerate(after) if word.low in (",", "and", "but")), len(after))
     if any(word.low in lexicon.ANAPHORS for word in after[:end]):
+        return True
+    if any(word.low in lexicon.OUTCOME_WORDS for word in after[:2]):
         return True
     second = verbs.find_base(after[0].low)
     is_base = second is not None and after[0].low == second
@@ -101,8 +119,13 @@ def _has_infinitive(words: Words) -> bool:
     )
 
 
-def _carry_subject(clause: Clause, words: Words, begin: int) -> tuple[Word, ...] | None:
-    """Return the words to repeat before the verb phrase that begins there; None if none does."""
+def _carry_subject(
+    clause: Clause, words: Words, begin: int, *, in_series: bool
+) -> tuple[Word, ...] | None:
+    """Return the words to repeat before the verb phrase that begins there; None if none does.
+
+    In a series another verb phrase stands between commas before.
+    """
     place = skip_adverbs(words, begin)
     if place >= len(words):
         return None
@@ -117,10 +140,14 @@ def _carry_subject(clause: Clause, words: Words, begin: int) -> tuple[Word, ...]
     if clause.group in (Group.PROGRESSIVE, Group.PASSIVE, Group.PERFECT):
         forms = verbs.GERUNDS if clause.group is Group.PROGRESSIVE else verbs.PARTICIPLES
         if low in forms:
-            return (*subject, *group)
+            return None if clause.is_negated else (*subject, *group)
+    if clause.group in (Group.COPULA, Group.PASSIVE) and low in lexicon.STATE_PARTICIPLES:
+        return (*subject, *carry_words([words[clause.finite]]))
     if clause.group is Group.MODAL:
         return _carry_modal(clause, (*subject, *group), low)
-    if not _agrees(clause, low) or not _is_plainly_verb(clause, word, following):
+    if not _agrees(clause, low):
+        return None
+    if not in_series and not _is_plainly_verb(clause, word, following):
         return None
     return (*subject, *adverbs)
 
@@ -173,7 +200,8 @@ def _is_plainly_verb(clause: Clause, word: Word, following: Word | None) -> bool
     first_is_past = clause.words[clause.finite].low in (*verbs.PASTS, "was", "were", "had")
     if is_past:
         return first_is_past or low not in verbs.PARTICIPLES or _follows_verb(following)
-    if base in lexicon.NOUNS_OR_VERBS and clause.person is not Person.THIRD:
+    may_be_noun = base in lexicon.NOUNS_OR_VERBS and clause.lemma in (*lexicon.LIST_VERBS, "do")
+    if may_be_noun and clause.person is not Person.THIRD:
         return _follows_verb(following)
     return following.low not in ("of", "by")
 

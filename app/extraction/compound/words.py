@@ -110,5 +110,5 @@ def _is_glued(before: Word, word: Word) -> bool:
 
 def span_of(words: Words) -> tuple[int, int]:
     """Return the span from the first to the last word that is no repetition."""
-    own = [word for word in words if not word.carried]
+    own = [word for word in words if not word.carried] or words
     return min(word.start for word in own), max(word.end for word in own)
