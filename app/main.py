@@ -11,6 +11,7 @@ from fastapi_offline import FastAPIOffline
 from app import __version__
 from app.api import (
     agents,
+    captures,
     context,
     doctor,
     erasures,
@@ -108,6 +109,8 @@ def create_app(
         agents.router,
         keys.router,
         sweeps.router,
+        captures.messages_router,
+        captures.router,
         doctor.router,
         lifespans.router,
         insights.router,

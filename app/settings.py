@@ -388,6 +388,26 @@ class Settings(BaseSettings):
         "(reference 003: retention_days 90). "
         "Unset: for ever.",
     )
+    message_retention_days: float | None = Field(
+        None,
+        gt=0,
+        le=36_500,
+        allow_inf_nan=False,
+        description="Days that the texts of messages stay (docs/messages.md). The facts that were "
+        "read from them stay. Unset: for ever.",
+    )
+    capture_trust: int = Field(
+        40,
+        ge=0,
+        le=100,
+        description="Trust of the facts that are read from messages. What they would end of higher "
+        "trust waits as a review; a stated fact has 50.",
+    )
+    secrets: Literal["redact", "refuse"] = Field(
+        "redact",
+        description="Keys, passwords and card numbers in messages: taken out before anything is "
+        "stored, or refused together with the call.",
+    )
     archive_dir: Path | None = Field(
         None,
         description="Folder of the archives of the log, which must be there; all processes need "

@@ -14,8 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork, is_network_shipped
-from app.classification.model.budget import Budget, Limits
-from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge
 from app.domain.dates.zones import find_zone
 from app.domain.policy import Policy
@@ -24,7 +22,10 @@ from app.embedding import Embedder
 from app.embedding.choice import open_embedder
 from app.embedding.deferred import DeferredEmbedder
 from app.networks import FairThreads
+from app.remote.budget import Budget, Limits
+from app.remote.chat import ChatClient, ChatOptions
 from app.services.agent_write import WriteSetup
+from app.services.captures import Capturer
 from app.services.classify import Classifier, StoreSettings
 from app.services.context import ContextComposer
 from app.services.dating import FactDater
@@ -37,6 +38,7 @@ from app.services.import_history import HistoryImporter
 from app.services.key_reader import KeyReader
 from app.services.keys import KeyIssuer
 from app.services.lifespans import LifespanEnder
+from app.services.message_reader import MessageReader
 from app.services.readiness import Readiness
 from app.services.reembed import Reembedder
 from app.services.relationships import RelationshipWriter
@@ -84,6 +86,7 @@ class Services:
     key_reader: KeyReader
     keys: KeyIssuer
     remember: Remember
+    captures: Capturer
     search: Searcher
     context: ContextComposer
     explicit: ExplicitChanger
@@ -140,6 +143,7 @@ async def open_services(
             language_oid=language_oid,
         )
         opened.push_async_callback(services.sweep_requests.wait_until_idle)
+        opened.push_async_callback(services.captures.wait_until_idle)
         await opened.enter_async_context(services.usage.flush_in_background())
         await opened.enter_async_context(services.key_reader.write_uses_in_background())
         yield services
@@ -241,6 +245,7 @@ def _build_services(
         max_answer_bytes=settings.max_answer_bytes,
     )
     half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
+    reverts = Reverter(engine, embedder, setup)
     archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
     return Services(
         settings=settings,
@@ -253,6 +258,14 @@ def _build_services(
         key_reader=KeyReader(engine),
         keys=KeyIssuer(engine),
         remember=remember,
+        captures=Capturer(
+            engine,
+            remember,
+            reverts,
+            MessageReader(engine),
+            queue,
+            refuses_secrets=settings.secrets == "refuse",
+        ),
         search=search,
         context=ContextComposer(engine, search, usage, half_lives, settings.max_answer_bytes),
         explicit=ExplicitChanger(engine, embedder, dater, setup),
@@ -261,7 +274,7 @@ def _build_services(
         reviews=ReviewDecider(
             engine, embedder, remember, setup, expires_after=timedelta(days=settings.review_days)
         ),
-        reverts=Reverter(engine, embedder, setup),
+        reverts=reverts,
         erasures=Eraser(engine, archives),
         sweeps=Sweeper(
             engine,
@@ -323,9 +336,11 @@ def build_store_settings(settings: Settings, policy: Policy) -> StoreSettings:
 
 def build_retention_settings(settings: Settings) -> RetentionSettings:
     cold_days, archive_days = settings.cold_after_days, settings.audit_retention_days
+    message_days = settings.message_retention_days
     return RetentionSettings(
         cold_after=timedelta(days=cold_days) if cold_days else None,
         archive_after=timedelta(days=archive_days) if archive_days else None,
+        empty_turns_after=timedelta(days=message_days) if message_days else None,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 APP = Path(__file__).parents[1] / "app"
-ROOMS = ("domain", "planning", "classification", "services", "store", "embedding")
+ROOMS = ("domain", "planning", "classification", "extraction", "services", "store", "embedding")
 
 SURFACE_WORDS = re.compile(
     r"""
@@ -41,7 +41,6 @@ ALLOWED = {
     ("services/retention.py", r"headers?"): _EXPORT,
     ("store/transfer/exports.py", r"headers?"): _EXPORT,
     ("store/transfer/imports.py", r"headers?"): _EXPORT,
-    ("classification/model/dialect.py", r"[45]\d\d"): _MODEL,
     ("classification/model/judge.py", r"HTTP"): _MODEL,
     ("domain/relation.py", r"HTTP"): _MODEL,
     ("services/metrics.py", r"HTTP"): _MODEL,

@@ -201,3 +201,25 @@ ROTATE: Examples = {
     "later": _make_example("The old one works for another day", {"overlap": 86400}),
     "now": _make_example("The old one ends now", {"overlap": 0}),
 }
+
+MESSAGES: Examples = {
+    "talk": _make_example(
+        "A few messages",
+        {
+            "session_id": "chat-1",
+            "messages": [
+                {"id": "m1", "role": "user", "content": "I live in Lisbon. How are you?"},
+                {"id": "m2", "role": "assistant", "content": "Fine! Shall I use Celsius?"},
+                {"id": "m3", "role": "user", "content": "Yes, please."},
+            ],
+        },
+    ),
+    "dry_run": _make_example(
+        "What would be stored",
+        {
+            "session_id": "chat-1",
+            "messages": [{"role": "user", "content": "My editor is Vim."}],
+            "dry_run": True,
+        },
+    ),
+}

@@ -91,6 +91,27 @@ _PROBLEMS = [
     ),
     _Row(errors.ArchivesUnavailable, 503, "archives-unavailable", "The archives cannot be reached"),
     _Row(
+        errors.UnknownCapture,
+        404,
+        "unknown-capture",
+        "No such capture",
+        "{fact} POST /v1/messages answers with the id of its capture.",
+    ),
+    _Row(
+        errors.CaptureUnfinished,
+        409,
+        "capture-unfinished",
+        "The capture is not finished",
+        "{fact} GET /v1/captures/ID tells how far it is. Undo it when it is done.",
+    ),
+    _Row(
+        errors.SecretsRefused,
+        422,
+        "secrets",
+        "The messages hold secrets",
+        "{fact} Take them out, or set PALIMPSEST_SECRETS=redact.",
+    ),
+    _Row(
         errors.UnknownSweep,
         404,
         "unknown-sweep",

@@ -14,6 +14,7 @@ SCOPES = {
     "amend": Scope.WRITE,
     "accept": Scope.REVIEW,
     "cancel_sweep": Scope.WRITE,
+    "capture": Scope.WRITE,
     "context": Scope.READ,
     "decide": Scope.REVIEW,
     "delete": Scope.WRITE,
@@ -23,6 +24,7 @@ SCOPES = {
     "erase": Scope.ERASE,
     "export": Scope.READ,
     "get_agent": Scope.READ,
+    "get_capture": Scope.READ,
     "get_insights": Scope.READ,
     "get_log_entry": Scope.READ,
     "get_memory": Scope.READ,
@@ -57,6 +59,7 @@ SCOPES = {
     "store": Scope.WRITE,
     "store_batch": Scope.WRITE,
     "supersede": Scope.WRITE,
+    "undo_capture": Scope.REVIEW,
     "why_memory": Scope.READ,
 }
 

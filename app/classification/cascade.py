@@ -13,7 +13,6 @@ from app.classification.local.judge import FINDING as LOCAL_FINDING
 from app.classification.local.judge import LocalJudge, ReadCandidate, supports_duplicate
 from app.classification.local.language import is_english
 from app.classification.local.reading import Reading
-from app.classification.model.budget import Payer
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
@@ -27,6 +26,7 @@ from app.domain.relation import (
     Relation,
 )
 from app.domain.version import Memory
+from app.remote.budget import Payer
 
 # The model is asked if the local judge gives any relation at least this probability: on held-out
 # writers that is for five texts in ten, and for 19 changes in 20.

@@ -1,13 +1,16 @@
 """Facts that hold as text for a prompt: by kind, most useful first, within a budget of tokens.
 
-The texts of memories are data and take one line each.
+The texts of memories are data and take one line each. A line before and a line after them say that
+they come out of the memory, so that nobody captures them from a prompt as something new.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.domain.fact import Kind
+from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS
 from app.domain.text import fold
 from app.domain.tokens import estimate_tokens
 from app.domain.version import Memory
@@ -19,6 +22,10 @@ SECTIONS = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.FACT)
 # docs/context.md has the figures of other weights.
 _RELEVANCE_WEIGHT = 0.75
 _HALF_RELEVANT_AFTER = 3
+
+_FIRST_LINE = f"{CONTEXT_BEGINS}\n"
+_LAST_LINE = f"{CONTEXT_ENDS}\n"
+_MARKS = re.compile("|".join(map(re.escape, (CONTEXT_BEGINS, CONTEXT_ENDS))))
 
 _CHECK = " (check: what it rests on has changed)"
 
@@ -82,7 +89,7 @@ def score_usefulness(strength: float, place: int | None) -> float:
 
 
 def compose_context(items: Iterable[ContextItem], *, budget: int, holding: int) -> Context:
-    """Fit the most useful items into the budget, headings included; constraints come first.
+    """Fit the most useful items into the budget, with headings; constraints come first.
 
     `holding` is the number of memories that hold. A text that does not fit is passed over for
     shorter ones after it, because a fact cut off could say the opposite. Equal texts show once.
@@ -98,6 +105,8 @@ def compose_context(items: Iterable[ContextItem], *, budget: int, holding: int) 
         section = [item for item in fitting if item.kind is kind]
         shown += section
         text += _render_section(kind, section)
+    if text:
+        text = _FIRST_LINE + text + _LAST_LINE
     repeated = len(ordered) - len(distinct)
     return Context(
         text=text,
@@ -114,6 +123,7 @@ def _get_priority(item: ContextItem) -> tuple[bool, float]:
 def _fit_items_to_budget(items: Iterable[ContextItem], budget: int) -> list[ContextItem]:
     fitting: list[ContextItem] = []
     headed: set[Kind] = set()
+    budget -= estimate_tokens(_FIRST_LINE) + estimate_tokens(_LAST_LINE)
     for item in items:
         cost = estimate_tokens(item.line)
         if item.kind not in headed:
@@ -145,14 +155,19 @@ def render_memory_text(memory: Memory) -> str:
     The entity comes first, unless it is the user or the content names it. What states nothing of
     its own says so at the end.
     """
-    content = to_safe_line(memory.fact.content)
+    content = _hide_marks(to_safe_line(memory.fact.content))
     for tag, note in _SPEECH_NOTES.items():
         if tag in memory.fact.tags:
             content = f"{content} ({note})"
-    entity = to_safe_line(memory.fact.entity)
+    entity = _hide_marks(to_safe_line(memory.fact.entity))
     if fold(entity) in ("", "user") or fold(entity) in fold(content):
         return content
     return f"{entity}: {content}"
+
+
+def _hide_marks(line: str) -> str:
+    """Return the line without the brackets of a mark that could end the context before its end."""
+    return _MARKS.sub(lambda match: match[0].strip("[]"), line)
 
 
 def to_safe_line(text: str) -> str:

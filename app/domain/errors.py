@@ -111,6 +111,31 @@ class NoPreference(PalimpsestError):
         super().__init__(f"No preference of {entity!r} is known for {place} at that moment.")
 
 
+# --- messages ------------------------------------------------------------------------------------
+
+
+class UnknownCapture(PalimpsestError):
+    """The agent has no such capture. Another agent's capture is unknown too."""
+
+    def __init__(self, capture_id: UUID | str) -> None:
+        super().__init__(f"There is no capture {capture_id} here.")
+
+
+class CaptureUnfinished(Conflict):
+    """Facts are still being read from the messages of the capture."""
+
+    def __init__(self, capture_id: UUID) -> None:
+        super().__init__(f"Capture {capture_id} is not finished.")
+
+
+class SecretsRefused(PalimpsestError):
+    """The messages hold secrets, and the settings refuse such messages."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"The messages hold secrets: {count}. Nothing was stored.")
+        self.count = count
+
+
 # --- erasing -------------------------------------------------------------------------------------
 
 

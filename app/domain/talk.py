@@ -4,6 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+# The lines around a context that is handed out for a prompt. What stands between them is ours, and
+# is never read as something new.
+CONTEXT_BEGINS = "[memory context begins]"
+CONTEXT_ENDS = "[memory context ends]"
+
 
 class Role(StrEnum):
     """Who speaks: only what a user says becomes a fact about the user."""

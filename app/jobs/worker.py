@@ -86,7 +86,7 @@ async def _run_jobs(jobs: Jobs, *, until_idle: bool) -> None:
         )
         # With wait=False the worker stops at the first empty fetch, although a running job may
         # have enqueued more.
-        if not (until_idle and await jobs.has_waiting_sweeps()):
+        if not (until_idle and await jobs.has_waiting_work()):
             return
         await jobs.pick_up(0)
         await asyncio.sleep(0.05)

@@ -16,7 +16,6 @@ from uuid_utils.compat import uuid7
 
 from app.classification.cascade import MAX_READ, Candidate, Cascade, Verdict, should_consider
 from app.classification.merge_text import find_merge_loss, join_texts
-from app.classification.model.budget import Payer
 from app.classification.signals import derive_fact_slot, find_speech, is_correction, prepare_text
 from app.domain.agent import AgentId
 from app.domain.fact import Fact, StoredFact, merge_facts
@@ -27,6 +26,7 @@ from app.embedding import Embedder, Vector
 from app.networks import get_requester
 from app.planning.classified import MAX_LINKS
 from app.planning.plan import PreparedMerge, ReviewDecision
+from app.remote.budget import Payer
 from app.store import erasures, search
 from app.store.chains import LockedAgent
 from app.store.engine import connect_for_agent

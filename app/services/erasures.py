@@ -98,7 +98,7 @@ class Eraser:
             ids = await _with_descendants(connection, agent, named, cascade=cascade)
             texts = await _read_texts(connection, agent, ids, scope)
             now = write.next_known_time()
-            anything = bool(named) or await erasures.has_log_or_reviews(
+            anything = bool(named) or await erasures.has_other_texts(
                 connection,
                 agent,
                 scope.session_id,

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar
+from uuid import UUID
 from weakref import WeakValueDictionary
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -76,6 +77,11 @@ class KeyedCall:
     def feed(self, body: bytes) -> None:
         self._hash.update(body)
 
+    def derive_id(self) -> UUID:
+        """Return an id that is the same for every retry of this call, and for no other call."""
+        name = f"{self._agent}\n{self._key}\n".encode() + self._hash.digest()
+        return UUID(bytes=hashlib.sha256(name).digest()[:16], version=5)
+
     async def find_record(self, connection: AsyncConnection) -> IdempotencyRecord | None:
         return await idempotency.find_idempotency_record(connection, self._agent, self._key)
 
@@ -109,6 +115,10 @@ class Idempotency(Generic[Result_contra]):
 
     keyed_call: KeyedCall | None
     render: Callable[[Result_contra], StoredAnswer]
+
+    def derive_id(self) -> UUID | None:
+        """Return an id that every retry of the call has too, or None for a call without a key."""
+        return self.keyed_call.derive_id() if self.keyed_call else None
 
     async def check_replay(self, connection: AsyncConnection) -> None:
         """Raise as `KeyedCall.replay_answer` does if another process executed the call meanwhile.

@@ -64,6 +64,13 @@ Check = Callable[[AgentWrite[Outcomes]], Awaitable[None]]
 async def _check_nothing(_write: AgentWrite[Outcomes]) -> None: ...
 
 
+# Whatever a caller writes about the outcomes, in the transaction of the facts.
+Record = Callable[[AgentWrite[Outcomes], Outcomes], Awaitable[None]]
+
+
+async def _record_nothing(_write: AgentWrite[Outcomes], _outcomes: Outcomes) -> None: ...
+
+
 class BatchRefused(PalimpsestError):
     """Nothing of an atomic batch was stored, because an item of it cannot be stored."""
 
@@ -116,11 +123,13 @@ class Remember:
         atomic: bool = False,
         dry_run: bool = False,
         check: Check = _check_nothing,
+        record: Record = _record_nothing,
     ) -> Outcomes:
         """Store facts in order, in one transaction, each with its own known time.
 
         A fact that cannot be stored is answered with its error, and the others are stored. If the
         batch is `atomic`, BatchRefused is raised instead. `check` may raise, and stops all of it.
+        `record` writes about the outcomes before the transaction ends.
         """
         started = time.perf_counter()
         items: Sequence[ClassifiedItem]
@@ -147,6 +156,7 @@ class Remember:
                     collect_vectors(items), info=replace(call.info, duration_ms=duration_ms)
                 )
                 outcomes = await _read_outcomes(write, items, drafts)
+            await record(write, outcomes)
             await write.keep(outcomes)
         if not dry_run:
             metrics.count_held(_count_held(outcomes))

@@ -1,4 +1,4 @@
-"""Retention: cool what ended long ago, and move old operations from the log to archive files.
+"""Retention: cool what ended long ago, empty old messages, and archive old operations of the log.
 
 A batch of operations is one transaction: fold them into checkpoints, write the file, remove them
 from the log. The file is on disk before the commit that names it. A run that is cut off may leave
@@ -17,6 +17,7 @@ from uuid_utils.compat import uuid7
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownArchive
 from app.services.agent_write import Call, agent_write
+from app.store import captures
 from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import retention as log_retention
@@ -35,7 +36,8 @@ class RetentionReport:
 
     `kept_back`: operations old enough to archive that had to stay in the log.
     `removed_files`: files that belonged to no archive.
-    `forgotten_answers`: stored answers too old for any retry.
+    `forgotten_answers`: stored answers too old for any retry. `emptied_turns`: messages whose text
+    is older than messages are kept.
     """
 
     cooled: int = 0
@@ -43,17 +45,19 @@ class RetentionReport:
     kept_back: int = 0
     removed_files: int = 0
     forgotten_answers: int = 0
+    emptied_turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """The ages at which ended memories get cold and operations leave the log.
+    """The ages at which ended memories get cold, operations are archived and messages are emptied.
 
     None switches that part off.
     """
 
     cold_after: timedelta | None
     archive_after: timedelta | None
+    empty_turns_after: timedelta | None = None
 
 
 class Retention:
@@ -69,6 +73,7 @@ class Retention:
         self._archives = archives
         self._cold_after = settings.cold_after
         self._archive_after = settings.archive_after
+        self._empty_turns_after = settings.empty_turns_after
 
     async def retain_agent(
         self,
@@ -85,6 +90,11 @@ class Retention:
         async with self._open_batch(agent) as connection:
             forgotten = await log_retention.remove_expired_answers(connection, agent)
             removed = await self._remove_stray_files(connection, agent)
+            emptied = 0
+            if self._empty_turns_after:
+                emptied = await captures.empty_expired_turns(
+                    connection, agent, self._empty_turns_after
+                )
         moved = await self._archive_operations(agent, report_progress)
         kept_back = (await self.preview_retention(agent)).kept_back
         return RetentionReport(
@@ -93,11 +103,12 @@ class Retention:
             kept_back,
             removed,
             forgotten,
+            emptied,
         )
 
     async def preview_retention(self, agent: AgentId) -> RetentionReport:
         """Return what `retain_agent` would do."""
-        cooled, leaving, kept_back = 0, 0, 0
+        cooled, leaving, kept_back, expired = 0, 0, 0, 0
         async with begin_for_agent(self._engine, agent) as connection:
             if self._cold_after:
                 cooled = await log_retention.count_coolable(connection, agent, self._cold_after)
@@ -107,6 +118,10 @@ class Retention:
                     agent,
                     self._archive_after,
                 )
+            if self._empty_turns_after:
+                expired = await captures.count_expired_turns(
+                    connection, agent, self._empty_turns_after
+                )
             stray = await self._list_stray_files(connection, agent)
             answers = await log_retention.count_expired_answers(connection, agent)
         return RetentionReport(
@@ -115,6 +130,7 @@ class Retention:
             kept_back,
             len(stray),
             answers,
+            expired,
         )
 
     async def give_up_archive(self, agent: AgentId, name: str) -> None:

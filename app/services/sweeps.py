@@ -19,7 +19,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.classification import rules
-from app.classification.model.budget import Payer
 from app.domain.actor import name_sweep
 from app.domain.agent import AgentId, Mode
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
@@ -33,6 +32,7 @@ from app.planning.sweeps import (
     plan_sweep,
     select_comparison_chains,
 )
+from app.remote.budget import Payer
 from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
 from app.services.classify import (
     JUDGED_AT_ONCE,

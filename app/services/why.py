@@ -1,7 +1,8 @@
 """Explaining why a memory is as it is, from the log, reviews and vetoes of its chain."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -12,7 +13,9 @@ from app.domain.errors import UnknownMemory
 from app.domain.version import Memory, Moment
 from app.planning.why.sentences import build_story
 from app.planning.why.story import Story, StoryMaterial, find_vetoed_memories
-from app.store import memories
+from app.services.capture_reports import find_quoted_turns
+from app.store import captures, memories
+from app.store.captures import CapturedFact, StoredTurn
 from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import why as log_why
@@ -24,13 +27,16 @@ from app.store.turns import iterate_in_turns
 class Why:
     """A memory and its story, both as of the moment.
 
-    The story lacks operations up to `archived_until`, because they were archived.
+    The story lacks operations up to `archived_until`, because they were archived. `sources` are the
+    captured facts that say it, and `quoted` the turns that they quote, by id.
     """
 
     memory: Memory
     story: Story
     moment: Moment
     archived_until: datetime | None
+    sources: Sequence[CapturedFact] = ()
+    quoted: Mapping[UUID, StoredTurn] = field(default_factory=dict)
 
 
 async def explain_why(
@@ -39,7 +45,7 @@ async def explain_why(
     memory_id: UUID,
     point: Point,
 ) -> Why:
-    """Return the story of one memory, in six statements whatever its length.
+    """Return the story of one memory, in eight statements whatever its length.
 
     Raises UnknownMemory if the memory was not known at the point.
     """
@@ -74,6 +80,8 @@ async def explain_why(
             since=since,
             known_at=known_at,
         )
+        sources = await captures.list_facts_of_memory(connection, agent, memory_id, known_at)
+        quoted = await find_quoted_turns(connection, agent, sources, ())
     memory = versions[memory_id]
     material = StoryMaterial(
         memory,
@@ -85,4 +93,4 @@ async def explain_why(
     )
     # In a thread: the story of ten thousand operations takes 0.5 s.
     story = await asyncio.to_thread(build_story, material, page.moment.as_of, known_at)
-    return Why(memory, story, page.moment, until)
+    return Why(memory, story, page.moment, until, sources, quoted)

@@ -52,7 +52,7 @@ async def list_ids_of_agent(
     return await _fetch_ids(connection, _OF_AGENT, {"agent": agent, "session": session_id})
 
 
-# Does the log or a review hold anything of the agent, or of one of its sessions?
+# Does the log, a review or a message hold anything of the agent, or of one of its sessions?
 _HAS_TEXTS = """
     SELECT EXISTS (
         SELECT 1 FROM consolidation_log
@@ -67,14 +67,18 @@ _HAS_TEXTS = """
               CAST(:session AS text) IS NULL
               OR incoming -> 'fact' ->> 'session_id' = :session
           )
+    ) OR EXISTS (
+        SELECT 1 FROM turns
+        WHERE agent_id = :agent AND (content IS NOT NULL OR session_id IS NOT NULL)
+          AND (CAST(:session AS text) IS NULL OR session_id = :session)
     ) AS any_text
 """
 
 
-async def has_log_or_reviews(
+async def has_other_texts(
     connection: AsyncConnection, agent: AgentId, session_id: str | None
 ) -> bool:
-    """Return True if the log or a review holds anything of the agent, or of the session.
+    """Return True if the log, a review or a message holds anything of the agent or the session.
 
     A duplicate leaves its text there and no memory.
     """
@@ -184,7 +188,7 @@ async def erase_memories(
     session_id: str | None = None,
     everything: bool = False,
 ) -> Redaction:
-    """Erase these memories, and take their texts out of the log, reviews, answers and sweeps.
+    """Erase these memories, and take their texts out of every other place.
 
     `texts` holds the text of each memory. `session_id` adds what that session sent without storing
     it as a memory. `everything` adds all texts in the log and the reviews of the agent.

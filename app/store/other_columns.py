@@ -267,6 +267,34 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             ),
         ),
     ),
+    "captures": (
+        _AGENT,
+        OtherColumn("session_id", Erasure.REMOVED),
+        *_list_plain("id", "state", "extract", "split", "trust", "extractor", "actor"),
+        *_list_plain("turns", "repeated", "redacted", "received_at", "finished_at"),
+        *_list_plain("failures", "error"),
+        OtherColumn("request_id", Erasure.NAME),
+        OtherColumn("runner", exported=False),
+        OtherColumn("alive_at", exported=False),
+        # What was wrong with a model's answer may quote the answer.
+        OtherColumn("trouble", Erasure.REMOVED),
+    ),
+    "turns": (
+        _AGENT,
+        OtherColumn("session_id", Erasure.REMOVED),
+        OtherColumn("message_id", Erasure.REMOVED),
+        *_list_plain("id", "capture_id", "position", "role", "said_at", "received_at", "done"),
+        OtherColumn("name", Erasure.REMOVED),
+        OtherColumn("content", Erasure.REMOVED),
+        OtherColumn("skipped", Erasure.BY_FIELD, _list_fields("[].", "start", "end", "reason")),
+    ),
+    "captured_facts": (
+        _AGENT,
+        *_list_plain("id", "turn_id", "place", "operation", "memory_id", "log_id", "review_id"),
+        *_list_plain("problem"),
+        OtherColumn("content", Erasure.REMOVED),
+        OtherColumn("quotes", Erasure.BY_FIELD, _list_fields("[].", "turn_id", "start", "end")),
+    ),
     "idempotency_keys": (
         _AGENT,
         OtherColumn("key", Erasure.NAME),
@@ -284,12 +312,13 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     ),
 }
 
-# The job library makes and owns the tables of this schema. A job names an agent and a sweep and
-# carries nothing else, which is all that this project answers for.
+# The job library makes and owns the tables of this schema. A job names an agent, and a sweep or a
+# capture. It carries nothing else, which is all that this project answers for.
 JOB_SCHEMA = "jobs"
 JOB_ARGUMENTS = (
     JsonField("agent", Erasure.NAME),
     JsonField("sweep_id"),
+    JsonField("capture_id"),
     JsonField("timestamp"),
 )
 

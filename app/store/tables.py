@@ -398,6 +398,102 @@ sweeps = sa.Table(
     ),
 )
 
+captures = sa.Table(
+    "captures",
+    metadata,
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="captures_agent_fkey"),
+        primary_key=True,
+    ),
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("session_id", sa.Text),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("extract", sa.Text, nullable=False),
+    sa.Column("split", sa.Boolean, nullable=False),
+    sa.Column("trust", sa.SmallInteger, nullable=False),
+    sa.Column("extractor", sa.Text),
+    sa.Column("trouble", sa.Text),
+    sa.Column("actor", sa.Text, nullable=False),
+    sa.Column("request_id", sa.Text),
+    sa.Column("turns", sa.Integer, nullable=False),
+    sa.Column("repeated", sa.Integer, nullable=False),
+    sa.Column("redacted", sa.Integer, nullable=False),
+    sa.Column("received_at", _TIME, nullable=False),
+    sa.Column("finished_at", _TIME),
+    sa.Column("runner", UUID),
+    sa.Column("alive_at", _TIME),
+    sa.Column("failures", sa.Integer, nullable=False),
+    sa.Column("error", sa.Text),
+    sa.Index("captures_open", "agent_id", "id", postgresql_where=sa.text("state = 'pending'")),
+)
+
+turns = sa.Table(
+    "turns",
+    metadata,
+    sa.Column("agent_id", sa.Text, primary_key=True),
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("capture_id", UUID, nullable=False),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("session_id", sa.Text),
+    sa.Column("message_id", sa.Text),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("name", sa.Text),
+    sa.Column("content", sa.Text),
+    sa.Column("said_at", _TIME, nullable=False),
+    sa.Column("received_at", _TIME, nullable=False),
+    sa.Column("done", sa.Boolean, nullable=False),
+    sa.Column("skipped", JSONB, nullable=False),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "capture_id"],
+        ["captures.agent_id", "captures.id"],
+        name="turns_capture_fkey",
+    ),
+    sa.UniqueConstraint("agent_id", "capture_id", "position", name="turns_position"),
+    sa.Index("turns_session", "agent_id", "session_id", "id"),
+    sa.Index(
+        "turns_message",
+        "agent_id",
+        "session_id",
+        "message_id",
+        unique=True,
+        postgresql_where=sa.text("message_id IS NOT NULL"),
+    ),
+    sa.Index(
+        "turns_received",
+        "agent_id",
+        "received_at",
+        postgresql_where=sa.text("content IS NOT NULL"),
+    ),
+)
+
+captured_facts = sa.Table(
+    "captured_facts",
+    metadata,
+    sa.Column("agent_id", sa.Text, primary_key=True),
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("turn_id", UUID, nullable=False),
+    sa.Column("place", sa.Integer, nullable=False),
+    sa.Column("content", sa.Text),
+    sa.Column("quotes", JSONB, nullable=False),
+    sa.Column("operation", sa.Text),
+    sa.Column("memory_id", UUID),
+    sa.Column("log_id", UUID),
+    sa.Column("review_id", UUID),
+    sa.Column("problem", sa.Text),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "turn_id"], ["turns.agent_id", "turns.id"], name="captured_facts_turn_fkey"
+    ),
+    sa.ForeignKeyConstraint(
+        ["agent_id", "memory_id"],
+        ["memories.agent_id", "memories.id"],
+        name="captured_facts_memory_fkey",
+    ),
+    sa.Index("captured_facts_turn", "agent_id", "turn_id", "place"),
+    sa.Index("captured_facts_memory", "agent_id", "memory_id"),
+)
+
 idempotency_keys = sa.Table(
     "idempotency_keys",
     metadata,

@@ -36,10 +36,12 @@ def test_what_holds_is_told_by_kind_as_text_and_as_items(everyone: httpx.Client)
     answer = context(everyone)
     today = answer["as_of"][:10]
     assert answer["text"] == (
+        "[memory context begins]\n"
         f"## Constraints\n- Never deploy on Fridays (told {today})\n"
         "## Preferences\n- Uses Helix as editor (since 2026-01-05)\n"
         f"## Decisions\n- We store times in UTC (told {today})\n"
         f"## Facts\n- Has a dog called Rex (told {today})\n"
+        "[memory context ends]\n"
     )
     assert list(answer["items"]) == ["constraint", "preference", "decision", "fact"]
     [preference] = answer["items"]["preference"]
@@ -110,7 +112,7 @@ def test_constraints_come_before_stronger_memories_whatever_is_asked(
     everyone: httpx.Client,
 ) -> None:
     for params in ({}, {"query": "the dog called Rex"}):
-        assert shown(context(everyone, budget_tokens=20, **params)) == ["Never deploy on Fridays"]
+        assert shown(context(everyone, budget_tokens=36, **params)) == ["Never deploy on Fridays"]
 
 
 def test_weak_constraints_are_read_before_a_thousand_strong_facts(client: httpx.Client) -> None:
@@ -136,7 +138,7 @@ def test_a_fact_cannot_pass_for_a_rule(client: httpx.Client) -> None:
     )
     lines = context(client)["text"].splitlines()
     assert [line for line in lines if line.startswith("##")] == ["## Facts"]
-    assert len(lines) == 2
+    assert len(lines) == 4
 
 
 def test_it_can_be_narrowed_like_a_list(everyone: httpx.Client) -> None:
@@ -144,7 +146,7 @@ def test_it_can_be_narrowed_like_a_list(everyone: httpx.Client) -> None:
     assert shown(context(everyone, kind="decision")) == ["We store times in UTC"]
     assert (
         context(everyone, entity="anna", query="tea")["text"]
-        .splitlines()[1]
+        .splitlines()[2]
         .startswith("- Anna: Likes tea")
     )
 

@@ -2,11 +2,8 @@
 
 import asyncio
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -29,7 +26,7 @@ from support.builders import contents, editor, problem, store
 from support.connections import Waiting
 from support.scripted_model import Answer, Request, ScriptedModel, every
 from support.service import running
-from support.service_process import await_ready, free_port
+from support.service_process import serve_dying
 from support.transfers import NDJSON
 
 
@@ -500,36 +497,11 @@ def test_a_body_that_stops_arriving_does_not_hold_up_the_retry(
 # --- killed between commit and reply -----------------------------------------------------------------------------------
 
 
-@contextmanager
-def dying(
-    database_url: str, folder: Path
-) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Client]]:
-    """A service in a process of its own that is killed before it answers a call marked with X-Die."""
-    port = free_port()
-    command = [
-        sys.executable,
-        str(Path(__file__).parents[1] / "support" / "dying_service.py"),
-        str(port),
-    ]
-    environment = {**os.environ, "PALIMPSEST_DATABASE_URL": database_url}
-    log = folder / "service.log"
-    with (
-        open(log, "ab") as written,
-        subprocess.Popen(command, env=environment, stdout=written, stderr=written) as process,
-    ):
-        try:
-            await_ready(f"http://127.0.0.1:{port}", process, log)
-            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-                yield process, client
-        finally:
-            process.kill()
-
-
 @pytest.mark.parametrize(("call", "facts"), [(STORE, 1), (IMPORT, 2)], ids=["store", "import"])
 def test_killed_between_commit_and_reply_a_retry_finds_its_answer_and_one_fact(
     database_url: str, tmp_path: Path, call: Call, facts: int
 ) -> None:
-    with dying(database_url, tmp_path) as (process, client):
+    with serve_dying(database_url, tmp_path) as (process, client):
         with pytest.raises(httpx.TransportError):
             call.send(client, "", "k", **{"X-Die": "yes"})
         assert process.wait(20) == -signal.SIGKILL
@@ -537,7 +509,7 @@ def test_killed_between_commit_and_reply_a_retry_finds_its_answer_and_one_fact(
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (facts,), (
             "it was committed"
         )
-    with dying(database_url, tmp_path) as (_, client):
+    with serve_dying(database_url, tmp_path) as (_, client):
         answer = call.send(client, "", "k")
         assert (answer.status_code, replayed(answer)) == (201 if call is STORE else 200, True)
         assert call.send(client, "", "k").content == answer.content

@@ -13,13 +13,13 @@ from app.classification.cascade import Candidate, Cascade, Verdict
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
-from app.classification.model.budget import Payer
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import Question
 from app.domain.agent import AgentId
 from app.domain.fact import Fact, StoredFact
 from app.domain.relation import Classify, Judge, Judgment, Relation
 from app.domain.version import Belief, Memory
+from app.remote.budget import Payer
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 NOTHING = Reading(0.98, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0)

@@ -170,6 +170,7 @@ def write_marked_history(client: httpx.Client, model: ScriptedModel) -> None:
     write_judged(client, model)
     write_reviews(client, model)
     write_imports(client)
+    write_messages(client)
 
 
 def write_values(client: httpx.Client) -> None:
@@ -237,6 +238,19 @@ def write_reviews(client: httpx.Client, model: ScriptedModel) -> None:
     asked = {"content": "The zebra was frozen", **TEXTS}
     client.post("/v1/memories", json=asked, headers={"Idempotency-Key": "held"}).raise_for_status()
     client.patch("/v1/agents/default", json={"mode": "live"}).raise_for_status()
+
+
+def write_messages(client: httpx.Client) -> None:
+    """Messages of the erased session: a fact, a duplicate of one, a question, and kept answers."""
+    texts = ("My zebra is called Marty.", "Zebra lives in Porto", "Do you like zebras?")
+    for key in ("first", "second"):
+        messages = []
+        for text in texts:
+            message = {"role": "user", "content": text, "name": "Zebra Anna"}
+            messages.append(message | {"id": f"zebra-{key}-{text}"})
+        body = {"session_id": TEXTS["session_id"], "messages": messages}
+        headers = {"Idempotency-Key": key}
+        client.post("/v1/messages", json=body, headers=headers).raise_for_status()
 
 
 def write_imports(client: httpx.Client) -> None:

@@ -84,3 +84,36 @@ def await_ready(address: str, process: subprocess.Popen[bytes], log: Path) -> No
             pass
         time.sleep(0.1)
     raise AssertionError("not ready in time")
+
+
+DYING = Path(__file__).parent / "dying_service.py"
+
+
+@contextmanager
+def serve_dying(
+    database_url: str, folder: Path
+) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Client]]:
+    """A service in a process of its own that kills itself, as `dying_service` says."""
+    port = free_port()
+    command = [sys.executable, str(DYING), str(port)]
+    environment = {**os.environ, "PALIMPSEST_DATABASE_URL": database_url}
+    log = folder / "service.log"
+    with (
+        open(log, "ab") as written,
+        subprocess.Popen(command, env=environment, stdout=written, stderr=written) as process,
+    ):
+        try:
+            await_ready(f"http://127.0.0.1:{port}", process, log)
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+                yield process, client
+        finally:
+            process.kill()
+
+
+def run_dying_worker(database_url: str) -> int:
+    """Run a worker that kills itself when it reads a marked message. Return its exit status."""
+    environment = {**os.environ, "PALIMPSEST_DATABASE_URL": database_url}
+    worker = subprocess.run(
+        [sys.executable, str(DYING), "worker"], env=environment, timeout=120, check=False
+    )
+    return worker.returncode

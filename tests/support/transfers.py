@@ -16,6 +16,7 @@ import psycopg
 from app.settings import load_settings
 from support.builders import contents, store
 from support.databases import fresh_database
+from support.messages import capture, talk
 from support.random_history import TEXTS, random_writes
 from support.retention import retain
 from support.scripted_model import ScriptedModel, every
@@ -31,6 +32,9 @@ TYPES = [
     "folded",
     "relationship",
     "review",
+    "capture",
+    "turn",
+    "captured",
 ]
 
 
@@ -47,8 +51,8 @@ NDJSON = {"Content-Type": "application/x-ndjson"}
 def rich_history(
     client: httpx.Client, model: ScriptedModel, seed: int, archive: Callable[[], object]
 ) -> None:
-    """Stores, updates, retractions, amendments, merges, links, reviews, duplicates, backdated and scheduled facts; the first few operations
-    are archived."""
+    """Stores, updates, retractions, amendments, merges, links, reviews, duplicates, backdated and scheduled facts, messages; the first few
+    operations are archived."""
     pick = random.Random(seed)
     store(client, "Plays chess")
     store(client, "Plays chess")
@@ -71,6 +75,7 @@ def rich_history(
         valid_from="2019-01-01",
         valid_until="2019-06-01",
     )
+    capture(client, talk("My parrot is called Coco. How are you?", "Do you like parrots?"))
     random_writes(client, pick, 60)
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from app.api.answers.base import AnswerBase
+from app.api.answers.captures import QuoteOut, list_quotes
 from app.api.answers.memories import MemoryOut
 from app.api.answers.writes import SignalOut
 from app.api.times import Time
@@ -86,6 +87,13 @@ class WhyAnswer(AnswerBase):
             "to then, some may be missing."
         )
     )
+    said_in: list[QuoteOut] = Field(
+        [],
+        description=(
+            "The parts of messages that say it: those that it was read from, and those that "
+            "repeated it. `capture_id` leads to their capture."
+        ),
+    )
     as_of: Time
     known_at: Time
 
@@ -100,6 +108,9 @@ class WhyAnswer(AnswerBase):
             events=shown,
             truncated=len(shown) < len(events),
             log_archived_until=result.archived_until,
+            said_in=[
+                quote for fact in result.sources for quote in list_quotes(fact, result.quoted)
+            ],
             as_of=moment.as_of,
             known_at=moment.known_at,
         )

@@ -53,6 +53,7 @@ class RevertsRequest(StrictRequest):
     )
     since: Time | None = None
     until: Time | None = None
+    capture_id: UUID | None = Field(None, description="What stored the facts of a capture.")
     cascade: StrictBool = Field(
         False, description="Undo also what was built on them; without this, 409 lists that."
     )

@@ -1,36 +1,29 @@
 """Reading a model's text as judgments: strictly, entry by entry, naming what is ignored."""
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from app.domain.relation import Relation
 from app.domain.text import is_storable
+from app.remote.json_answer import (
+    UnreadableAnswer,
+    build_object_schema,
+    find_answer,
+    show_value,
+)
 
 MAX_REASON = 500
 MAX_MERGED = 16_000
-MAX_SHOWN = 40
-_ATTEMPTS = 50
 
 _RELATIONS = {relation.value: relation for relation in Relation}
 
 
-def _build_object_schema(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 # The schema is the same for every question, because servers compile a schema at its first use,
 # which takes seconds. The candidate numbers are therefore checked here.
-SCHEMA = _build_object_schema(
+SCHEMA = build_object_schema(
     judgments={
         "type": "array",
-        "items": _build_object_schema(
+        "items": build_object_schema(
             candidate={"type": "integer"},
             relation={"type": "string", "enum": list(_RELATIONS)},
             confidence={"type": "number"},
@@ -62,16 +55,12 @@ class ModelAnswer:
     ignored: tuple[str, ...] = ()
 
 
-class UnreadableAnswer(ValueError):
-    """The text holds no answer; the message says why, as a sentence."""
-
-
 def read_answer(text: str, count: int) -> ModelAnswer:
     """Return the answer in a text about candidates 1 to `count`.
 
     Prose and code fences around the answer are ignored. Raise UnreadableAnswer if there is none.
     """
-    answer = _find_answer(text)
+    answer = find_answer(text, "judgments")
     judgments = answer["judgments"]
     if not isinstance(judgments, list):
         raise UnreadableAnswer("The model's judgments are not a list.")
@@ -79,51 +68,6 @@ def read_answer(text: str, count: int) -> ModelAnswer:
     entries = _parse_entries(judgments, count, ignored)
     merged_text = _parse_merged_text(answer.get("merged_text"), ignored)
     return ModelAnswer(entries, merged_text, tuple(ignored))
-
-
-# --- the object -----------------------------------------------------------------------------------
-
-
-def _find_answer(text: str) -> dict[str, Any]:
-    """Return the one object that has judgments.
-
-    Raise UnreadableAnswer if several differ, because one of them may be quoted from the data.
-    """
-    objects = list(_find_objects(text))
-    if not objects:
-        raise UnreadableAnswer("The model's text holds no complete JSON object with judgments.")
-    first = objects[0]
-    if any(other != first for other in objects[1:]):
-        raise UnreadableAnswer("The model's text holds several answers that differ.")
-    return first
-
-
-def _find_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the outermost JSON objects that have judgments.
-
-    The search ends after a number of braces that open no object, so that its time is bounded.
-    """
-    decoder = json.JSONDecoder(object_pairs_hook=_build_object)
-    start = 0
-    for _ in range(_ATTEMPTS):
-        start = text.find("{", start)
-        if start < 0:
-            return
-        try:
-            value, start = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            start += 1
-            continue
-        if "judgments" in value:
-            yield value
-
-
-def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Raise ValueError if a name occurs twice: nobody can say which of the two values counts."""
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError("a name occurs twice")
-    return value
 
 
 # --- its entries ----------------------------------------------------------------------------------
@@ -151,11 +95,11 @@ def _parse_entries(judgments: list[Any], count: int, ignored: list[str]) -> dict
 
 def _parse_number(judgment: Any, count: int, ignored: list[str]) -> int | None:
     if not isinstance(judgment, dict):
-        ignored.append(f"a judgment is {_show_value(judgment)}")
+        ignored.append(f"a judgment is {show_value(judgment)}")
         return None
     number = judgment.get("candidate")
     if type(number) is not int or not 1 <= number <= count:
-        ignored.append(f"there is no candidate {_show_value(number)}")
+        ignored.append(f"there is no candidate {show_value(number)}")
         return None
     return number
 
@@ -165,11 +109,11 @@ def _parse_entry(judgment: dict[str, Any], number: int, ignored: list[str]) -> A
     word = judgment.get("relation")
     relation = _RELATIONS.get(word.strip().upper()) if isinstance(word, str) else None
     if relation is None:
-        ignored.append(f"candidate {number} has the unknown relation {_show_value(word)}")
+        ignored.append(f"candidate {number} has the unknown relation {show_value(word)}")
         return None
     confidence = judgment.get("confidence")
     if not _is_probability(confidence):
-        ignored.append(f"candidate {number} has the confidence {_show_value(confidence)}")
+        ignored.append(f"candidate {number} has the confidence {show_value(confidence)}")
         return None
     return AnswerEntry(relation, float(confidence), _parse_reason(judgment.get("reason")))
 
@@ -185,14 +129,6 @@ def _parse_reason(value: Any) -> str:
     storable = text.encode("utf-8", "ignore").decode().replace("\0", "")
     one_line = " ".join(storable.split())
     return one_line[:MAX_REASON] or "The model gave no reason."
-
-
-def _show_value(value: Any) -> str:
-    """Return a value of the answer as a short text on one line."""
-    if value is None or isinstance(value, bool | int | float | str):
-        shown = ascii(value)
-        return shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"
-    return "a list" if isinstance(value, list) else "an object"
 
 
 # --- its merged text ------------------------------------------------------------------------------

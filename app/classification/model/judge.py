@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.classification.model import prompt
-from app.classification.model.answer import SCHEMA, ModelAnswer, UnreadableAnswer, read_answer
-from app.classification.model.budget import Budget, Payer
-from app.classification.model.chat import ChatClient
-from app.classification.model.completion import Reply
+from app.classification.model.answer import SCHEMA, ModelAnswer, read_answer
 from app.classification.model.prompt import Prompt
 from app.classification.model.question import Question
 from app.domain.relation import Judge, Judgment
+from app.remote.asking import ask_model
+from app.remote.budget import Budget, Payer
+from app.remote.chat import ChatClient
+from app.remote.json_answer import UnreadableAnswer
 from app.remote.trouble import Trouble
 
 MAX_TROUBLE = 1_000
 MOST_IGNORED = 10
-CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,14 @@ class ModelJudge:
         if not model_prompt.candidates:
             sentence = "The texts are too long for one question to the model."
             return self._build_failed_verdict(sentence, "too_long")
-        outcome = await self._ask_model(payer, model_prompt)
+        outcome = await ask_model(
+            self._chat,
+            self._budget,
+            payer,
+            system=model_prompt.system,
+            user=model_prompt.user,
+            schema=SCHEMA,
+        )
         usage = ModelUsage(
             llm_calls=outcome.calls,
             prompt_tokens=outcome.prompt_tokens,
@@ -85,13 +92,6 @@ class ModelJudge:
         except UnreadableAnswer as why:
             return self._build_failed_verdict(str(why), "unreadable", usage)
         return self._build_verdict(question, model_prompt, answer, usage)
-
-    async def _ask_model(self, payer: Payer, model_prompt: Prompt) -> Reply | Trouble:
-        self._budget.count_question(payer)
-        outcome = await self._chat.complete(model_prompt.system, model_prompt.user, SCHEMA)
-        counted = outcome.prompt_tokens + outcome.completion_tokens
-        self._budget.count_tokens(payer, counted or _estimate_tokens(model_prompt, outcome))
-        return outcome
 
     def _build_verdict(
         self, question: Question, model_prompt: Prompt, answer: ModelAnswer, usage: ModelUsage
@@ -129,14 +129,6 @@ class ModelJudge:
             failure=failure,
             usage=usage or ModelUsage(),
         )
-
-
-def _estimate_tokens(model_prompt: Prompt, outcome: Reply | Trouble) -> int:
-    """Estimate the tokens of a reply from its characters, for servers that do not count them."""
-    if isinstance(outcome, Trouble):
-        return 0
-    characters = len(model_prompt.system) + len(model_prompt.user) + len(outcome.text)
-    return characters // CHARACTERS_PER_TOKEN
 
 
 def _describe_gaps(ignored: Sequence[str], *, silent: int, left_out: int) -> str | None:

@@ -1,14 +1,10 @@
 """The prompt: a template with a version in its name, filled with a question as data."""
 
-import json
-import re
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from string import Template
 from typing import Any
 
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
+from app.remote.prompts import as_data, load_template
 
 VERSION = "relate.v5"
 MAX_DATA = 60_000
@@ -41,24 +37,10 @@ def render_prompt(question: Question, *, limit: int = MAX_DATA) -> Prompt:
             room -= size
             candidates.append(candidate)
             data["candidates"].append(entry)
-    system, user = _load_template()
+    template = load_template("app.classification.model", VERSION)
     numbers = "1" if len(candidates) == 1 else f"1 to {len(candidates)}"
-    return Prompt(system, user.substitute(data=as_data(data), numbers=numbers), tuple(candidates))
-
-
-def as_data(value: Any) -> str:
-    """Return JSON on one line that no text in it can break out of.
-
-    Tags cannot occur in it, and invisible characters are escaped.
-    """
-    return re.sub(r"[<>&]|[^ -~]", _escape_character, json.dumps(value, ensure_ascii=False))
-
-
-def _escape_character(match: re.Match[str]) -> str:
-    character = match.group()
-    if character in "<>&":
-        return f"\\u{ord(character):04x}"
-    return character if character.isprintable() else json.dumps(character)[1:-1]
+    user = template.user.substitute(data=as_data(data), numbers=numbers)
+    return Prompt(template.system, user, tuple(candidates))
 
 
 def _dict_from_statement(statement: PromptStatement) -> dict[str, Any]:
@@ -73,11 +55,3 @@ def _dict_from_statement(statement: PromptStatement) -> dict[str, Any]:
         "value": statement.value,
     }
     return {name: value for name, value in fields.items() if value}
-
-
-@cache
-def _load_template() -> tuple[str, Template]:
-    folder = files("app.classification.model").joinpath("prompts")
-    text = folder.joinpath(f"{VERSION}.txt").read_text("utf-8")
-    system, user = text.removeprefix("=== system ===\n").split("=== user ===\n")
-    return system.strip(), Template(user.strip())

@@ -80,6 +80,7 @@ def _describe_report(report: RetentionReport) -> str:
         "older ones kept back": report.kept_back,
         "left-over files removed": report.removed_files,
         "expired answers forgotten": report.forgotten_answers,
+        "messages emptied": report.emptied_turns,
     }
     parts = [f"{count} {what}" for what, count in counts.items() if count]
     return ", ".join(parts) or "nothing to do"

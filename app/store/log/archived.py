@@ -50,6 +50,12 @@ _CONDITIONS = {
     "actor": "actor = :actor",
     "since": "created_at >= :since",
     "until": "created_at < :until",
+    "capture_id": """id IN (
+        SELECT f.log_id
+        FROM turns t
+        JOIN captured_facts f ON f.agent_id = :agent AND f.turn_id = t.id
+        WHERE t.agent_id = :agent AND t.capture_id = :capture_id
+    )""",
 }
 
 # Count the archived operations of a selection that stand.

@@ -77,7 +77,8 @@ async def find_done_operations(
 class Selection:
     """The operations to undo; None selects all.
 
-    `request_id` is that of a call, such as a batch or an import.
+    `request_id` is that of a call, such as a batch or an import. `capture_id` selects what stored
+    the facts of a capture.
     """
 
     operation: Operation | None = None
@@ -88,6 +89,7 @@ class Selection:
     actor: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    capture_id: UUID | None = None
 
 
 _CONDITIONS = {
@@ -99,6 +101,12 @@ _CONDITIONS = {
     "actor": "{0}.actor = :actor",
     "since": "{0}.created_at >= :since",
     "until": "{0}.created_at < :until",
+    "capture_id": """{0}.id IN (
+        SELECT f.log_id
+        FROM turns t
+        JOIN captured_facts f ON f.agent_id = :agent AND f.turn_id = t.id
+        WHERE t.agent_id = :agent AND t.capture_id = :capture_id
+    )""",
 }
 
 # List the operations of a selection to undo, newest first. Undoing a selected revert restores the

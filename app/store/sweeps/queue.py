@@ -20,6 +20,7 @@ from app.store.roles import Role
 
 SWEEP = "sweep"
 LOOK = "look_again"
+CAPTURE = "capture"
 SOON = 10  # the priority of short jobs, above that of sweeps
 
 
@@ -62,6 +63,10 @@ class Queue:
 
     async def defer_look_again(self, agent: AgentId) -> None:
         await self._defer_job(LOOK, agent, lock=f"{LOOK}:{agent}", priority=SOON)
+
+    async def defer_capture(self, agent: AgentId, capture_id: UUID) -> None:
+        lock = f"{CAPTURE}:{capture_id}"
+        await self._defer_job(CAPTURE, agent, lock=lock, priority=SOON, capture_id=str(capture_id))
 
     async def _defer_job(
         self, task: str, agent: AgentId, *, lock: str, priority: int, **arguments: str

@@ -12,6 +12,8 @@ from sqlalchemy.dialects.postgresql import BYTEA, REGCONFIG, TIMESTAMP
 from app.store.other_columns import NOT_EXPORTED
 from app.store.tables import (
     agents,
+    captured_facts,
+    captures,
     consolidation_log,
     folded_operations,
     log_archives,
@@ -21,6 +23,7 @@ from app.store.tables import (
     memory_relationships,
     memory_usage,
     reviews,
+    turns,
 )
 
 FORMAT = 1
@@ -80,6 +83,9 @@ SECTIONS = (
     TableSection("folded", folded_operations, ("id",)),
     TableSection("relationship", memory_relationships, ("source_id", "target_id", "type")),
     TableSection("review", reviews, ("id",)),
+    TableSection("capture", captures, ("id",)),
+    TableSection("turn", turns, ("id",)),
+    TableSection("captured", captured_facts, ("id",)),
 )
 
 AGENT_COLUMNS = list_exported_columns(agents)

@@ -44,7 +44,8 @@ _TARGET = """
     SELECT clock_timestamp() AS clock,
            NOT EXISTS (SELECT FROM memories WHERE agent_id = :agent)
            AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent)
-           AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent) AS empty,
+           AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent)
+           AND NOT EXISTS (SELECT FROM captures WHERE agent_id = :agent) AS empty,
            (SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config)
                AS languages
 """

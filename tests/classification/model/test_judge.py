@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from app.classification.model import prompt
 from app.classification.model.answer import SCHEMA
-from app.classification.model.breaker import Breaker
-from app.classification.model.budget import Budget, Limits, Payer
-from app.classification.model.chat import ChatClient, ChatOptions
 from app.classification.model.judge import ModelJudge, ModelUsage, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.domain.agent import AgentId
 from app.domain.fact import Fact
 from app.domain.relation import Judge, Relation
+from app.remote.breaker import Breaker
+from app.remote.budget import Budget, Limits, Payer
+from app.remote.chat import ChatClient, ChatOptions
 from support import scripted_model
 from support.scripted_model import ScriptedModel, Step, answer_text, fails, judges, judgment, says
 

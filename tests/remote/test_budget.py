@@ -1,7 +1,7 @@
 """What an agent, a key and all together may spend on the model."""
 
-from app.classification.model.budget import Budget, Limits, Payer
 from app.domain.agent import AgentId
+from app.remote.budget import Budget, Limits, Payer
 
 ANA, BEN = Payer(AgentId("ana")), Payer(AgentId("ben"))
 NOON = 1_767_268_800.0  # 1 January 2026

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.classification.model.breaker import Breaker
-from app.classification.model.chat import MAX_RESPONSE_BYTES, ChatClient, ChatOptions
-from app.classification.model.completion import Reply, read_completion
+from app.remote.breaker import Breaker
+from app.remote.chat import MAX_RESPONSE_BYTES, ChatClient, ChatOptions
+from app.remote.completion import Reply, read_completion
 from app.remote.trouble import Reason, Trouble
 from support import scripted_model
 from support.scripted_model import RIGHT, ScriptedModel, Step, fails, says, understands

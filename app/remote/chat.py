@@ -5,9 +5,9 @@ from typing import Any
 
 import httpx
 
-from app.classification.model.breaker import Breaker
-from app.classification.model.completion import Reply, read_completion
-from app.classification.model.dialect import Dialect
+from app.remote.breaker import Breaker
+from app.remote.completion import Reply, read_completion
+from app.remote.dialect import Dialect
 from app.remote.endpoint import Endpoint, EndpointOptions, PendingQuestion, Timing
 from app.remote.trouble import NEVER_SENT, Reason, Trouble, find_error_message
 

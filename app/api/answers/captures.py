@@ -1,0 +1,212 @@
+"""Answers of the routes of messages and captures."""
+
+from collections.abc import Mapping
+from typing import Self
+from uuid import UUID
+
+from pydantic import Field
+
+from app.api.answers.base import AnswerBase
+from app.api.answers.problem import Problem
+from app.api.answers.writes import WriteAnswer
+from app.api.problems import problem_of
+from app.api.times import Time
+from app.domain.captures import CaptureState, ExtractBy
+from app.domain.errors import PalimpsestError
+from app.domain.relation import Operation
+from app.domain.strength import HalfLives
+from app.domain.talk import Role, SkipReason
+from app.services.capture_reports import CaptureReport, FactAnswer, ReportedTurn
+from app.store.captures import CapturedFact, SkippedSpan, StoredQuote, StoredTurn
+
+
+class QuoteOut(AnswerBase):
+    """A verbatim part of a message."""
+
+    capture_id: UUID = Field(description="The capture that has the message.")
+    position: int = Field(description="The place of the message in that capture, from 0.")
+    message_id: str | None = Field(description="The caller's own `id` of the message.")
+    role: Role
+    start: int = Field(description="Characters of the message, from 0, secrets taken out before.")
+    end: int
+    text: str | None = Field(description="Null if the message was erased or is too old.")
+
+    @classmethod
+    def from_quote(cls, quote: StoredQuote, turn: StoredTurn) -> Self:
+        return cls.model_construct(
+            capture_id=turn.capture_id,
+            position=turn.position,
+            message_id=turn.message_id,
+            role=turn.role,
+            start=quote.start,
+            end=quote.end,
+            text=_cut_text(turn, quote.start, quote.end),
+        )
+
+
+def _cut_text(turn: StoredTurn, start: int, end: int) -> str | None:
+    return None if turn.content is None else turn.content[start:end]
+
+
+def list_quotes(fact: CapturedFact, turns: Mapping[UUID, StoredTurn]) -> list[QuoteOut]:
+    """Return what a fact quotes. `turns` holds the quoted turns by id."""
+    return [QuoteOut.from_quote(quote, turns[quote.turn_id]) for quote in fact.quotes]
+
+
+class CapturedFactOut(AnswerBase):
+    """A fact that was read from a message, and what became of it."""
+
+    content: str | None = Field(description="Null if the message was erased or is too old.")
+    quotes: list[QuoteOut] = Field(
+        description=(
+            "The words that it rests on, the speaker's own first. Facts of one sentence have the "
+            "same quotes."
+        )
+    )
+    operation: Operation | None = Field(
+        description="Null if the agent is frozen and it waits as a review, or for a `problem`."
+    )
+    memory_id: UUID | None = Field(description="The memory that says it.")
+    log_id: UUID | None
+    review_id: UUID | None
+    problem: str | None = Field(description="Why it could not be stored.")
+    answer: WriteAnswer | Problem | None = Field(
+        description="What storing it came to. Null in answers of later calls."
+    )
+
+    @classmethod
+    def from_fact(
+        cls,
+        fact: CapturedFact,
+        turns: Mapping[UUID, StoredTurn],
+        answer: WriteAnswer | Problem | None,
+    ) -> Self:
+        return cls.model_construct(
+            content=fact.content,
+            quotes=list_quotes(fact, turns),
+            operation=fact.operation,
+            memory_id=fact.memory_id,
+            log_id=fact.log_id,
+            review_id=fact.review_id,
+            problem=fact.problem,
+            answer=answer,
+        )
+
+
+class SkippedOut(AnswerBase):
+    """A part of a message that became no fact."""
+
+    text: str | None
+    start: int
+    end: int
+    reason: SkipReason
+
+    @classmethod
+    def from_span(cls, span: SkippedSpan, turn: StoredTurn) -> Self:
+        return cls.model_construct(
+            text=_cut_text(turn, span.start, span.end),
+            start=span.start,
+            end=span.end,
+            reason=span.reason,
+        )
+
+
+class CapturedMessageOut(AnswerBase):
+    """A message, the facts that were read from it, and what of it became no fact."""
+
+    position: int = Field(description="Its place in the call, from 0.")
+    id: str | None
+    role: Role
+    name: str | None
+    content: str | None = Field(
+        description="As it is stored: without secrets. Null if it was erased or is too old."
+    )
+    at: Time
+    capture_id: UUID = Field(description="The capture that has it.")
+    repeated: bool = Field(
+        description="True if an earlier capture has it. It was not stored again."
+    )
+    done: bool = Field(description="False while its facts are not read yet.")
+    facts: list[CapturedFactOut]
+    skipped: list[SkippedOut]
+
+
+class CaptureAnswer(AnswerBase):
+    """The messages of a call, how far they are read, and the facts of each."""
+
+    capture_id: UUID | None = Field(description="Null on a dry run.")
+    session_id: str | None = Field(description="Null if the session was erased.")
+    state: CaptureState
+    extract: ExtractBy = Field(description="What was asked to read the facts.")
+    extractor: ExtractBy | None = Field(
+        description="What read them. `rules` if the model failed for a part of them."
+    )
+    trouble: str | None = Field(description="Why the model's answer was not used.")
+    trust: int = Field(description="The trust of the facts.")
+    redacted: int = Field(description="Secrets that were taken out of the messages.")
+    total: int = Field(description="Messages of this capture, without the repeated ones.")
+    done: int = Field(description="How many of them have been read.")
+    repeated: int = Field(description="Messages of the call that an earlier capture has.")
+    error: str | None = Field(description="What stopped it last.")
+    received_at: Time
+    finished_at: Time | None
+    dry_run: bool
+    messages: list[CapturedMessageOut]
+
+    @classmethod
+    def from_report(cls, report: CaptureReport, half_lives: HalfLives) -> Self:
+        capture = report.capture
+        messages = [_build_message(entry, report, half_lives) for entry in report.turns]
+        return cls.model_construct(
+            capture_id=None if report.dry_run else capture.id,
+            session_id=capture.session_id,
+            state=CaptureState.DONE if report.dry_run else capture.state,
+            extract=capture.extract,
+            extractor=capture.extractor,
+            trouble=capture.trouble,
+            trust=capture.trust,
+            redacted=capture.redacted,
+            total=capture.turns,
+            done=sum(turn.done for turn in report.own_turns),
+            repeated=capture.repeated,
+            error=capture.error,
+            received_at=capture.received_at,
+            finished_at=capture.finished_at,
+            dry_run=report.dry_run,
+            messages=messages,
+        )
+
+
+def _build_message(
+    entry: ReportedTurn, report: CaptureReport, half_lives: HalfLives
+) -> CapturedMessageOut:
+    turn = entry.turn
+    facts: list[CapturedFactOut] = []
+    for fact in entry.facts:
+        answer = _render_fact_answer(report.answers.get(fact.id), half_lives)
+        facts.append(CapturedFactOut.from_fact(fact, report.quoted, answer))
+    return CapturedMessageOut.model_construct(
+        position=entry.place,
+        id=turn.message_id,
+        role=turn.role,
+        name=turn.name,
+        content=turn.content,
+        at=turn.said_at,
+        capture_id=turn.capture_id,
+        repeated=entry.repeated,
+        done=turn.done,
+        facts=facts,
+        skipped=[SkippedOut.from_span(span, turn) for span in turn.skipped],
+    )
+
+
+def _render_fact_answer(
+    answer: FactAnswer | None, half_lives: HalfLives
+) -> WriteAnswer | Problem | None:
+    match answer:
+        case None:
+            return None
+        case PalimpsestError():
+            return problem_of(answer)
+        case outcome:
+            return WriteAnswer.from_outcome(outcome, half_lives)

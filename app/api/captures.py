@@ -1,0 +1,108 @@
+"""Storing messages with the facts that are read from them, and reading and undoing captures."""
+
+from functools import partial
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Path
+from starlette.responses import Response
+
+from app.api import examples
+from app.api.answers.captures import CaptureAnswer
+from app.api.answers.reverts import RevertsAnswer
+from app.api.deps import AgentDep, ServicesDep
+from app.api.idempotency import CallerDep
+from app.api.openapi import BODY, WRITE, document_links, document_problems
+from app.api.responses import respond_with_answer
+from app.api.schemas.captures import MessagesRequest, UndoRequest
+from app.domain.captures import CaptureState
+from app.domain.strength import HalfLives
+from app.services.capture_reports import CaptureReport
+from app.services.reverts import RevertedOperation
+
+messages_router = APIRouter(prefix="/v1/messages", tags=["messages"])
+router = APIRouter(prefix="/v1/captures", tags=["messages"])
+
+CapturePath = Annotated[
+    UUID,
+    Path(description="`capture_id`: paste one from the answer to POST /v1/messages."),
+]
+
+_FOLLOW = document_links("capture_id", "capture_id", "get_capture", "undo_capture")
+
+
+@messages_router.post(
+    "",
+    responses={
+        200: {"model": CaptureAnswer, "links": _FOLLOW},
+        202: {
+            "model": CaptureAnswer,
+            "links": _FOLLOW,
+            "description": "The messages are stored; a worker reads their facts",
+        },
+        **document_problems(*BODY, *WRITE),
+    },
+    response_model=None,
+    description=(
+        "Store messages of a session, and the facts that are read from them.\n"
+        "\n"
+        "The messages are stored first. A short call is answered with the facts; a long one is "
+        "finished by a worker: ask for its capture. A message whose id the session has already is "
+        "not stored again."
+    ),
+)
+async def capture(
+    services: ServicesDep,
+    caller: CallerDep,
+    body: Annotated[MessagesRequest, Body(openapi_examples=examples.MESSAGES)],
+) -> Response:
+    render = partial(_render_capture, half_lives=services.half_lives)
+    trust = min(services.settings.capture_trust, caller.rights.trust_ceiling)
+    report = await services.captures.capture(
+        caller.build_call(render), body.to_capture_request(trust=trust)
+    )
+    return render(report)
+
+
+def _render_capture(report: CaptureReport, half_lives: HalfLives) -> Response:
+    is_pending = report.capture.state is CaptureState.PENDING and not report.dry_run
+    answer = CaptureAnswer.from_report(report, half_lives)
+    return respond_with_answer(answer, 202 if is_pending else 200)
+
+
+@router.get(
+    "/{capture_id}",
+    responses={200: {"model": CaptureAnswer}, **document_problems(404)},
+    response_model=None,
+)
+async def get_capture(services: ServicesDep, agent: AgentDep, capture_id: CapturePath) -> Response:
+    """The messages of a call, how far they are read, and the facts of each."""
+    report = await services.captures.get_report(agent, capture_id)
+    return respond_with_answer(CaptureAnswer.from_report(report, services.half_lives))
+
+
+@router.post(
+    "/{capture_id}/undo",
+    responses={200: {"model": RevertsAnswer}, **document_problems(*BODY, 404, *WRITE)},
+    response_model=None,
+    description=(
+        "Undo all that the facts of a capture did and that stands, newest first, all or none. Its "
+        "messages stay."
+    ),
+)
+async def undo_capture(
+    services: ServicesDep,
+    caller: CallerDep,
+    capture_id: CapturePath,
+    body: Annotated[UndoRequest | None, Body()] = None,
+) -> Response:
+    body = body or UndoRequest.model_validate({})
+
+    def render(reverts: list[RevertedOperation]) -> Response:
+        answer = RevertsAnswer.from_reverts(reverts, services.half_lives, dry_run=body.dry_run)
+        return respond_with_answer(answer)
+
+    reverts = await services.captures.undo_capture(
+        caller.build_call(render), capture_id, cascade=body.cascade, dry_run=body.dry_run
+    )
+    return render(reverts)

@@ -1,0 +1,95 @@
+"""Requests that store messages and undo captures."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, StrictBool, StringConstraints, model_validator
+
+from app.api.schemas.fields import MAX_CONTENT, StrictRequest, Word, check_text
+from app.api.times import Time
+from app.domain.captures import CaptureRequest, ExtractBy, Message
+from app.domain.talk import Role
+
+MAX_MESSAGES = 200
+MAX_CHARACTERS = 100_000
+
+MessageText = Annotated[
+    str,
+    StringConstraints(max_length=MAX_CONTENT),
+    AfterValidator(check_text),
+    Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
+]
+
+
+class MessageRequest(StrictRequest):
+    """A message of a session."""
+
+    id: Word | None = Field(
+        None,
+        description=(
+            "A name of your own for it, unique in the session. A message whose id the session has "
+            "already is not stored again."
+        ),
+    )
+    role: Role = Field(description="Who speaks. Facts are read from what users say.")
+    name: Word | None = Field(None, description="The name of the speaker.")
+    content: MessageText
+    at: Time | None = Field(None, description="When it was said. Default: now.")
+
+    def to_message(self) -> Message:
+        return Message(self.role, self.content, self.id, self.name, self.at)
+
+
+class MessagesRequest(StrictRequest):
+    """Messages of a session, in the order in which they were said."""
+
+    session_id: Word
+    messages: Annotated[list[MessageRequest], Field(min_length=1, max_length=MAX_MESSAGES)] = Field(
+        description=f"Together at most {MAX_CHARACTERS:,} characters."
+    )
+    extract: ExtractBy = Field(
+        ExtractBy.RULES,
+        description=(
+            "What reads facts from them. `model` falls back to the rules if no model answers; "
+            "`off` stores the messages alone."
+        ),
+    )
+    split: Literal["auto", "off"] = Field(
+        "auto", description="off: a sentence that states several facts stays one."
+    )
+    dry_run: StrictBool = Field(
+        False, description="true: answer with what would be done and write nothing."
+    )
+
+    @model_validator(mode="after")
+    def _check_messages(self) -> Self:
+        length = sum(len(message.content) for message in self.messages)
+        if length > MAX_CHARACTERS:
+            raise ValueError(
+                f"the messages have {length} characters, and a call takes {MAX_CHARACTERS}; send "
+                "them in several calls"
+            )
+        ids = [message.id for message in self.messages if message.id is not None]
+        if len(set(ids)) < len(ids):
+            raise ValueError("two messages have the same id; give each an id of its own")
+        return self
+
+    def to_capture_request(self, *, trust: int) -> CaptureRequest:
+        return CaptureRequest(
+            session_id=self.session_id,
+            messages=tuple(message.to_message() for message in self.messages),
+            extract=self.extract,
+            split=self.split == "auto",
+            trust=trust,
+            dry_run=self.dry_run,
+        )
+
+
+class UndoRequest(StrictRequest):
+    """How a capture is undone."""
+
+    cascade: StrictBool = Field(
+        False, description="Undo also what was built on it; without this, 409 lists that."
+    )
+    dry_run: StrictBool = Field(
+        False, description="true: answer with what would be undone and write nothing."
+    )

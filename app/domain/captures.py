@@ -1,0 +1,50 @@
+"""A capture: the messages of one call, and how facts are read from them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from app.domain.talk import Role
+
+
+class ExtractBy(StrEnum):
+    """What reads facts from messages. OFF stores the messages and reads nothing."""
+
+    RULES = "rules"
+    MODEL = "model"
+    OFF = "off"
+
+
+class CaptureState(StrEnum):
+    """How a capture stands; the last two are final."""
+
+    PENDING = "pending"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message as a caller sends it. Without `at`, it was said when it arrived."""
+
+    role: Role
+    content: str
+    id: str | None = None
+    name: str | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRequest:
+    """The messages of one call, in the order in which they were said.
+
+    With `split`, a sentence that states several facts becomes several facts. `trust` is that of
+    every fact, 0 to 100. A dry run writes nothing.
+    """
+
+    session_id: str
+    messages: tuple[Message, ...]
+    extract: ExtractBy
+    split: bool
+    trust: int
+    dry_run: bool = False

@@ -1,0 +1,216 @@
+"""Cutting a clause whose one subject has several verbs: "I live in Porto and work at Acme"."""
+
+from app.extraction.compound import lexicon, verbs
+from app.extraction.compound.clause import (
+    Clause,
+    Group,
+    Person,
+    find_clause,
+    is_adverb,
+    read_headless_clause,
+    skip_adverbs,
+)
+from app.extraction.compound.lists import is_fixed_pair
+from app.extraction.compound.words import Word, Words, carry_words
+
+_STATIVE = frozenset("have own be know need want like love prefer live".split())
+
+
+def split_verb_phrases(
+    words: tuple[Word, ...], *, is_followed: bool = False
+) -> list[tuple[Word, ...]]:
+    """Return a clause for each verb phrase of the one subject; one clause if in doubt.
+
+    Commas part verb phrases if "and" comes last, or if another clause follows.
+    """
+    clause = find_clause(words) or read_headless_clause(words)
+    if clause is None or _blocks(clause):
+        return [words]
+    cuts = _find_cuts(clause, is_followed=is_followed)
+    if not cuts:
+        return [words]
+    ends = [start for start, _, _ in cuts] + [len(words)]
+    pieces = [words[: ends[0]]]
+    for (_, phrase_start, carried), end in zip(cuts, ends[1:], strict=True):
+        pieces.append((*carried, *words[phrase_start:end]))
+    return pieces
+
+
+def _blocks(clause: Clause) -> bool:
+    """Return True if a wish, a report or a negation may reach over all the verbs."""
+    words = clause.words
+    lows = {word.low for word in words}
+    if lows & {"than", "both", "together"}:
+        return True
+    if any(word.low in lexicon.WISH_WORDS for word in words[clause.subject_end : clause.main]):
+        return True
+    if clause.group is Group.DO:
+        return True
+    return clause.is_negated and clause.group is not Group.COPULA and not _says_never(clause)
+
+
+def _says_never(clause: Clause) -> bool:
+    return any(word.low == "never" for word in clause.words[clause.subject_end : clause.main])
+
+
+def _find_cuts(clause: Clause, *, is_followed: bool) -> list[tuple[int, int, tuple[Word, ...]]]:
+    """Return, for each further verb phrase, the place of its join, its start and its subject."""
+    words = clause.words
+    cuts: list[tuple[int, int, tuple[Word, ...]]] = []
+    phrase_start = clause.main
+    commas: list[tuple[int, int, tuple[Word, ...]]] = []
+    for place in range(clause.main + 1, len(words) - 1):
+        low = words[place].low
+        if low not in ("and", "but", ",", "&", "plus"):
+            continue
+        begin = place + 1
+        while begin < len(words) - 1 and words[begin].low in ("and", "but", "also", "plus"):
+            begin += 1
+        if words[place - 1].low == ",":
+            continue
+        carried = _carry_subject(clause, words, begin, in_series=bool(commas))
+        if carried is None or not _has_object(clause, words[phrase_start:place]):
+            continue
+        if _says_never(clause) and words[begin].low not in lexicon.FREQUENCY_ADVERBS:
+            continue
+        if _is_bound(words[phrase_start:place], words[begin:]):
+            continue
+        is_comma = low == "," and words[place + 1].low not in ("and", "but", "plus")
+        if is_comma:
+            commas.append((place, begin, carried))
+        else:
+            cuts += [*commas, (place, begin, carried)]
+            commas = []
+        phrase_start = begin
+    return cuts + commas if is_followed else cuts
+
+
+def _has_object(clause: Clause, phrase: Words) -> bool:
+    """Return True if the verb has words of its own; "sit and wait" is one act."""
+    if clause.group is Group.COPULA and phrase and phrase[0] == clause.words[clause.main]:
+        return len(phrase) > 1
+    if phrase and phrase[0].low in lexicon.STATE_PARTICIPLES:
+        return True
+    lemma = verbs.find_base(phrase[0].low)
+    return len(phrase) > 1 or lemma in lexicon.ACTIVITY_VERBS
+
+
+def _is_bound(before: Words, after: Words) -> bool:
+    """Return True if the verbs are a fixed pair, or a word of either needs the other."""
+    pair = (verbs.find_base(before[0].low), verbs.find_base(after[0].low))
+    if pair in lexicon.SERIAL_PAIRS or is_fixed_pair(before[-1], after[0]):
+        return True
+    if any(word.low in lexicon.RELATIVE_WORDS for word in before):
+        return True
+    end = next((i for i, word in enumerate(after) if word.low in (",", "and", "but")), len(after))
+    if any(word.low in lexicon.ANAPHORS for word in after[:end]):
+        return True
+    if any(word.low in lexicon.OUTCOME_WORDS for word in after[:2]):
+        return True
+    second = verbs.find_base(after[0].low)
+    is_base = second is not None and after[0].low == second
+    return is_base and _has_infinitive(before)
+
+
+def _has_infinitive(words: Words) -> bool:
+    return any(
+        word.low == "to" and place + 1 < len(words) and words[place + 1].low in verbs.BASES
+        for place, word in enumerate(words)
+    )
+
+
+def _carry_subject(
+    clause: Clause, words: Words, begin: int, *, in_series: bool
+) -> tuple[Word, ...] | None:
+    """Return the words to repeat before the verb phrase that begins there; None if none does.
+
+    In a series another verb phrase stands between commas before.
+    """
+    place = skip_adverbs(words, begin)
+    if place >= len(words):
+        return None
+    word = words[place]
+    subject = carry_words(words[: clause.subject_end])
+    adverbs = _carry_adverbs(clause)
+    low = word.low
+    following = words[place + 1] if place + 1 < len(words) else None
+    if low in _AUXILIARIES:
+        return subject if _agrees_auxiliary(clause, low, following) else None
+    group = carry_words(words[clause.subject_end : clause.main])
+    if clause.group in (Group.PROGRESSIVE, Group.PASSIVE, Group.PERFECT):
+        forms = verbs.GERUNDS if clause.group is Group.PROGRESSIVE else verbs.PARTICIPLES
+        if low in forms:
+            return None if clause.is_negated else (*subject, *group)
+    if clause.group in (Group.COPULA, Group.PASSIVE) and low in lexicon.STATE_PARTICIPLES:
+        return (*subject, *carry_words([words[clause.finite]]))
+    if clause.group is Group.MODAL:
+        return _carry_modal(clause, (*subject, *group), low)
+    if not _agrees(clause, low):
+        return None
+    if not in_series and not _is_plainly_verb(clause, word, following):
+        return None
+    return (*subject, *adverbs)
+
+
+_AUXILIARIES = frozenset("am is are was were have has do does did will can".split())
+
+
+def _agrees_auxiliary(clause: Clause, low: str, following: Word | None) -> bool:
+    if following is None or clause.group is Group.MODAL:
+        return False
+    if low in ("was", "will", "can", "did"):
+        return low != "was" or clause.person is not Person.PLURAL
+    if clause.person is Person.THIRD:
+        return low in ("is", "has", "does")
+    if low == "am":
+        return clause.person is Person.FIRST
+    return low in ("have", "do") or (low in ("are", "were") and clause.person is Person.PLURAL)
+
+
+def _carry_adverbs(clause: Clause) -> tuple[Word, ...]:
+    between = clause.words[clause.subject_end : clause.main]
+    return carry_words([word for word in between if word.low in lexicon.CARRIED_ADVERBS])
+
+
+def _carry_modal(clause: Clause, words: tuple[Word, ...], low: str) -> tuple[Word, ...] | None:
+    modal = clause.words[clause.finite].low
+    if low not in verbs.BASES or modal not in lexicon.CARRIED_MODALS:
+        return None
+    return None if low in _STATIVE else words
+
+
+def _agrees(clause: Clause, low: str) -> bool:
+    """Return True if the form can be a verb of the clause's subject."""
+    if low in verbs.PASTS and low not in verbs.BASES:
+        return True
+    if clause.person is Person.THIRD:
+        return low in verbs.THIRDS
+    if not clause.subject:
+        return False
+    return low in verbs.BASES
+
+
+def _is_plainly_verb(clause: Clause, word: Word, following: Word | None) -> bool:
+    """Return True if the word is no noun and no participle before a noun."""
+    low = word.low
+    base = verbs.find_base(low)
+    is_past = low in verbs.PASTS and low not in verbs.BASES
+    if following is None or following.is_mark or following.low in ("and", "or"):
+        return base in lexicon.ACTIVITY_VERBS and clause.lemma in lexicon.ACTIVITY_VERBS
+    first_is_past = clause.words[clause.finite].low in (*verbs.PASTS, "was", "were", "had")
+    if is_past:
+        return first_is_past or low not in verbs.PARTICIPLES or _follows_verb(following)
+    may_be_noun = base in lexicon.NOUNS_OR_VERBS and clause.lemma in (*lexicon.LIST_VERBS, "do")
+    if may_be_noun and clause.person is not Person.THIRD:
+        return _follows_verb(following)
+    return following.low not in ("of", "by")
+
+
+def _follows_verb(word: Word) -> bool:
+    """Return True if the word stands behind verbs rather than behind nouns."""
+    low = word.low
+    if low in lexicon.DETERMINERS or low in lexicon.PREPOSITIONS or low in lexicon.NUMERALS:
+        return low not in ("of", "by")
+    if word.is_number or is_adverb(word) or word.is_capitalised:
+        return True
+    return low in lexicon.VERB_FOLLOWERS or low in verbs.GERUNDS or low in lexicon.LEAD_STARTS

@@ -1,0 +1,211 @@
+"""Replaces a pronoun at the start of a sentence by the one name that it can stand for."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.extraction import words as lists
+
+
+class Sex(StrEnum):
+    """By which pronoun somebody or something is called."""
+
+    FEMALE = "female"
+    MALE = "male"
+    PERSON = "person"
+    PLURAL = "plural"
+    THING = "thing"
+
+
+@dataclass(frozen=True, slots=True)
+class Antecedent:
+    """Words that a pronoun can stand for."""
+
+    text: str
+    sex: Sex
+
+
+_FITS = {
+    "he": {Sex.MALE, Sex.PERSON},
+    "his": {Sex.MALE, Sex.PERSON},
+    "she": {Sex.FEMALE, Sex.PERSON},
+    "her": {Sex.FEMALE, Sex.PERSON},
+    "they": {Sex.PLURAL},
+    "their": {Sex.PLURAL},
+    "it": {Sex.THING},
+    "its": {Sex.THING},
+}
+_PRONOUN = re.compile(
+    r"(he|she|they|it|his|her|their|its)(['’](?:s|re|ve|ll|d))?(?=\s)", re.IGNORECASE
+)
+# The verb tells how the short form is written out.
+_PERFECT = re.compile(
+    r"\s+(?:been|got|had|become|lived|worked|moved|started|always\s+\w+ed)\b", re.IGNORECASE
+)
+
+
+def starts_with_pronoun(text: str) -> bool:
+    return _PRONOUN.match(text) is not None
+
+
+def resolve_pronoun(text: str, *antecedents: list[list[Antecedent]]) -> str | None:
+    """Return the text with its first pronoun replaced, None if it is not plain by what.
+
+    `antecedents` are those of the sentences before: of the same turn, then of the turn before. An
+    earlier turn counts only if the later one names nobody whom the pronoun fits.
+    """
+    match = _PRONOUN.match(text)
+    if match is None:
+        return None
+    for sentences in antecedents:
+        names = {one.text.casefold(): one.text for sentence in sentences for one in sentence if one.sex in _FITS[match[1].lower()]}
+        if names:
+            return _put_name(match, names.popitem()[1]) if len(names) == 1 else None
+    return None
+
+
+_STRANGERS = {
+    "he": "Alex",
+    "his": "Alex",
+    "she": "Alex",
+    "her": "Alex",
+    "they": "Our friends",
+    "their": "Our friends",
+    "it": "Our place",
+    "its": "Our place",
+}
+
+
+def replace_by_stranger(text: str) -> str:
+    """Return the text with some name for its first pronoun, to judge what is said of it."""
+    match = _PRONOUN.match(text)
+    return _put_name(match, _STRANGERS[match[1].lower()]) if match else text
+
+
+def _put_name(match: re.Match[str], name: str) -> str:
+    pronoun = match[1].lower()
+    if match[1][0].isupper():
+        name = name[0].upper() + name[1:]
+    rest = match.string[match.end() :]
+    if pronoun in lists.PRONOUN_OWNERS:
+        name = f"{name}'" if name.endswith("s") else f"{name}'s"
+    return name + _write_out_short_verb(match[2], rest) + rest
+
+
+def _write_out_short_verb(short: str | None, rest: str) -> str:
+    if short is None:
+        return ""
+    ending = short[1:].lower()
+    if ending == "s":
+        return " has" if _PERFECT.match(rest) else " is"
+    return {"re": " are", "ve": " have", "ll": " will", "d": " would"}[ending]
+
+
+_RELATED = re.compile(
+    r"\b(?i:my|our)\s+((?:[\w-]+\s+){0,2}?)([a-zé-]+)"
+    r"(?:(?:,\s+|\s+)((?:Dr\.?\s+)?[A-Z][\w'-]*\w(?:\s+[A-Z][\w-]+)?))?(?=[\s,.;!?:'’]|$)"
+)
+_OWNED = re.compile(r"\b(I|we)(?:\s+have|['’]ve)\s+(?:got\s+)?(?:an?|one)\s+(?:[a-z-]+\s+)?([a-z]+)(?=[\s,.!]|$)", re.IGNORECASE)
+_CALLED = re.compile(
+    r"\b(?:is|are|was)\s+(?:called|named)\s+([A-Z][\w-]+)|\bcalled\s+([A-Z][\w-]+)|\bname\s+is\s+([A-Z][\w-]+)"
+)
+_NAME = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?[A-Z][a-zà-ÿ'-]+(?:\s+[A-Z][a-zà-ÿ'-]+)*")
+_TITLES = {"mr": Sex.MALE, "mrs": Sex.FEMALE, "ms": Sex.FEMALE}
+
+
+def find_antecedents(text: str) -> list[Antecedent]:
+    """Return those whom a statement names, of whom a later sentence may speak by a pronoun."""
+    antecedents: list[Antecedent] = []
+    covered: list[tuple[int, int]] = []
+    for match in _RELATED.finditer(text):
+        name = match[3]
+        sex = _find_sex(match[2].lower()) or (Sex.PERSON if name else None)
+        if sex is None:
+            continue
+        covered.append(match.span())
+        antecedents.append(Antecedent(name or match[0], sex))
+    if (owned := _OWNED.search(text)) and (owned_sex := _find_sex(owned[2].lower())):
+        owner = "my" if owned[1].lower() == "i" else "our"
+        antecedents.append(Antecedent(f"{owner} {owned[2]}", owned_sex))
+    called = _CALLED.search(text)
+    if called and len(antecedents) == 1:
+        name = called[1] or called[2] or called[3]
+        antecedents = [Antecedent(name, antecedents[0].sex)]
+        covered.append(called.span())
+    for match in _NAME.finditer(text):
+        if any(start <= match.start() < end for start, end in covered) or not _names_somebody(
+            text, match
+        ):
+            continue
+        title = match[0].split()[0].rstrip(".").lower()
+        antecedents.append(Antecedent(match[0], _TITLES.get(title, Sex.PERSON)))
+    return antecedents + _find_thing(text)
+
+
+_ROLE_ENDINGS = ("mate", "ician", "ologist", "worker", "lord", "keeper", "sitter", "maker")
+
+
+def _find_sex(noun: str) -> Sex | None:
+    if noun in lists.FEMALE:
+        return Sex.FEMALE
+    if noun in lists.MALE:
+        return Sex.MALE
+    if noun in lists.PLURAL_PEOPLE:
+        return Sex.PLURAL
+    return Sex.PERSON if noun in lists.PEOPLE or noun.endswith(_ROLE_ENDINGS) else None
+
+
+_PLACE_BEFORE = re.compile(
+    r"\b(?:in|at|from|to|near|for|on|with|use|uses|by|of|called|named|speak|speaks|learning|into|the|a|an)\s+\Z",
+    re.IGNORECASE,
+)
+
+
+_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS | {"i", "i'm", "i've"}
+_FIRST_NO_NAMES = lists.IMPERATIVES | lists.COMMON_OPENERS
+
+
+def _names_somebody(text: str, match: re.Match[str]) -> bool:
+    """Return True for a name that may be a person's: it stands first, or is met, known or loved."""
+    word = match[0].split()[0].lower().rstrip(".")
+    if match.start() == 0 and word in _FIRST_NO_NAMES:
+        return False
+    if word in _NO_NAMES:
+        return False
+    if _PLACE_BEFORE.search(text[: match.start()]):
+        return text[: match.start()].rstrip().lower().endswith(" with")
+    return True
+
+
+_THING = re.compile(
+    r"((?:my|our|the)\s+(?:[a-z-]+\s+){0,2}[a-z-]+)\s+(?:is|was|has|opened|opens|runs|costs|starts|needs)\b",
+    re.IGNORECASE,
+)
+_OTHER_THING = re.compile(r"\b(?:my|our|the)\s", re.IGNORECASE)
+
+
+def _find_thing(text: str) -> list[Antecedent]:
+    """Return the thing that a statement is about, if the statement names no other."""
+    match = _THING.match(text)
+    if match is None or _OTHER_THING.search(text, match.end()):
+        return []
+    noun = match[1].split()[-1].lower()
+    if noun in lists.PEOPLE or noun in lists.PLURAL_PEOPLE:
+        return []
+    return [Antecedent(match[1], Sex.THING)]
+
+
+_DANGLING = re.compile(
+    r"\b(?:(?:with|to|for|of|about|from|at|on|than|by)\s+(?:him|her|them|it|that|this|those)(?=[\s.,!]*$|\s+(?:and|but|too|now|again|every|at|in|on)\b)"
+    r"|(?:him|them)\b|(?:his|her|their)\s+\w+)",
+    re.IGNORECASE,
+)
+_NOUN_BEFORE = re.compile(r"\b(?:[Mm]y|[Oo]ur|an?|[Tt]he|some|every|each|all|both)\s+\w|\b[A-Z]\w|\b\w+s\s")
+
+
+def has_dangling_pronoun(text: str) -> bool:
+    """Return True if a pronoun in the text has nothing before it for which it could stand."""
+    match = _DANGLING.search(text)
+    if match is None:
+        return False
+    return not find_antecedents(text[: match.start()]) and not _NOUN_BEFORE.search(text[: match.start()])

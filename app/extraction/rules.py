@@ -1,0 +1,243 @@
+"""Reads facts from talk by rules: no model, no clock, no I/O."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
+from app.domain.text import fold_loosely
+from app.extraction.blocks import find_blocks, find_line_reason
+from app.extraction.clauses import cut_clauses
+from app.extraction.confirmations import find_confirmation_end, read_proposal
+from app.extraction.openings import measure_correction, strip_openings
+from app.extraction.pronouns import (
+    Antecedent,
+    find_antecedents,
+    has_dangling_pronoun,
+    replace_by_stranger,
+    resolve_pronoun,
+    starts_with_pronoun,
+)
+from app.extraction.sentences import split_sentences
+from app.extraction.tokens import Clause
+from app.extraction.verdicts import find_skip_reason
+
+
+def extract_by_rules(turns: Sequence[Turn], handed_out: Collection[str] = ()) -> Extraction:
+    """Return the facts that the users' turns state, and what was skipped with the reasons.
+
+    `handed_out` are the texts of memories that a context handed out in this session. A sentence
+    that repeats one is nothing new.
+    """
+    reader = _Reader(turns, frozenset(fold_loosely(text) for text in handed_out))
+    for place, turn in enumerate(turns):
+        reader.read_turn(place, turn)
+    return Extraction(tuple(reader.statements), tuple(reader.skipped))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A clause of a sentence: its place in the turn, and why it is no fact; None if it is."""
+
+    start: int
+    end: int
+    link: str
+    text: str
+    reason: SkipReason | None
+
+
+# How many sentences back a pronoun may point.
+_PRONOUN_REACH = 3
+
+
+@dataclass
+class _Reader:
+    turns: Sequence[Turn]
+    handed_out: frozenset[str]
+    statements: list[Statement] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    recent: list[list[Antecedent]] = field(default_factory=list)
+    earlier: list[list[Antecedent]] = field(default_factory=list)
+
+    def read_turn(self, place: int, turn: Turn) -> None:
+        match turn.role:
+            case Role.USER:
+                self._read_user(place, turn)
+            case Role.ASSISTANT:
+                self._skip_whole(place, turn, SkipReason.ASSISTANT)
+            case Role.SYSTEM | Role.TOOL:
+                self._skip_whole(place, turn, SkipReason.OTHER_ROLE)
+
+    def _skip_whole(self, place: int, turn: Turn, reason: SkipReason) -> None:
+        if turn.content.strip():
+            self._skip(place, 0, len(turn.content), reason)
+
+    def _skip(self, turn: int, start: int, end: int, reason: SkipReason) -> None:
+        self.skipped.append(Skipped(Quote(turn, start, end), reason))
+
+    def _read_user(self, place: int, turn: Turn) -> None:
+        self.earlier, self.recent = self.recent or self.earlier, []
+        is_first = True
+        for block in find_blocks(turn.content):
+            if block.reason is not None:
+                self._skip(place, block.start, block.end, block.reason)
+                is_first = False
+                continue
+            for start, end in split_sentences(turn.content, block.start, block.end):
+                if is_first:
+                    start = self._read_confirmation(place, start, end)
+                if start < end:
+                    self._read_sentence(place, start, end)
+                is_first = False
+
+    def _read_confirmation(self, place: int, start: int, end: int) -> int:
+        """Add what the assistant proposed just before, if the sentence says yes to it.
+
+        Return where the sentence goes on behind its yes, or `start` if it confirms nothing.
+        """
+        before = self.turns[place - 1] if place else None
+        if before is None or before.role is not Role.ASSISTANT:
+            return start
+        yes_end = start + find_confirmation_end(self.turns[place].content[start:end])
+        proposal = self._find_proposal(before.content) if yes_end > start else None
+        if proposal is None:
+            return start
+        text, first, last = proposal
+        if self._is_repeated(text):
+            self._skip(place, start, yes_end, SkipReason.REPEATED_CONTEXT)
+            return yes_end
+        quotes = (Quote(place, start, yes_end), Quote(place - 1, first, last))
+        self.statements.append(Statement(text, quotes))
+        self._note_antecedents(text)
+        return yes_end
+
+    def _find_proposal(self, content: str) -> tuple[str, int, int] | None:
+        """Return the one thing that an assistant proposes about the user, in the user's words."""
+        proposals = [*_find_proposals(content)]
+        if len(proposals) != 1:
+            return None
+        text, start, end = proposals[0]
+        if starts_with_pronoun(text):
+            resolved = resolve_pronoun(text, self.recent, self.earlier)
+            return None if resolved is None else (resolved, start, end)
+        return text, start, end
+
+    def _is_repeated(self, text: str) -> bool:
+        return fold_loosely(text) in self.handed_out
+
+    def _note_antecedents(self, text: str) -> None:
+        self.recent = [*self.recent[1 - _PRONOUN_REACH :], find_antecedents(text)]
+
+    def _read_sentence(self, place: int, start: int, end: int) -> None:
+        content = self.turns[place].content
+        sentence = content[start:end]
+        line_reason = find_line_reason(sentence)
+        if line_reason is not None:
+            self._skip(place, start, end, line_reason)
+            return
+        opening = strip_openings(sentence)
+        core = sentence[opening.start : opening.end]
+        if self._is_repeated(sentence) or self._is_repeated(core):
+            self._skip(place, start, end, SkipReason.REPEATED_CONTEXT)
+            self._note_antecedents(core)
+            return
+        parts = [*self._judge_parts(sentence, start, opening.start, opening.end, opening.is_note)]
+        self._add_parts(place, start, end, parts)
+        self._note_antecedents(" ".join(part.text for part in parts))
+
+    def _judge_parts(
+        self, sentence: str, offset: int, start: int, end: int, is_note: bool
+    ) -> Iterator[_Part]:
+        """Yield the clauses of a sentence, or the whole as one if every clause is a fact."""
+        core = sentence[start:end]
+        is_asked = sentence.rstrip(" \"'”’)!").endswith("?")
+        if is_note:
+            asked = core + "?" if is_asked else core
+            note_reason = find_skip_reason(Clause(asked), is_note=True)
+            yield _Part(offset + start, offset + end, "", core, note_reason)
+            return
+        cuts = cut_clauses(core)
+        follows_fact = False
+        for number, (first, last, link) in enumerate(cuts):
+            text = core[first:last]
+            if is_asked and number == len(cuts) - 1:
+                reason: SkipReason | None = SkipReason.QUESTION
+            elif follows_fact and starts_with_pronoun(text):
+                reason = find_skip_reason(Clause(replace_by_stranger(text)))
+            else:
+                text, reason = self._judge(text)
+            follows_fact = reason is None
+            yield _Part(offset + start + first, offset + start + last, link, text, reason)
+
+    def _judge(self, text: str) -> tuple[str, SkipReason | None]:
+        """Return a clause with its pronoun replaced, and why it is no fact."""
+        if not starts_with_pronoun(text):
+            reason = find_skip_reason(Clause(text[measure_correction(text) :]))
+            if reason is None and has_dangling_pronoun(text):
+                reason = SkipReason.UNCLEAR_PRONOUN
+            return text, reason
+        resolved = resolve_pronoun(text, self.recent, self.earlier)
+        if resolved is not None:
+            return resolved, find_skip_reason(Clause(resolved))
+        reason = find_skip_reason(Clause(text))
+        if reason is SkipReason.NO_STATEMENT and not find_skip_reason(Clause(replace_by_stranger(text))):
+            reason = SkipReason.UNCLEAR_PRONOUN
+        return text, reason
+
+    def _add_parts(self, place: int, start: int, end: int, parts: list[_Part]) -> None:
+        """Add one statement for each run of clauses that state something."""
+        runs = _join_runs(parts)
+        content = self.turns[place].content
+        if len(runs) == 1 and runs[0][0].reason is not None:
+            self._skip(place, start, end, runs[0][0].reason)
+            return
+        for run in runs:
+            first, last = run[0].start, run[-1].end
+            if run[0].reason is not None:
+                self._skip(place, first, last, run[0].reason)
+                continue
+            text = run[0].text + content[run[0].end : last]
+            self.statements.append(Statement(text.strip(), (Quote(place, first, last),)))
+
+
+# Clauses that say why, when or how of the clause before them, and stand with it.
+_SUBORDINATE = frozenset(
+    "because bc cuz cos since as although though while whereas which except".split()
+)
+
+
+def _join_runs(parts: list[_Part]) -> list[list[_Part]]:
+    """Return the clauses in runs: those that belong to one statement, or are skipped alike."""
+    runs: list[list[_Part]] = []
+    for part in parts:
+        if runs and _continues(runs[-1], part):
+            runs[-1].append(part)
+        else:
+            runs.append([part])
+    return runs
+
+
+def _continues(run: list[_Part], part: _Part) -> bool:
+    is_fact = run[0].reason is None
+    if not is_fact:
+        return part.reason is run[0].reason
+    if part.reason is None:
+        return True
+    is_neutral = part.reason in {SkipReason.NO_STATEMENT, SkipReason.UNCLEAR_PRONOUN}
+    return is_neutral and (part.link in _SUBORDINATE or part.text[:3].lower() in {"he ", "she"})
+
+
+def _find_proposals(content: str) -> Iterator[tuple[str, int, int]]:
+    """Yield what the assistant proposes about the user, in the user's words, with its place."""
+    for block in find_blocks(content):
+        if block.reason is not None:
+            continue
+        for start, end in split_sentences(content, block.start, block.end):
+            text = read_proposal(content[start:end])
+            if text is not None and _is_proposable(text):
+                yield text, start, end
+
+
+def _is_proposable(text: str) -> bool:
+    """Return True for a statement that is worth knowing once the user has confirmed it."""
+    judged = replace_by_stranger(text) if starts_with_pronoun(text) else text
+    return find_skip_reason(Clause(judged), is_confirmed=True) is None

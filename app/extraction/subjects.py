@@ -1,0 +1,228 @@
+"""Decides by its subject whether a clause is about the speaker, or somebody or something near."""
+
+from app.extraction import words as lists
+from app.extraction.predicates import is_lasting
+from app.extraction.times import has_date, has_habit, has_schedule
+from app.extraction.tokens import Clause
+
+_PARTS = frozenset("one some most all both none half two three many each neither".split())
+_EVERYBODY = frozenset("everyone everybody nobody".split())
+# "On Sundays I …", "In my family we …", "Last year I …"
+_OPENINGS = frozenset("on at in for during before after since until last every most these nowadays from by as once".split())
+_OPENING_LENGTH = 6
+
+
+def _measure_opening(clause: Clause) -> int:
+    """Return how many words stand before "I" or "we", if they only tell when or where."""
+    words = clause.words
+    if words[1:3] == ("and", "i"):
+        return 2
+    if words[0] not in _OPENINGS:
+        return 0
+    for place in range(1, min(len(words) - 1, _OPENING_LENGTH)):
+        if words[place] in lists.FIRST_PERSON:
+            is_talk = set(words[1:place]) & _POINTING_OPENINGS
+            return 0 if is_talk else place
+    return 0
+
+
+_POINTING_OPENINGS = lists.TASK_NOUNS | lists.DISCOURSE | {"your", "this", "the"}
+_ELSEWHERE = frozenset("you your he she they him her his their its".split())
+
+
+def is_stated(clause: Clause) -> bool:
+    """Return True for a lasting statement about the speaker, or about what is near them."""
+    opening = _measure_opening(clause)
+    words = clause.words[opening:]
+    first = words[0]
+    if len(words) < 3 and first != "i":
+        return False
+    if first in lists.FIRST_PERSON:
+        return is_lasting(_skip_partner(words[1:]), clause)
+    if first in lists.OWNERS:
+        return _tells_of_owned(clause, opening + 1)
+    if first in _PARTS and words[1] in lists.OWNERS:
+        return _tells_of_owned(clause, 2)
+    if first in _PARTS and words[1] == "of" and words[2] in lists.OWNERS:
+        return _tells_of_owned(clause, 3)
+    if first in _EVERYBODY and words[1] in {"calls", "call"}:
+        return words[2] == "me"
+    if first in _EVERYBODY and lists.OURS & set(words[2:4]):
+        return _tells_of_owned(clause, 3)
+    if first == "the":
+        return _tells_of_thing(clause)
+    if first == "there":
+        return _tells_of_existence(clause)
+    if first in {"it", "this", "that", "these", "those"}:
+        return _tells_of_this(clause)
+    if first in _ELSEWHERE:
+        return False
+    return clause.starts_with(*_ELLIPSES) or _tells_of_named(clause)
+
+
+_TASK_TALK = lists.TALK_VERBS | lists.TASK_PROGRESSIVES | lists.MOODS | lists.TALK_PAST
+
+
+_VAGUE = frozenset("any or ever something anything able what which going".split())
+
+
+def is_confirmable(clause: Clause) -> bool:
+    """Return True for what an assistant may propose: any statement that is not of the task."""
+    words = clause.words
+    if len(words) < 3 or clause.word_set & (lists.TASK_NOUNS | _TASK_TALK):
+        return False
+    if clause.word_set & _VAGUE or words[0] in _ELSEWHERE | {"it", "this", "that", "there"}:
+        return False
+    return bool(clause.word_set & lists.AUXILIARIES or clause.word_set & lists.THIRD_VERBS)
+
+
+def _skip_partner(rest: tuple[str, ...]) -> tuple[str, ...]:
+    """Skip "and my wife" after "I", and "all" or "both" after "we"."""
+    return rest[3:] if rest[:1] == ("and",) and len(rest) > 3 else rest
+
+
+# Words that name a task in the plural or at hand, but also things of a life.
+_OWN_THINGS = frozenset(
+    "step class recipe branch test tests screen text line file head film story method".split()
+)
+
+
+def _tells_of_owned(clause: Clause, start: int) -> bool:
+    """Decide on "my …" and "our …"."""
+    place = _find_verb(clause.words, start + 1)
+    if place < 0:
+        return False
+    subject = set(clause.words[start:place])
+    if subject & (lists.TASK_NOUNS - _OWN_THINGS):
+        return False
+    return is_lasting(clause.words[place:], clause)
+
+
+def _tells_of_thing(clause: Clause) -> bool:
+    """Decide on "the …", of which much is only about the task at hand."""
+    words = clause.words
+    place = _find_verb(words, 2)
+    if place < 0:
+        return False
+    subject = set(words[1:place])
+    if subject & _NOT_NAMED or (words[1] in lists.DISCOURSE and words[2] != "of"):
+        return False
+    return _is_near(clause, subject) and is_lasting(words[place:], clause)
+
+
+_NUMBERS = frozenset("two three four five six seven eight nine ten twelve".split())
+
+
+def _is_near(clause: Clause, subject: set[str]) -> bool:
+    """Return True if a clause about some thing tells by a name, a number or a date which one."""
+    if clause.word_set & lists.OURS or subject & lists.LASTING_THINGS or has_schedule(clause):
+        return True
+    has_name = any(token.is_capital for token in clause.tokens[1:])
+    has_number = any(word[0].isdigit() or word in _NUMBERS for word in clause.words)
+    return (has_name or has_number) and not subject & lists.TALKED_OF
+
+
+def _tells_of_existence(clause: Clause) -> bool:
+    words = clause.words
+    if words[1] not in {"is", "are"} or set(words[2:6]) & lists.TASK_NOUNS:
+        return False
+    return bool(clause.word_set & lists.OURS) or has_habit(clause)
+
+
+def _tells_of_this(clause: Clause) -> bool:
+    words = clause.words
+    if words[:2] == ("it", "takes") and words[2] in {"me", "us"}:
+        return len(words) > 5
+    if words[:2] == ("it", "is"):
+        return words[2] in lists.OWNERS and has_date(clause)
+    if words[0] == "this" and words[1] in lists.LASTING_THINGS:
+        place = _find_verb(words, 2)
+        return place > 0 and is_lasting(words[place:], clause)
+    return False
+
+
+# Statements about the speaker without "I".
+_ELLIPSES = (
+    "allergic to", "born in", "born on", "married to", "based in", "lactose intolerant", "been vegan",
+    "been vegetarian", "moved to", "prefers", "likes", "works at", "works as", "lives in",
+)  # fmt: skip
+
+
+_NOT_NAMED = lists.TASK_NOUNS | lists.PRONOUNS | lists.FIRST_PERSON | {"you"}
+
+
+def _tells_of_named(clause: Clause) -> bool:
+    """Decide on a sentence whose first words name somebody or something."""
+    words = clause.words
+    first = clause.tokens[0]
+    if not first.is_word or first.lower in lists.STARTERS or first.lower.endswith("ing"):
+        return False
+    place = _find_verb(words, 1)
+    if place < 1 or place > 6:
+        return False
+    subject = set(words[:place])
+    if subject & _NOT_NAMED:
+        return False
+    is_name = _is_name(clause, place)
+    is_near = bool(clause.word_set & lists.OURS) or has_schedule(clause)
+    if words[place] == "won" and not is_near:
+        return False
+    if not is_near and (not is_name or subject & lists.TALKED_OF or _is_doubtful(words, place)):
+        return False
+    is_opinion = words[place] in lists.BE and _is_opinion(words[place + 1 :])
+    if is_opinion and not is_near:
+        return False
+    return is_lasting(words[place:], clause)
+
+
+_ABSTRACT_ENDINGS = ("ity", "ness", "tion", "sion", "ism", "ment", "ance", "ence", "ship", "logy")
+
+
+def _is_opinion(after: tuple[str, ...]) -> bool:
+    """Return True for "a great …" and "the …" after "is", which tell of the world at large."""
+    return after[:1] == ("the",) or bool(set(after[:3]) & lists.EVALUATIONS)
+
+
+def _is_doubtful(words: tuple[str, ...], place: int) -> bool:
+    """Return True if one word before what only may be a verb is taken for a name."""
+    return place == 1 and not _is_surely_verb(words[place])
+
+
+def _is_name(clause: Clause, place: int) -> bool:
+    """Return True if the words before the verb are a name, or belong to one."""
+    first = clause.tokens[0]
+    if not first.is_capital:
+        return False
+    is_owner = first.lower.endswith(("'s", "s'"))
+    has_other = any(token.is_capital for token in clause.tokens[1:place])
+    if all(word in lists.ADVERBS for word in clause.words[1:place]):
+        is_plural = clause.words[place] in {"are", "were", "have"}
+        return not is_plural and not first.lower.endswith(_ABSTRACT_ENDINGS)
+    return is_owner or has_other or clause.words[1] in {"from", "in", "at", "and"}
+
+
+def _find_verb(words: tuple[str, ...], start: int) -> int:
+    """Return the place of the verb after a subject, or -1."""
+    for place in range(start, min(len(words), start + 9)):
+        word = words[place]
+        if word in lists.AUXILIARIES:
+            return place
+        if place < start + 6 and _is_surely_verb(word):
+            return place
+    for place in range(start, min(len(words), start + 6)):
+        if _may_be_verb(words[place]) and words[place - 1] not in _BEFORE_NOUNS:
+            return place
+    return -1
+
+
+def _is_surely_verb(word: str) -> bool:
+    return word in lists.AUXILIARIES or word in lists.THIRD_VERBS or word in lists.IRREGULAR_PAST or word in lists.PAST_EVENTS
+
+
+_BEFORE_NOUNS = frozenset("and or of at in the for with all on to by two three four".split())
+
+
+def _may_be_verb(word: str) -> bool:
+    if word in lists.PLAIN_VERBS or (word.endswith("ed") and len(word) > 3):
+        return True
+    return word.endswith("s") and not word.endswith(("ss", "'s", "us", "is"))

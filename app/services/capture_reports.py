@@ -1,0 +1,131 @@
+"""Reports of captures: their turns in order, with the facts of each, and what facts quote."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.agent import AgentId
+from app.domain.captures import Message
+from app.domain.errors import PalimpsestError
+from app.services.agent_write import Outcome
+from app.store import captures
+from app.store.captures import CapturedFact, StoredCapture, StoredTurn
+
+FactAnswer = Outcome | PalimpsestError
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedTurn:
+    """A turn and its facts. `place` is that of its message in the call.
+
+    It is `repeated` if an earlier capture has the message.
+    """
+
+    place: int
+    turn: StoredTurn
+    facts: tuple[CapturedFact, ...]
+    repeated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureReport:
+    """A capture as far as it is.
+
+    `quoted` holds every turn that a fact quotes, by id. `answers` holds what storing each fact came
+    to, by the id of the fact, for the facts that this call stored.
+    """
+
+    capture: StoredCapture
+    turns: tuple[ReportedTurn, ...]
+    quoted: Mapping[UUID, StoredTurn]
+    answers: Mapping[UUID, FactAnswer]
+    dry_run: bool = False
+
+    @property
+    def own_turns(self) -> list[StoredTurn]:
+        """The turns that are no repetitions."""
+        return [reported.turn for reported in self.turns if not reported.repeated]
+
+    @property
+    def open_turns(self) -> list[StoredTurn]:
+        """The turns of this capture whose facts are not read yet."""
+        return [turn for turn in self.own_turns if not turn.done]
+
+
+async def build_report(
+    connection: AsyncConnection,
+    agent: AgentId,
+    capture: StoredCapture,
+    turns: Sequence[StoredTurn],
+    facts: Sequence[CapturedFact],
+    *,
+    messages: Sequence[Message] = (),
+) -> CaptureReport:
+    """Return the report of a capture with these turns and facts.
+
+    `messages` are those of the call. Those that earlier captures have are reported with what these
+    captures stored.
+    """
+    repeated = await _find_repeated_turns(connection, agent, capture, messages, turns)
+    earlier_facts = await captures.list_facts(
+        connection, agent, [turn.id for turn in repeated.values()]
+    )
+    all_facts = [*facts, *earlier_facts]
+    reported: list[ReportedTurn] = []
+    for turn in turns:
+        reported.append(_report_turn(turn.position, turn, all_facts, repeated=False))
+    for place, turn in repeated.items():
+        reported.append(_report_turn(place, turn, all_facts, repeated=True))
+    reported.sort(key=lambda entry: entry.place)
+    quoted = await find_quoted_turns(connection, agent, all_facts, turns)
+    return CaptureReport(capture, tuple(reported), quoted, {})
+
+
+def _report_turn(
+    place: int, turn: StoredTurn, facts: Sequence[CapturedFact], *, repeated: bool
+) -> ReportedTurn:
+    own = tuple(fact for fact in facts if fact.turn_id == turn.id)
+    return ReportedTurn(place, turn, own, repeated=repeated)
+
+
+async def _find_repeated_turns(
+    connection: AsyncConnection,
+    agent: AgentId,
+    capture: StoredCapture,
+    messages: Sequence[Message],
+    turns: Sequence[StoredTurn],
+) -> dict[int, StoredTurn]:
+    """Return the turns of earlier captures that have these messages, by place in the call."""
+    new_places = {turn.position for turn in turns}
+    places: dict[str, int] = {}
+    for place, message in enumerate(messages):
+        if message.id is not None and place not in new_places:
+            places[message.id] = place
+    if not places or capture.session_id is None:
+        return {}
+    known = await captures.find_messages(connection, agent, capture.session_id, list(places))
+    return {places[message_id]: turn for message_id, turn in known.items()}
+
+
+async def find_quoted_turns(
+    connection: AsyncConnection,
+    agent: AgentId,
+    facts: Sequence[CapturedFact],
+    turns: Sequence[StoredTurn],
+) -> dict[UUID, StoredTurn]:
+    """Return every turn that the facts quote, by id. `turns` need not be read again."""
+    at_hand = {turn.id: turn for turn in turns}
+    wanted = {quote.turn_id for fact in facts for quote in fact.quotes}
+    missing = wanted - at_hand.keys()
+    if missing:
+        at_hand |= await captures.find_turns(connection, agent, missing)
+    return {turn_id: at_hand[turn_id] for turn_id in wanted}
+
+
+def add_answers(
+    report: CaptureReport, answers: Mapping[UUID, FactAnswer], *, dry_run: bool = False
+) -> CaptureReport:
+    """Return the report with what storing the facts came to."""
+    return replace(report, answers=answers, dry_run=dry_run)

@@ -1,0 +1,351 @@
+"""Captures: long ones go through a worker; each can be read, undone, erased and brought along."""
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from app.jobs.worker import run_worker
+from app.settings import load_settings
+from support.builders import problem, store
+from support.messages import capture, list_contents, list_facts, talk
+from support.service import running
+from support.service_process import run_dying_worker, serve_dying
+from support.sweeps import Place
+from support.transfers import brought_back, exported, other
+
+LONG = [f"My friend number {number} is called Anna{number}." for number in range(60)]
+
+
+def read_capture(client: httpx.Client, capture_id: str) -> dict[str, Any]:
+    answer = client.get(f"/v1/captures/{capture_id}")
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def test_a_capture_can_be_read_again_with_what_became_of_each_fact(client: httpx.Client) -> None:
+    answer = capture(client, talk("I live in Lisbon. How are you?"))
+    again = read_capture(client, answer["capture_id"])
+    for fact in list_facts(answer):
+        assert fact.pop("answer")["log_id"] == fact["log_id"]
+    for fact in list_facts(again):
+        assert fact.pop("answer") is None
+    assert again == answer
+
+
+def test_an_unknown_capture_is_a_problem(client: httpx.Client) -> None:
+    unknown = "00000000-0000-7000-8000-000000000000"
+    assert problem(client.get(f"/v1/captures/{unknown}"), 404)["type"].endswith("unknown-capture")
+    undo = client.post(f"/v1/captures/{unknown}/undo")
+    assert problem(undo, 404)["type"].endswith("unknown-capture")
+
+
+def test_the_story_of_a_memory_leads_to_the_message_that_it_was_read_from(
+    client: httpx.Client,
+) -> None:
+    first = capture(client, talk("I live in Lisbon."), session="one")
+    capture(client, talk("I live in Lisbon."), session="two")
+    [fact] = list_facts(first)
+    why = client.get(f"/v1/memories/{fact['memory_id']}/why").json()
+    read_from, repeated_in = why["said_in"]
+    assert read_from == fact["quotes"][0]
+    assert repeated_in["text"] == read_from["text"]
+    assert repeated_in["capture_id"] != first["capture_id"]
+    known_at = fact["answer"]["known_at"]
+    earlier = client.get(f"/v1/memories/{fact['memory_id']}/why", params={"known_at": known_at})
+    assert earlier.json()["said_in"] == [read_from]
+
+
+# --- long captures --------------------------------------------------------------------------------
+
+
+def test_a_long_call_is_stored_at_once_and_read_by_a_worker(place: Place) -> None:
+    answer = capture(place.client, talk(*LONG), status=202)
+    assert (answer["state"], answer["total"], answer["done"]) == ("pending", 60, 0)
+    assert [message["content"] for message in answer["messages"]] == LONG
+    place.work()
+    done = read_capture(place.client, answer["capture_id"])
+    assert (done["state"], done["done"], done["extractor"]) == ("done", 60, "rules")
+    assert len(list_facts(done)) == 60
+    assert len(list_contents(place.client)) == 60
+    repeated = capture(place.client, talk(*LONG), status=200)
+    assert (repeated["total"], repeated["repeated"]) == (0, 60)
+    assert len(place.log(limit=1000)) == 60
+
+
+def test_a_long_call_under_a_key_is_stored_once(place: Place) -> None:
+    key = {"Idempotency-Key": "long"}
+    messages = talk(*LONG, ids=False)
+    first = capture(place.client, messages, status=202, headers=key)
+    assert capture(place.client, messages, status=202, headers=key) == first
+    place.work()
+    assert len(list_contents(place.client)) == 60
+
+
+def test_a_pending_capture_cannot_be_undone(place: Place) -> None:
+    answer = capture(place.client, talk(*LONG), status=202)
+    undo = place.client.post(f"/v1/captures/{answer['capture_id']}/undo")
+    assert problem(undo, 409)["type"].endswith("capture-unfinished")
+
+
+def test_a_long_capture_that_is_erased_before_it_is_read_stores_nothing(place: Place) -> None:
+    answer = capture(place.client, talk(*LONG), status=202)
+    place.client.post("/v1/erasures", json={"session_id": "chat"}).raise_for_status()
+    place.work()
+    erased = read_capture(place.client, answer["capture_id"])
+    assert (erased["state"], list_facts(erased)) == ("done", [])
+    assert {message["content"] for message in erased["messages"]} == {None}
+    assert list_contents(place.client) == []
+
+
+# --- kill -9 --------------------------------------------------------------------------------------
+
+MARK = "Die while this is read."  # see tests/support/dying_service.py
+
+
+def expire_leases(database_url: str) -> None:
+    """Let the runner of every capture be dead for long."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE captures SET alive_at = alive_at - interval '1 hour'")
+
+
+def work(database_url: str) -> None:
+    asyncio.run(run_worker(load_settings(database_url=database_url), until_idle=True))
+
+
+@pytest.mark.parametrize("key", [{}, {"Idempotency-Key": "one"}], ids=["ids", "key"])
+def test_killed_between_messages_and_facts_nothing_is_lost_or_doubled(
+    database_url: str, tmp_path: Path, key: dict[str, str]
+) -> None:
+    """A worker goes on, and the caller sends the messages once more."""
+    messages = talk("I live in Lisbon.", MARK, "My sister is called Anna.", ids=not key)
+    with serve_dying(database_url, tmp_path) as (process, client):
+        with pytest.raises(httpx.TransportError):
+            capture(client, messages, headers=key)
+        assert process.wait(20) == -signal.SIGKILL
+    expire_leases(database_url)
+    work(database_url)
+    with serve_dying(database_url, tmp_path) as (_, client):
+        answer = capture(client, messages, headers=key)
+        assert len(list_facts(answer)) == 2
+        assert len(list_contents(client)) == 2
+        assert len(client.get("/v1/log").json()["items"]) == 2
+
+
+def test_killed_between_messages_and_facts_a_retry_goes_on_with_them(
+    database_url: str, tmp_path: Path
+) -> None:
+    """The caller is back before any worker, and sends the call under its key once more."""
+    messages, key = talk("I live in Lisbon.", MARK, ids=False), {"Idempotency-Key": "one"}
+    with serve_dying(database_url, tmp_path) as (_, client), pytest.raises(httpx.TransportError):
+        capture(client, messages, headers=key)
+    settings = load_settings(database_url=database_url)
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        waiting = capture(client, messages, headers=key, status=202)
+        expire_leases(database_url)
+        done = capture(client, messages, headers=key)
+        assert done["capture_id"] == waiting["capture_id"]
+        assert capture(client, messages, headers=key) == done
+        assert len(list_contents(client)) == 1
+
+
+def test_killed_before_the_reply_a_retry_changes_nothing(database_url: str, tmp_path: Path) -> None:
+    messages = talk("I live in Lisbon.")
+    with serve_dying(database_url, tmp_path) as (_, client), pytest.raises(httpx.TransportError):
+        capture(client, messages, headers={"X-Die": "yes"})
+    with serve_dying(database_url, tmp_path) as (_, client):
+        answer = capture(client, messages)
+        assert (answer["repeated"], len(list_facts(answer))) == (1, 1)
+        assert len(client.get("/v1/log").json()["items"]) == 1
+
+
+def test_a_worker_that_is_killed_is_followed_by_another(database_url: str) -> None:
+    texts = [*LONG[:45], MARK, *LONG[45:]]
+    settings = load_settings(database_url=database_url)
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        answer = capture(client, talk(*texts), status=202)
+        assert run_dying_worker(database_url) == -signal.SIGKILL
+        halfway = read_capture(client, answer["capture_id"])
+        assert (halfway["state"], halfway["done"]) == ("pending", 40)
+        expire_leases(database_url)
+        work(database_url)
+        done = read_capture(client, answer["capture_id"])
+        assert (done["state"], done["done"]) == ("done", 61)
+        assert len(list_facts(done)) == len(list_contents(client)) == 60
+        assert len(client.get("/v1/log", params={"limit": 1000}).json()["items"]) == 60
+
+
+# --- undoing --------------------------------------------------------------------------------------
+
+
+def test_undoing_a_capture_undoes_all_of_it_and_nothing_else(client: httpx.Client) -> None:
+    store(client, "Has a dog called Rex")
+    before = list_contents(client)
+    answer = capture(client, talk("I live in Lisbon.", "My sister is called Anna."))
+    undo = f"/v1/captures/{answer['capture_id']}/undo"
+    preview = client.post(undo, json={"dry_run": True}).json()
+    assert list_contents(client) != before
+    undone = client.post(undo).json()
+    assert undone["reverted"] == preview["reverted"]
+    assert set(undone["reverted"]) == {fact["log_id"] for fact in list_facts(answer)}
+    assert list_contents(client) == before
+    assert client.post(undo).json()["reverted"] == []
+
+
+def test_undoing_gives_back_what_a_capture_ended(client: httpx.Client) -> None:
+    capture(client, talk("I live in Lisbon."), session="one")
+    before = list_contents(client)
+    answer = capture(client, talk("I no longer live in Lisbon. I live in Porto now."))
+    assert list_contents(client) != before
+    client.post(f"/v1/captures/{answer['capture_id']}/undo").raise_for_status()
+    assert list_contents(client) == before
+
+
+# --- trust ----------------------------------------------------------------------------------------
+
+
+def test_what_a_message_would_end_of_higher_trust_waits_as_a_review(client: httpx.Client) -> None:
+    store(client, "I live in Lisbon")
+    answer = capture(client, talk("I no longer live in Lisbon."))
+    [fact] = list_facts(answer)
+    assert fact["answer"]["superseded"] == []
+    assert fact["review_id"] is not None
+    assert "I live in Lisbon" in list_contents(client)
+
+
+def test_a_frozen_agent_keeps_the_facts_of_messages_as_reviews(client: httpx.Client) -> None:
+    agent = client.headers["X-Agent-Id"]
+    client.patch(f"/v1/agents/{agent}", json={"mode": "frozen"}).raise_for_status()
+    answer = capture(client, talk("I live in Lisbon."))
+    [fact] = list_facts(answer)
+    assert (fact["operation"], fact["memory_id"], fact["log_id"]) == (None, None, None)
+    assert fact["review_id"] == client.get("/v1/reviews").json()["items"][0]["id"]
+    client.patch(f"/v1/agents/{agent}", json={"mode": "live"}).raise_for_status()
+    client.post(f"/v1/reviews/{fact['review_id']}/accept").raise_for_status()
+    assert list_contents(client) == [fact["content"]]
+
+
+def test_in_shadow_mode_changes_become_reviews(client: httpx.Client) -> None:
+    capture(client, talk("I live in Lisbon."), session="one")
+    agent = client.headers["X-Agent-Id"]
+    client.patch(f"/v1/agents/{agent}", json={"mode": "shadow"}).raise_for_status()
+    [fact] = list_facts(capture(client, talk("I no longer live in Lisbon.")))
+    assert fact["review_id"] is not None
+    assert any("Lisbon" in content for content in list_contents(client))
+
+
+# --- erasing --------------------------------------------------------------------------------------
+
+
+def test_erasing_a_memory_empties_the_messages_that_say_it(client: httpx.Client) -> None:
+    answer = capture(client, talk("I live in Lisbon.", "My sister is called Anna."))
+    [home, sister] = list_facts(answer)
+    client.delete(f"/v1/memories/{home['memory_id']}", params={"erase": True}).raise_for_status()
+    first, second = read_capture(client, answer["capture_id"])["messages"]
+    assert first["content"] is None
+    assert first["facts"][0]["content"] is None
+    assert first["facts"][0]["quotes"][0]["text"] is None
+    assert second["content"] == "My sister is called Anna."
+    assert second["facts"][0]["memory_id"] == sister["memory_id"]
+
+
+def test_a_message_of_an_erased_memory_does_not_come_back_when_it_is_sent_again(
+    client: httpx.Client,
+) -> None:
+    [fact] = list_facts(capture(client, talk("I live in Lisbon.")))
+    client.delete(f"/v1/memories/{fact['memory_id']}", params={"erase": True}).raise_for_status()
+    [message] = capture(client, talk("I live in Lisbon."))["messages"]
+    assert (message["repeated"], message["content"]) == (True, None)
+    [memory] = client.get("/v1/memories").json()["items"]
+    assert memory["content"] is None
+
+
+def test_erasing_a_session_takes_the_names_of_its_messages_too(client: httpx.Client) -> None:
+    answer = capture(client, talk("I live in Lisbon."))
+    client.post("/v1/erasures", json={"session_id": "chat"}).raise_for_status()
+    erased = read_capture(client, answer["capture_id"])
+    assert erased["session_id"] is None
+    assert erased["messages"][0]["id"] is None
+    [message] = capture(client, talk("I live in Lisbon."))["messages"]
+    assert not message["repeated"], "a session that is erased is forgotten"
+
+
+def test_a_session_of_which_nothing_was_remembered_can_be_erased(client: httpx.Client) -> None:
+    answer = capture(client, talk("How are you?"))
+    assert list_facts(answer) == []
+    client.post("/v1/erasures", json={"session_id": "chat"}).raise_for_status()
+    [message] = read_capture(client, answer["capture_id"])["messages"]
+    assert (message["content"], message["skipped"]) == (None, [])
+
+
+def test_a_kept_answer_goes_with_its_messages(client: httpx.Client) -> None:
+    key = {"Idempotency-Key": "question"}
+    capture(client, talk("How are you, Zebra?"), headers=key)
+    client.post("/v1/erasures", json={"session_id": "chat"}).raise_for_status()
+    body = {"session_id": "chat", "messages": talk("How are you, Zebra?")}
+    retry = client.post("/v1/messages", json=body, headers=key)
+    assert problem(retry, 410)["type"].endswith("erased")
+
+
+# --- export and import ----------------------------------------------------------------------------
+
+
+def test_captures_go_with_their_agent(client: httpx.Client) -> None:
+    answer = capture(client, talk("I live in Lisbon. How are you?"))
+    export = exported(client)
+    with other(client) as copy:
+        brought_back(copy, export)
+        assert exported(copy) == export
+        assert read_capture(copy, answer["capture_id"])["messages"][0]["facts"] != []
+        assert capture(copy, talk("I live in Lisbon. How are you?"))["repeated"] == 1
+
+
+def test_an_imported_capture_that_was_not_finished_is_finished(place: Place) -> None:
+    answer = capture(place.client, talk(*LONG), status=202)
+    export = exported(place.client)
+    with other(place.client) as copy:
+        brought_back(copy, export)
+        place.work()
+        assert read_capture(copy, answer["capture_id"])["state"] == "done"
+        assert len(list_contents(copy)) == 60
+
+
+# --- agents and keys ------------------------------------------------------------------------------
+
+
+def test_another_agent_sees_nothing_of_a_capture(client: httpx.Client) -> None:
+    answer = capture(client, talk("I live in Lisbon."))
+    with other(client) as stranger:
+        assert stranger.get(f"/v1/captures/{answer['capture_id']}").status_code == 404
+        again = capture(stranger, talk("I live in Lisbon."))
+        assert not again["messages"][0]["repeated"]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"session_id": ""}, "session_id"),
+        ({"messages": []}, "messages"),
+        ({"messages": talk(*["Hello."] * 201)}, "messages"),
+        ({"messages": talk("a" * 16_001)}, "messages.0.content"),
+        ({"messages": talk(*["a" * 15_000] * 7)}, "100000"),
+        ({"messages": talk("One.") + talk("Two.")}, "same id"),
+        ({"messages": [{"role": "narrator", "content": "x"}]}, "messages.0.role"),
+        ({"messages": [{"role": "user", "content": "a\x00b"}]}, "messages.0.content"),
+        ({"messages": [{"role": "user", "content": "x", "at": "soon"}]}, "messages.0.at"),
+        ({"extract": "guess"}, "extract"),
+        ({"split": "yes"}, "split"),
+        ({"unknown": 1}, "unknown"),
+    ],
+)
+def test_bad_input_is_named(client: httpx.Client, change: dict[str, Any], named: str) -> None:
+    body = {"session_id": "chat", "messages": talk("I live in Lisbon.")} | change
+    assert named in problem(client.post("/v1/messages", json=body), 422)["detail"]

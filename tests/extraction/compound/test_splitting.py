@@ -1,0 +1,253 @@
+"""Splitting: what is plainly compound becomes several facts, and all else stays whole."""
+
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.extraction.compound import Part, split_fact
+from app.extraction.compound.splitting import MAX_CHARACTERS, MAX_PARTS
+
+
+def split_texts(text: str) -> list[str]:
+    return [part.text for part in split_fact(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        # Clauses with a subject each.
+        (
+            "I'm a nurse at St Mary's and I usually work nights.",
+            ["I'm a nurse at St Mary's", "I usually work nights"],
+        ),
+        (
+            "my mum's a vegan but my dad eats meat",
+            ["My mum's a vegan", "My dad eats meat"],
+        ),
+        (
+            "I live in Leeds; my sister lives in York",
+            ["I live in Leeds", "My sister lives in York"],
+        ),
+        (
+            "I'm 34, I live in Leeds and I work as a plumber",
+            ["I'm 34", "I live in Leeds", "I work as a plumber"],
+        ),
+        (
+            "Dr Osei heads radiology, and Dr Lund is on leave until May.",
+            ["Dr Osei heads radiology", "Dr Lund is on leave until May"],
+        ),
+        (
+            "The API runs on Go and the frontend uses React",
+            ["The API runs on Go", "The frontend uses React"],
+        ),
+        ("im 15 and i go to school", ["Im 15", "I go to school"]),
+        # A pronoun that plainly means the first subject.
+        (
+            "My brother lives in Leeds and he works at Asda",
+            ["My brother lives in Leeds", "My brother works at Asda"],
+        ),
+        (
+            "Ms Tanaka sits on the third floor; her extension is 4417",
+            ["Ms Tanaka sits on the third floor", "Ms Tanaka's extension is 4417"],
+        ),
+        # One subject with several verbs.
+        ("I live in Porto and work at Acme", ["I live in Porto", "I work at Acme"]),
+        ("She lives in Porto and works at Acme", ["She lives in Porto", "She works at Acme"]),
+        (
+            "I currently live in Porto and work at Acme",
+            ["I currently live in Porto", "I currently work at Acme"],
+        ),
+        (
+            "Since May I live in Porto and work at Acme",
+            ["Since May I live in Porto", "Since May I work at Acme"],
+        ),
+        (
+            "I was born in Leeds and raised in York",
+            ["I was born in Leeds", "I was raised in York"],
+        ),
+        (
+            "I've moved to Porto and started at Acme",
+            ["I've moved to Porto", "I've started at Acme"],
+        ),
+        ("I'm from Leeds and based in Hull", ["I'm from Leeds", "I'm based in Hull"]),
+        ("Prefers dark mode and uses vim", ["Prefers dark mode", "Uses vim"]),
+        ("I hate maths, love art and study law", ["I hate maths", "I love art", "I study law"]),
+        # Two changes.
+        (
+            "I stopped aspirin and started metformin",
+            ["I stopped aspirin", "I started metformin"],
+        ),
+        # Lists.
+        ("I take aspirin and metformin", ["I take aspirin", "I take metformin"]),
+        (
+            "I take aspirin and metformin every morning",
+            ["I take aspirin every morning", "I take metformin every morning"],
+        ),
+        ("I speak French, German and Dutch", ["I speak French", "I speak German", "I speak Dutch"]),
+        (
+            "I stopped taking aspirin and iron",
+            ["I stopped taking aspirin", "I stopped taking iron"],
+        ),
+        (
+            "I'm allergic to nuts and shellfish",
+            ["I'm allergic to nuts", "I'm allergic to shellfish"],
+        ),
+        ("I don't eat pork or shellfish", ["I don't eat pork", "I don't eat shellfish"]),
+        ("I have a cat and a dog named Rex", ["I have a cat", "I have a dog named Rex"]),
+        ("I have a dog and cat", ["I have a dog", "I have a cat"]),
+        (
+            "I have a house in Leeds and a flat in York",
+            ["I have a house in Leeds", "I have a flat in York"],
+        ),
+        ("I like Thai and Vietnamese food", ["I like Thai food", "I like Vietnamese food"]),
+        ("I'm vegan and allergic to nuts", ["I'm vegan", "I'm allergic to nuts"]),
+        ("I'm a nurse and a mother of two", ["I'm a nurse", "I'm a mother of two"]),
+        # Several subjects.
+        ("Emma and Liam are coming", ["Emma is coming", "Liam is coming"]),
+        ("Emma, Liam and Noah are vegan", ["Emma is vegan", "Liam is vegan", "Noah is vegan"]),
+        ("My wife and I live in Leeds", ["My wife lives in Leeds", "I live in Leeds"]),
+        ("Jo and Mark both work at Asda", ["Jo works at Asda", "Mark works at Asda"]),
+        # What is added about somebody.
+        (
+            "Margaret, who chairs the society, lives next door to me",
+            ["Margaret lives next door to me", "Margaret chairs the society"],
+        ),
+    ],
+)
+def test_a_plainly_compound_text_is_split(text: str, parts: list[str]) -> None:
+    assert split_texts(text) == parts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Fixed pairs and names.
+        "I like gin and tonic",
+        "I love fish and chips",
+        "I work at Marks and Spencer",
+        "I listen to drum and bass",
+        "I read Pride and Prejudice every year",
+        "Trinidad and Tobago is lovely",
+        # What is done together.
+        "Anna and Ben are married",
+        "Anna and Ben met in Rome",
+        "Anna and Ben share a flat",
+        "Anna and Ben own the bakery",
+        "Tom and I broke up",
+        "Emma and Liam are twins",
+        # One act, one property.
+        "I tried and failed",
+        "I went and got milk",
+        "I want the kids to eat and sleep well",
+        "I applied for promotion and got nowhere",
+        "My boss is fair and honest",
+        "The dress is black and gold",
+        "I buy and sell antiques",
+        # Ranges, comparisons, conditions.
+        "The shop is open between 5 and 6",
+        "If it rains I stay home and read a book",
+        "I like tea more than coffee and milk",
+        "I'm both tired and happy",
+        # Corrections.
+        "I no longer work at Acme but I work at BP",
+        "I'm not a doctor but a nurse",
+        "I don't work at Acme but I work at BP",
+        "Actually, I live in Porto and I work at Acme",
+        "I take aspirin instead of ibuprofen and I feel fine",
+        # Words that point back.
+        "I have a dog and he is five",
+        "I have a dog and her name is Max",
+        "I've lived here since 2010 and I love it",
+        "I work at Google and my brother does too",
+        # Limits, wishes, negation over both.
+        "Kim is only fluent in Japanese and Spanish",
+        "I'd love a dog and a cat",
+        "I don't drink and drive",
+        # Appositions, and tails whose owner is unclear.
+        "I have two cats, Biscuit and Olive",
+        "I have a degree in maths and physics",
+        "I have a meeting on Monday and Tuesday",
+        "I like cheese and pickle in my piece",
+        # No statements.
+        "Do I live in Porto and work at Acme?",
+        'Anna said "I live in Porto and I work at Acme"',
+        "git add -A && git commit; I'm done and I'm happy = {}",
+        "I live in Porto\nand I work at Acme",
+        # Other languages, and nothing at all.
+        "Ich wohne in Porto und ich arbeite bei Acme",
+        "I live in Porto",
+        "and",
+        "",
+    ],
+)
+def test_all_else_stays_whole(text: str) -> None:
+    assert split_fact(text) == (Part(text, 0, len(text)),)
+
+
+def test_each_part_has_the_span_of_its_own_words() -> None:
+    text = "I live in Porto and work at Acme."
+    spans = [text[part.start : part.end] for part in split_fact(text)]
+    assert spans == ["I live in Porto", "work at Acme"]
+
+
+def test_the_last_subject_owns_the_predicate() -> None:
+    text = "Emma and Liam are coming"
+    spans = [text[part.start : part.end] for part in split_fact(text)]
+    assert spans == ["Emma", "Liam are coming"]
+
+
+_PIECES = st.sampled_from(
+    "I my wife Emma Liam and but , ; . ' \" who is are live lives in Porto work at Acme take aspirin "
+    "metformin a the not also both 's n't 'm since May he her it to every 5 or &".split()
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(_PIECES, max_size=30).map(" ".join) | st.text(max_size=60))
+def test_whatever_the_text_parts_are_words_of_it_in_order(text: str) -> None:
+    parts = split_fact(text)
+    assert 1 <= len(parts) <= MAX_PARTS
+    assert [part.start for part in parts] == sorted(part.start for part in parts)
+    for part in parts:
+        assert part.text or not text
+        assert 0 <= part.start <= part.end <= len(text)
+    if len(parts) == 1:
+        assert parts == (Part(text, 0, len(text)),)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(_PIECES, min_size=1, max_size=30).map(" ".join))
+def test_no_part_of_several_is_the_whole_text(text: str) -> None:
+    parts = split_fact(text)
+    if len(parts) > 1:
+        assert all(part.text != text for part in parts)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["I live in Porto and ", "a, ", "' ", "I'm ", ";", "Anna and ", "who, ", "((", "and and "],
+)
+def test_a_hostile_text_costs_no_more_than_its_length(piece: str) -> None:
+    """Work is counted in calls of functions: twice the text takes about twice as many."""
+    calls = [count_calls(piece * (size // len(piece))) for size in (400, 800, 1_600)]
+    assert calls[1] <= 3 * calls[0] + 1_000
+    assert calls[2] <= 3 * calls[1] + 1_000
+    assert count_calls(piece * MAX_CHARACTERS * 2) < 50
+
+
+def count_calls(text: str) -> int:
+    """Return the number of Python functions that splitting the text calls."""
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        split_fact(text)
+    finally:
+        sys.setprofile(None)
+    return calls
