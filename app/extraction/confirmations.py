@@ -18,7 +18,10 @@ _REST = re.compile(
 )
 
 
-_QUALIFIED = re.compile(r"(?:but|if|when|only\s+if|except|unless|sort|kind|kinda|more|less|mostly|well|not|no|or|and\s+no|please|thanks|that|let|do|go|can|could|would|what|how|why|is|are|i'd|i’d)\b", re.IGNORECASE)
+_QUALIFIED = re.compile(
+    r"(?:but|if|when|only\s+if|except|unless|sort|kind|kinda|more|less|mostly|well|not|no|or|and\s+no|please|thanks|that|let|do|go|can|could|would|what|how|why|is|are|i'd|i’d)\b",
+    re.IGNORECASE,
+)
 
 
 def find_confirmation_end(sentence: str) -> int:
@@ -72,7 +75,9 @@ _OFFER = re.compile(
 )
 
 
-_ASKED = re.compile(r"(?:do|does|did|is|are|was|were|have|has|had|any|or)\b(?!\s+you\b)", re.IGNORECASE)
+_ASKED = re.compile(
+    r"(?:do|does|did|is|are|was|were|have|has|had|any|or)\b(?!\s+you\b)", re.IGNORECASE
+)
 
 
 def read_proposal(sentence: str) -> str | None:

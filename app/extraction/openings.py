@@ -88,7 +88,9 @@ def strip_openings(text: str) -> Opening:
 
 
 # These stay in the text, for they tell that something else was thought before.
-_CORRECTION = re.compile(r"(?:actually|correction|sorry|scratch that|i misspoke)\s*[,:–—-]?\s+", re.IGNORECASE)
+_CORRECTION = re.compile(
+    r"(?:actually|correction|sorry|scratch that|i misspoke)\s*[,:–—-]?\s+", re.IGNORECASE
+)
 
 
 def measure_correction(text: str) -> int:

@@ -8,7 +8,9 @@ from app.extraction.tokens import Clause
 _PARTS = frozenset("one some most all both none half two three many each neither".split())
 _EVERYBODY = frozenset("everyone everybody nobody".split())
 # "On Sundays I …", "In my family we …", "Last year I …"
-_OPENINGS = frozenset("on at in for during before after since until last every most these nowadays from by as once".split())
+_OPENINGS = frozenset(
+    "on at in for during before after since until last every most these nowadays from by as once".split()
+)
 _OPENING_LENGTH = 6
 
 
@@ -216,7 +218,12 @@ def _find_verb(words: tuple[str, ...], start: int) -> int:
 
 
 def _is_surely_verb(word: str) -> bool:
-    return word in lists.AUXILIARIES or word in lists.THIRD_VERBS or word in lists.IRREGULAR_PAST or word in lists.PAST_EVENTS
+    return (
+        word in lists.AUXILIARIES
+        or word in lists.THIRD_VERBS
+        or word in lists.IRREGULAR_PAST
+        or word in lists.PAST_EVENTS
+    )
 
 
 _BEFORE_NOUNS = frozenset("and or of at in the for with all on to by two three four".split())
