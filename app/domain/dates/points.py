@@ -9,6 +9,7 @@ from app.domain.dates.calendar import (
     add_days,
     add_months,
     add_units,
+    find_easter,
     find_unit_start,
     make_day,
     make_month,
@@ -93,6 +94,21 @@ class NamedWeekday:
 
 
 @dataclass(frozen=True, slots=True)
+class WeekdayOfWeek:
+    """A weekday of a week, counted from the present one: "Tuesday last week" has -1."""
+
+    weekday: int
+    weeks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weekend:
+    """A Saturday and a Sunday, counted from the coming ones: "last weekend" is -1."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class DayOfThisMonth:
     """ "the 15th" without its month."""
 
@@ -125,11 +141,20 @@ class Feast:
 
 
 @dataclass(frozen=True, slots=True)
+class Easter:
+    """Easter Sunday, with or without its year."""
+
+    year: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class LastPart:
     """The end of another point: "the end of June" is the first day after June."""
 
     whole: "Point"
 
+
+NearPoint = NamedWeekday | WeekdayOfWeek | Weekend | DayOfThisMonth | ShiftedUnit | ShiftedDay
 
 Point = (
     NamedDay
@@ -138,12 +163,10 @@ Point = (
     | NamedSeason
     | NamedYear
     | NamedDecade
-    | NamedWeekday
-    | DayOfThisMonth
-    | ShiftedUnit
-    | ShiftedDay
     | Feast
+    | Easter
     | LastPart
+    | NearPoint
 )
 
 
@@ -164,16 +187,30 @@ def find_stretch(point: Point, today: date, lean: Lean) -> Stretch | None:
             return make_stretch(make_day(year, 1, 1), Unit.YEAR)
         case NamedDecade(year):
             return make_stretch(make_day(year, 1, 1), Unit.DECADE)
+        case Easter(year):
+            return _find_easter(year, today, lean)
+        case LastPart(whole):
+            return _find_end(whole, today, lean)
+        case _:
+            return _find_near_stretch(point, today, lean)
+
+
+def _find_near_stretch(point: NearPoint, today: date, lean: Lean) -> Stretch | None:
+    """Return the stretch of a point that counts from the day of the saying."""
+    match point:
         case NamedWeekday(weekday, which):
             return make_stretch(_find_weekday(weekday, which, today, lean), Unit.DAY)
+        case WeekdayOfWeek(weekday, weeks):
+            monday = find_unit_start(today, Unit.WEEK)
+            return make_stretch(add_days(monday, 7 * weeks + weekday), Unit.DAY)
+        case Weekend(count):
+            return _find_weekend(count, today)
         case DayOfThisMonth(day):
             return _find_day_of_month(day, today, lean)
         case ShiftedUnit(unit, count):
             return make_stretch(add_units(find_unit_start(today, unit), unit, count), unit)
         case ShiftedDay(unit, count):
             return _find_shifted_day(unit, count, today)
-        case LastPart(whole):
-            return _find_end(whole, today, lean)
 
 
 def _find_day(year: int | None, month: int, day: int, today: date, lean: Lean) -> Stretch | None:
@@ -187,6 +224,17 @@ def _find_day(year: int | None, month: int, day: int, today: date, lean: Lean) -
     else:
         other = this_year
     return make_stretch(other, Unit.DAY)
+
+
+def _find_easter(year: int | None, today: date, lean: Lean) -> Stretch | None:
+    if year is not None:
+        return make_stretch(find_easter(year), Unit.DAY)
+    this_year = find_easter(today.year)
+    if this_year is None or (lean is Lean.PAST and this_year > today):
+        return make_stretch(find_easter(today.year - 1), Unit.DAY)
+    if lean is Lean.FUTURE and this_year < today:
+        return make_stretch(find_easter(today.year + 1), Unit.DAY)
+    return make_stretch(this_year, Unit.DAY)
 
 
 def _choose_year(month: int, which: Which, today: date, lean: Lean) -> int:
@@ -244,6 +292,13 @@ def _find_weekday(weekday: int, which: Which, today: date, lean: Lean) -> date |
     if lean is Lean.PAST:
         return add_days(today, ahead - 7)
     return add_days(today, ahead or 7)
+
+
+def _find_weekend(count: int, today: date) -> Stretch | None:
+    saturday = add_days(find_unit_start(today, Unit.WEEK), 5 + 7 * count)
+    if saturday is None:
+        return None
+    return Stretch(saturday, add_days(saturday, 2), Precision.DAY)
 
 
 def _find_day_of_month(day: int, today: date, lean: Lean) -> Stretch | None:
