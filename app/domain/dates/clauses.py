@@ -129,7 +129,7 @@ def _find_first(words: Sequence[Word], start: int, place: int) -> tuple[int, boo
         if low in _SUBORDINATORS and _opens_clause(words, at, start):
             return (at + 1, True) if comma is None else (comma + 1, False)
         is_boundary = low in _COORDINATORS or low in (",", ":", "—", "–")
-        if is_boundary and _has_subject(words, at + 1):
+        if is_boundary and (_has_subject(words, at + 1) or _has_name(words, at)):
             return at + 1, False
         if low in _COORDINATORS and at == place - 1 and at > start:
             return place, False
@@ -142,7 +142,7 @@ def _opens_clause(words: Sequence[Word], place: int, start: int) -> bool:
     low = get_low(words, place)
     following = get_low(words, place + 1)
     if low == "that":
-        return place > start and following not in ("'s", "is", "was")
+        return place > start
     if low in _ONLY_BEFORE_SUBJECTS:
         return following in _SUBJECTS or following in _POSSESSIVES
     return following != "of"
@@ -151,6 +151,12 @@ def _opens_clause(words: Sequence[Word], place: int, start: int) -> bool:
 def _has_subject(words: Sequence[Word], place: int) -> bool:
     low = get_low(words, place)
     return low in _SUBJECTS or low in _POSSESSIVES
+
+
+def _has_name(words: Sequence[Word], place: int) -> bool:
+    """Return True for ", and Anna", which opens a clause of its own."""
+    is_both = get_low(words, place) in _COORDINATORS and get_low(words, place - 1) == ","
+    return is_both and get_word(words, place + 1).is_capitalised
 
 
 def _find_end(words: Sequence[Word], place: int, last: int) -> int:
@@ -215,7 +221,8 @@ def _is_free(words: Sequence[Word], group: VerbGroup) -> bool:
 _ADVERBS = frozenset(
     """
     not never 't just only also always still already recently finally now currently temporarily
-    actually really mostly probably definitely officially both all first since so very even soon
+    again once later eventually actually really mostly probably definitely officially both all
+    first since so very even soon
     """.split()
 )
 
@@ -305,7 +312,8 @@ _IRREGULAR_PARTICIPLES = frozenset(
     caught come become cut felt found got hurt known left let paid quit sold sent slept spent stood
     stuck taught thought told understood worn sung swum begun taken given written driven eaten
     broken chosen spoken stolen fallen forgotten hidden ridden risen shaken woken torn sworn drawn
-    grown shown thrown flown blown beaten bitten frozen gotten proven seen shut laid fought shot
+    cast grown shown thrown flown blown beaten bitten frozen gotten proven seen shut laid fought
+    shot
     """.split()
 )
 
@@ -370,7 +378,7 @@ def is_past_form(words: Sequence[Word], at: int, *, is_first: bool) -> bool:
 
 
 def _stands_behind_subject(words: Sequence[Word], place: int) -> bool:
-    return get_low(words, place - 1) in _PRONOUNS
+    return get_low(words, place - 1) in _PRONOUNS or get_low(words, place - 1) == "and"
 
 
 _PRONOUNS = frozenset("i you he she we they".split())

@@ -604,12 +604,16 @@ def _read_decade(words: Sequence[Word], place: int) -> ReadPoint | None:
     word = get_word(words, at)
     if word.kind is WordKind.DECADE:
         digits = re.sub(r"[^0-9]", "", word.low)
-        year = int(digits) if len(digits) == 4 else _widen_year(int(digits))
+        year = int(digits) if len(digits) == 4 else _widen_decade(int(digits))
         return ReadPoint(NamedDecade(year), at + 1, is_named=False, is_vague=is_vague)
     if word.low in DECADES and get_low(words, place) == "the":
         decade = NamedDecade(1900 + DECADES[word.low])
         return ReadPoint(decade, at + 1, is_named=False, is_vague=is_vague)
     return None
+
+
+def _widen_decade(short: int) -> int:
+    return 2000 + short if short < 30 else 1900 + short
 
 
 def _read_feast(words: Sequence[Word], place: int) -> ReadPoint | None:

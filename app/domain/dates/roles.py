@@ -20,7 +20,7 @@ from app.domain.dates.points import (
     Weekend,
     Which,
 )
-from app.domain.dates.reading import get_low, get_word
+from app.domain.dates.reading import get_low, get_word, is_hour_only, read_point
 from app.domain.dates.words import Word, WordKind
 
 
@@ -58,8 +58,18 @@ def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling
     if ruling.role is Role.VALUE:
         return _VALUE
     is_vague = phrase.is_vague or _starts_at_end(phrase)
-    is_doubtful = clause.is_subordinate or clause.is_later or is_vague
+    is_doubtful = (
+        clause.is_subordinate or clause.is_later or is_vague or _is_one_of_two(words, phrase)
+    )
     return _OPEN if is_doubtful else ruling
+
+
+def _is_one_of_two(words: Sequence[Word], phrase: Phrase) -> bool:
+    """Return True for "on Monday and Tuesday" and "in May or June"."""
+    if get_low(words, phrase.end) not in ("and", "or", "&", "/"):
+        return False
+    other = read_point(words, phrase.end + 1)
+    return other is not None and not is_hour_only(other)
 
 
 def _starts_at_end(phrase: Phrase) -> bool:
@@ -105,11 +115,20 @@ def _is_of_something_else(words: Sequence[Word], phrase: Phrase, clause: Clause)
         return True
     if not phrase.preposition and get_low(words, phrase.first - 1) in _NOT_ADVERBIAL:
         return True
-    is_ending = phrase.kind in (PhraseKind.SINCE, PhraseKind.UNTIL, PhraseKind.THROUGH)
-    if is_ending or not clause.is_verb_behind or clause.verb.first != phrase.end:
+    if _is_subject(words, phrase, clause):
+        return True
+    is_free = phrase.kind in (PhraseKind.SINCE, PhraseKind.UNTIL, PhraseKind.THROUGH)
+    if is_free or not clause.is_verb_behind:
         return False
     before = words[clause.first : phrase.first]
     return any(word.kind is WordKind.WORD and word.low not in _FILLERS for word in before)
+
+
+def _is_subject(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
+    """Return True for "Today is my birthday" and "Monday was hard"."""
+    is_bare = phrase.kind is PhraseKind.DURING and not phrase.preposition
+    is_before_verb = clause.is_verb_behind and clause.verb.first == phrase.end
+    return is_bare and is_before_verb and clause.verb.is_being
 
 
 _FILLERS = frozenset(
@@ -185,9 +204,11 @@ def _is_negated_beginning(words: Sequence[Word], clause: Clause) -> bool:
 def is_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
     """Return True if the verb tells of a lasting state: "lived", "was a nurse", "was closed"."""
     low = get_low(words, verb.head)
+    if verb.is_being and is_participle(words, verb.head):
+        return low in verbs.STATE_PARTICIPLES or low in verbs.STRETCHED_PARTICIPLES
     if low in verbs.STATES or low in verbs.STATE_PARTICIPLES or low == "used":
         return True
-    return verb.is_being and not is_participle(words, verb.head) and low != "born"
+    return verb.is_being and low != "born"
 
 
 def is_core_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
@@ -214,7 +235,7 @@ def is_change_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
     if low == "turned" and (following.kind is WordKind.NUMBER or following.low in NUMBERS):
         return following.low not in ("a", "an")
     if low == "left" and following.is_capitalised:
-        return True
+        return verb.first < 1 or get_low(words, verb.first - 1) in ("i", "we")
     if following.low in verbs.NO_CHANGES_BEFORE.get(low, frozenset()):
         return False
     allowed = verbs.CHANGES_BEFORE.get(low)
@@ -328,7 +349,7 @@ def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rul
         return _VALUE if _is_past_point(phrase.point) else _STARTS_LATER
     if _is_now(phrase.point) and _is_present_state(words, clause):
         is_general = get_low(words, phrase.first) == "today" and phrase.first == clause.first
-        return _OPEN if is_general and not _is_personal(words, clause) else _LASTS
+        return _OPEN if is_general and not _has_any(words, clause, _FIRST_PERSON) else _LASTS
     if _is_coming_point(phrase.point) and _is_coming_state(words, clause):
         return _LASTS
     return _VALUE
@@ -341,6 +362,8 @@ def _is_present_state(words: Sequence[Word], clause: Clause) -> bool:
         clause.tense is Tense.PRESENT and clause.verb.is_being
     )
 
+
+_FIRST_PERSON = frozenset("i im we my our".split())
 
 _PLACES = frozenset("in on at off away out abroad home working staying living covering".split())
 
@@ -386,11 +409,29 @@ def _is_personal(words: Sequence[Word], clause: Clause) -> bool:
 def _decide_during_past(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
     if _has_any(words, clause, verbs.EVENTS) or _is_coming_point(phrase.point):
         return _VALUE
+    if _belongs_to_other_verb(words, phrase, clause):
+        return _VALUE
     if is_change_verb(words, clause.verb):
         return _OPEN if _is_narrative(words, clause) else _STARTED
     if clause.tense is Tense.PAST and is_core_state_verb(words, clause.verb):
         return _EPISODE
     return _VALUE
+
+
+_BREAKS = frozenset("after before following upon despite besides".split())
+
+
+def _belongs_to_other_verb(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
+    """Return True for "he studied at Leeds, graduating in 1917" and "was ready to ship in May"."""
+    if clause.is_verb_behind:
+        return False
+    for place in range(clause.verb.head + 1, phrase.first):
+        low, following = get_low(words, place), get_low(words, place + 1)
+        if low in _BREAKS or (low == "," and following.endswith(("ing", "ed"))):
+            return True
+        if low == "to" and following == "be":
+            return True
+    return False
 
 
 def _is_narrative(words: Sequence[Word], clause: Clause) -> bool:
@@ -405,7 +446,8 @@ def _is_now(point: Point | None) -> bool:
 
 def _decide_whole(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
     if clause.tense in _PAST_TENSES:
-        return _EPISODE
+        is_told = phrase.kind is PhraseKind.WHOLE
+        return _VALUE if not is_told or _belongs_to_other_verb(words, phrase, clause) else _EPISODE
     if clause.tense is Tense.PERFECT or _has_any(words, clause, verbs.RECURRING):
         return _VALUE
     return _LASTS

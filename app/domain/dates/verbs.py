@@ -13,6 +13,10 @@ CHANGES = frozenset(
 
 # Of these only some uses are changes: "I took over the team" is one, "I took a pill" is none.
 CHANGES_BEFORE: dict[str, frozenset[str]] = {
+    "transferred": frozenset("to from into".split()),
+    "converted": frozenset("to".split()),
+    "relocated": frozenset("to from here".split()),
+    "settled": frozenset("in down here there".split()),
     "left": frozenset("my the our his her their uni university school home".split()),
     "changed": frozenset("to from jobs job my our his her their teams careers".split()),
     "went": frozenset("vegan vegetarian freelance part full remote solo independent".split()),
@@ -41,6 +45,7 @@ NO_CHANGES_BEFORE: dict[str, frozenset[str]] = {
     "stopped": frozenset("at by for to in off".split()),
     "moved": frozenset("the a an my our his her their this that it them".split()),
     "separated": frozenset("the".split()),
+    "adopted": frozenset("on in by at".split()),
 }
 
 # The same verbs in the present, which tell of a change to come: "I join Acme on Monday".
@@ -80,7 +85,7 @@ PASSIVE_CHANGES = frozenset(
     """
     promoted hired appointed elected diagnosed laid fired transferred moved renamed banned suspended
     furloughed seconded adopted upgraded migrated reassigned demoted sacked dismissed
-    redundant divorced discontinued
+    redundant divorced discontinued married
     """.split()
 )
 
@@ -89,9 +94,17 @@ STATE_PARTICIPLES = frozenset(
     """
     closed shut locked married employed based stationed grounded suspended banned enrolled
     registered retired divorced engaged stuck parked paused blocked frozen unemployed furloughed
-    posted seconded staffed run used owned managed headed led known called confiscated disabled
+    posted seconded staffed confiscated disabled
     capped reserved rented let occupied barred excluded signed allowed exempt limited restricted
     assigned attached involved interested separated
+    """.split()
+)
+
+# Participles that tell of a state only with a stretch: "was run by Ben from 2010 to 2015".
+STRETCHED_PARTICIPLES = frozenset(
+    """
+    run used owned managed headed led known called worn played made sold produced issued co-hosted
+    hosted presented edited taught
     """.split()
 )
 
@@ -133,6 +146,7 @@ EVENTS = frozenset(
     review checkup kickoff cutover renewal expiry expires expire expired expiring renews renew born
     died scheduled rescheduled postponed booked delivered congress symposium expo summit convention
     award awarded released resignation accession album single novel championship tournament
+    battle finalist semifinalist winner runner-up founder founding event events
     appearance mocks prom retro tickets ticket scan results dentist vet mot census premiere
     """.split()
 )
@@ -165,6 +179,7 @@ RECURRING = frozenset("every each weekly monthly yearly annually usually".split(
 # First words of a note on a state: "Closed until Friday", "Working from home".
 STATE_OPENERS = STATE_PARTICIPLES | frozenset(
     """
+    run owned managed headed led known called
     open single vegan vegetarian away off on out without in at pregnant sober available unavailable
     living working staying studying renting using covering valid active currently temporarily still
     not no banned barred insured visiting travelling traveling taking looking helping wearing
