@@ -39,7 +39,7 @@ def combine_phrases(dated: Sequence[DatedPhrase], saying: Saying) -> DatedPhrase
         return None
     undated = [each for each in dated if each.is_undated]
     if undated:
-        return undated[0]
+        return undated[0] if all(each.is_episode for each in dated) else None
     first, second = dated
     return (
         _join_start_and_length(first, second, saying)

@@ -136,4 +136,5 @@ def _find_lasting(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | None
         return None
     if lean is Lean.PAST:
         return Interval(moved, None, precision)
-    return Interval(now, moved, precision)
+    is_exact = phrase.unit is Unit.HOUR
+    return Interval(now, moved, Precision.INSTANT if is_exact else Precision.DAY)

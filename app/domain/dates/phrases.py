@@ -353,7 +353,7 @@ def _read_bare(words: Sequence[Word], place: int) -> Phrase | None:
     """Read a date without a preposition, if its words are a date by themselves."""
     reading = read_point(words, place)
     if reading is None:
-        return None
+        return _read_bare_length(words, place)
     is_weekday = isinstance(reading.point, NamedWeekday)
     if not reading.is_named and not is_weekday:
         return None
@@ -366,6 +366,20 @@ def _read_bare(words: Sequence[Word], place: int) -> Phrase | None:
         is_vague=reading.is_vague,
         hour=reading.hour,
     )
+
+
+def _read_bare_length(words: Sequence[Word], place: int) -> Phrase | None:
+    """Read the "ten years now" of "I've been here ten years now"."""
+    length = read_length(words, place)
+    if length is None:
+        return None
+    count, unit, at = length
+    end = skip_low(words, at, "now", "already")
+    if end < len(words) and get_word(words, end).kind is not WordKind.MARK:
+        return None
+    if get_low(words, end) in ("'", "-"):
+        return None
+    return Phrase(PhraseKind.LASTING, place, end, "", count=count, unit=unit)
 
 
 _VAGUE_COUNTS = ("few", "couple", "several", "some", "many")

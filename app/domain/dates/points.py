@@ -1,7 +1,7 @@
 """The kinds of points in time that words name, and the calendar stretch that each means."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import MAXYEAR, MINYEAR, date
 from enum import Enum, auto
 
 from app.domain.dates.calendar import (
@@ -21,10 +21,13 @@ from app.domain.dates.names import UNIT_PRECISION, Unit
 
 
 class Lean(Enum):
-    """Which one a date without its year or week means: the one before or the one to come."""
+    """Which one a date without its year or week means: the one before, the one to come, or the
+    nearer of the two.
+    """
 
     PAST = auto()
     FUTURE = auto()
+    NEAR = auto()
 
 
 class Which(Enum):
@@ -216,6 +219,8 @@ def _find_near_stretch(point: NearPoint, today: date, lean: Lean) -> Stretch | N
 def _find_day(year: int | None, month: int, day: int, today: date, lean: Lean) -> Stretch | None:
     if year is not None:
         return make_stretch(make_day(year, month, day), Unit.DAY)
+    if lean is Lean.NEAR:
+        return make_stretch(_find_nearest_day(month, day, today), Unit.DAY)
     this_year = make_day(today.year, month, day)
     if this_year is None or (lean is Lean.PAST and this_year > today):
         other = make_day(today.year - 1, month, day)
@@ -226,13 +231,23 @@ def _find_day(year: int | None, month: int, day: int, today: date, lean: Lean) -
     return make_stretch(other, Unit.DAY)
 
 
+def _find_nearest_day(month: int, day: int, today: date) -> date | None:
+    years = (today.year - 1, today.year, today.year + 1)
+    days = [make_day(year, month, day) for year in years if MINYEAR <= year <= MAXYEAR]
+    return min(
+        (each for each in days if each is not None),
+        key=lambda each: abs((each - today).days),
+        default=None,
+    )
+
+
 def _find_easter(year: int | None, today: date, lean: Lean) -> Stretch | None:
     if year is not None:
         return make_stretch(find_easter(year), Unit.DAY)
     this_year = find_easter(today.year)
     if this_year is None or (lean is Lean.PAST and this_year > today):
         return make_stretch(find_easter(today.year - 1), Unit.DAY)
-    if lean is Lean.FUTURE and this_year < today:
+    if lean is not Lean.PAST and this_year < today:
         return make_stretch(find_easter(today.year + 1), Unit.DAY)
     return make_stretch(this_year, Unit.DAY)
 
@@ -248,6 +263,8 @@ def _choose_year(month: int, which: Which, today: date, lean: Lean) -> int:
             return today.year + (month <= today.month)
     if lean is Lean.PAST:
         return today.year - (month > today.month)
+    if lean is Lean.NEAR and 0 < today.month - month < 6:
+        return today.year
     return today.year + (month < today.month)
 
 
@@ -257,7 +274,7 @@ def _find_quarter(year: int | None, quarter: int, today: date, lean: Lean) -> St
         year = today.year
         if lean is Lean.PAST and quarter > current:
             year -= 1
-        if lean is Lean.FUTURE and quarter < current:
+        if lean is not Lean.PAST and quarter < current:
             year += 1
     return make_stretch(make_day(year, 3 * quarter - 2, 1), Unit.QUARTER)
 
@@ -305,7 +322,7 @@ def _find_day_of_month(day: int, today: date, lean: Lean) -> Stretch | None:
     month_start = today.replace(day=1)
     if lean is Lean.PAST and day > today.day:
         moved = add_months(month_start, -1)
-    elif lean is Lean.FUTURE and day < today.day:
+    elif lean is not Lean.PAST and day < today.day:
         moved = add_months(month_start, 1)
     else:
         moved = month_start

@@ -311,11 +311,18 @@ def _read_bare_ordinal(words: Sequence[Word], place: int) -> ReadPoint | None:
     is_ordinal = word.kind is WordKind.ORDINAL or is_first
     day = _read_day_number(words, at) if is_ordinal else None
     following = get_word(words, at + 1)
-    if day is None or at == place or following.kind is WordKind.WORD:
+    is_of_noun = following.kind is WordKind.WORD and following.low not in _BEHIND_ORDINALS
+    if day is None or at == place or is_of_noun:
         return None
     return ReadPoint(DayOfThisMonth(day), at + 1, is_named=False)
 
 
+_BEHIND_ORDINALS = frozenset(
+    """
+    to until till through thru and at so because cos for with i we he she they but or then as by
+    when if after onwards
+    """.split()
+)
 _BEFORE_THE_FIRST = ("on", "since", "until", "till", "by")
 
 _WHICH = {

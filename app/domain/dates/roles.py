@@ -47,6 +47,7 @@ _OPEN = Ruling(Role.OPEN)
 _EPISODE = Ruling(Role.EPISODE)
 _STARTED = Ruling(Role.STARTS, Lean.PAST)
 _STARTS_LATER = Ruling(Role.STARTS, Lean.FUTURE)
+_STARTS_NEAR = Ruling(Role.STARTS, Lean.NEAR)
 _LASTS = Ruling(Role.LASTS, Lean.FUTURE)
 
 
@@ -62,6 +63,14 @@ def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling
         clause.is_subordinate or clause.is_later or is_vague or _is_one_of_two(words, phrase)
     )
     return _OPEN if is_doubtful else ruling
+
+
+def _is_aside(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
+    """Return True for the date in "Tom, our manager since 2019, is leaving"."""
+    is_closed = get_low(words, phrase.end) == "," and clause.is_verb_behind
+    is_first = phrase.first == clause.first or get_low(words, phrase.first - 1) == ","
+    before = words[max(0, clause.first - 1) : phrase.first]
+    return is_closed and not is_first and any(word.low == "," for word in before)
 
 
 def _is_one_of_two(words: Sequence[Word], phrase: Phrase) -> bool:
@@ -249,13 +258,16 @@ def _decide_between(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
     if _has_any(words, clause, verbs.RECURRING):
         return _VALUE
     if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
-        return _EPISODE if is_state_verb(words, clause.verb) else _OPEN
+        is_active = not clause.verb.is_being and phrase.preposition == "from"
+        is_state = is_active or is_state_verb(words, clause.verb)
+        return _EPISODE if is_state else _OPEN
     if _has_any(words, clause, verbs.EVENTS):
         return _VALUE
     is_years = isinstance(phrase.point, NamedYear)
     if not phrase.preposition and (clause.tense is Tense.NONE or is_years):
         return _OPEN
-    if _is_bare_weekday(phrase) and clause.tense not in (Tense.FUTURE, Tense.PROGRESSIVE):
+    is_single = clause.tense in (Tense.FUTURE, Tense.PROGRESSIVE) or _is_coming_state(words, clause)
+    if _is_bare_weekday(phrase) and not is_single:
         return _OPEN
     return _LASTS
 
@@ -271,6 +283,9 @@ def _decide_lasting(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
         return _VALUE
     if phrase.preposition in ("over", "in", "during") and phrase.is_past:
         return _VALUE
+    if not phrase.preposition:
+        is_state = is_core_state_verb(words, clause.verb)
+        return _STARTED if clause.tense is Tense.PERFECT and is_state else _VALUE
     match clause.tense:
         case Tense.PERFECT:
             return _STARTED
@@ -305,7 +320,7 @@ def _decide_from(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rulin
             return _VALUE
         if _is_predicate(phrase, clause):
             return _OPEN
-    return _STARTS_LATER
+    return _STARTS_LATER if clause.tense is Tense.FUTURE else _STARTS_NEAR
 
 
 def _is_predicate(phrase: Phrase, clause: Clause) -> bool:
@@ -357,7 +372,7 @@ def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rul
 
 def _is_present_state(words: Sequence[Word], clause: Clause) -> bool:
     if clause.tense is Tense.NONE:
-        return _is_being(words, clause)
+        return get_low(words, clause.first) in verbs.STATE_OPENERS
     return clause.tense is Tense.PROGRESSIVE or (
         clause.tense is Tense.PRESENT and clause.verb.is_being
     )
@@ -377,9 +392,9 @@ def _is_coming_state(words: Sequence[Word], clause: Clause) -> bool:
 
 def _is_coming_change(words: Sequence[Word], clause: Clause) -> bool:
     """Return True for "I take over the team", said of a time to come."""
-    if not _is_personal(words, clause):
-        return False
     low, following = get_low(words, clause.verb.head), get_low(words, clause.verb.head + 1)
+    if low not in verbs.COMING_CHANGES_OF_THINGS and not _is_personal(words, clause):
+        return False
     behind = verbs.COMING_CHANGES.get(low)
     if behind is None or clause.tense is Tense.MODAL:
         return False
@@ -413,7 +428,8 @@ def _decide_during_past(words: Sequence[Word], phrase: Phrase, clause: Clause) -
         return _VALUE
     if is_change_verb(words, clause.verb):
         return _OPEN if _is_narrative(words, clause) else _STARTED
-    if clause.tense is Tense.PAST and is_core_state_verb(words, clause.verb):
+    is_age = get_word(words, clause.verb.head).kind is WordKind.NUMBER
+    if clause.tense is Tense.PAST and is_core_state_verb(words, clause.verb) and not is_age:
         return _EPISODE
     return _VALUE
 

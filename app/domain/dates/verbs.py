@@ -65,14 +65,24 @@ COMING_CHANGES: dict[str, frozenset[str]] = {
     "becoming": frozenset(),
     "retire": frozenset(),
     "retiring": frozenset(),
-    "start": frozenset("as at with my a the in working on".split()),
-    "starting": frozenset("as at with my a the in working on".split()),
+    "start": frozenset(
+        "as at with my a the in working on school uni university college nursery work".split()
+    ),
+    "starting": frozenset(
+        "as at with my a the in working on school uni university college nursery work".split()
+    ),
+    "migrate": frozenset("to from".split()),
+    "migrating": frozenset("to from".split()),
     "begin": frozenset("as at with my".split()),
     "transfer": frozenset("to".split()),
     "transferring": frozenset("to".split()),
     "relocate": frozenset("to".split()),
     "relocating": frozenset("to".split()),
 }
+# Of these also the ones of things: "our office moves to Leeds in June".
+COMING_CHANGES_OF_THINGS = frozenset(
+    "move moves moving switch switches switching change changes migrate migrates migrating".split()
+)
 COMING_CHANGES_OF_OTHERS = {
     f"{verb}es" if verb.endswith("ch") or verb == "go" else f"{verb}s": behind
     for verb, behind in COMING_CHANGES.items()
@@ -118,7 +128,8 @@ CORE_STATES = frozenset(
 CORE_STATES |= frozenset({"living", "working", "studying", "staying", "renting", "wearing"})
 STATES = CORE_STATES | frozenset(
     """
-    served used ran led managed taught dated attended shared belonged played kept coached chaired
+    served used ran led did spent lasted managed taught dated attended shared belonged played kept
+    coached chaired
     commanded headed directed trained practised practiced cared represented hosted edited presided
     held spoke loved liked hated had drove rode took paid did sang covered supported
     """.split()
