@@ -79,8 +79,12 @@ def _make_dated_text(
     if interval is None:
         return DatedText(left_open=left_open)
     is_over = chosen.ruling.role is Role.LASTS and _is_over(interval, saying)
+    date_words = _cut_words(text, words, chosen.first, chosen.end)
+    if is_over and interval.start is None:
+        # Nobody says "is closed until 4 May" after that day: these words are older than said.
+        return DatedText(left_open=(date_words, *left_open))
     dated_by = DatedBy(
-        text=_cut_words(text, words, chosen.first, chosen.end),
+        text=date_words,
         start=words[chosen.first].start,
         end=words[chosen.end - 1].end,
         holds_from=interval.start,

@@ -54,12 +54,20 @@ def test_words_date_the_fact(text: str, first: str, last: str) -> None:
         ("I lived in Bristol from 2015 to 2018", "2015-01-01", "2018-01-01"),
         ("Worked at Acme between 2010 and 2014", "2010-01-01", "2014-01-01"),
         ("Ben was CEO until 2019", "", "2019-01-01"),
-        ("In office until 2025-01-03", "", "2025-01-03"),
     ],
 )
 def test_words_tell_an_episode(text: str, first: str, last: str) -> None:
     assert read_interval(text) == (first, last)
     assert date_fact(text, SAID_AT, UTC).is_episode
+
+
+@pytest.mark.parametrize(
+    "text", ["The museum is closed until 2024-05-04", "In office until 2025-01-03"]
+)
+def test_an_end_that_had_passed_when_it_was_said_is_left_open(text: str) -> None:
+    dated = date_fact(text, SAID_AT, UTC)
+    assert dated.dated_by is None
+    assert [words[:5] for words in dated.left_open] == ["until"]
 
 
 @pytest.mark.parametrize(
