@@ -222,7 +222,8 @@ class Oracle:
         )
         if new_claim.temporary:
             self._claim(now, new_claim)
-            stays = held and self.end(held) != start
+            end = self.end(held) if held else None
+            stays = held is not None and (end is None or end > start)
             return Answer("ADD" if stays or not ended else "UPDATE", new, [] if stays else ended)
         others = [other for chain in chains[1:] if (other := self.holding(chain, start))][
             : MAX_CLOSURES - len(ended)
