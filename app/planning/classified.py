@@ -188,7 +188,7 @@ def _plan_choice(case: StoreCase, choice: Choice) -> Plan | None:
 
 def _plan_duplicate(case: StoreCase, judgment: Judgment) -> Plan | None:
     version = case.get_judged(judgment)
-    if not version.belief.holds_at(case.start) or _is_more_specific(case.fact, version):
+    if not version.belief.holds_at(case.start) or _is_more_specific(case, version):
         return None
     known = Plan(
         operation=Operation.NOOP,
@@ -200,11 +200,17 @@ def _plan_duplicate(case: StoreCase, judgment: Judgment) -> Plan | None:
     return extend_lifespan(known, version, case.fact)
 
 
-def _is_more_specific(fact: Fact, version: Version) -> bool:
-    """Return True if the fact states a kind, a slot or an end that the version does not have."""
+def _is_more_specific(case: StoreCase, version: Version) -> bool:
+    """Return True if the fact states a kind, a slot or an end that the version does not have.
+
+    The version may name the end in words that nobody read for dates.
+    """
+    fact, said_until = case.fact, version.belief.said_until
     has_other_kind = fact.kind not in (None, Kind.FACT, version.kind)
     has_other_key = fact.key is not None and fact.slot.key != version.slot.key
-    has_other_end = fact.valid_until is not None and fact.valid_until != version.belief.said_until
+    has_other_end = fact.valid_until is not None and fact.valid_until != said_until
+    if said_until is None and version.id in case.incoming.same_dates:
+        has_other_end = False
     return has_other_kind or has_other_key or has_other_end
 
 

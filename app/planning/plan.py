@@ -31,7 +31,8 @@ class IncomingFact:
     """A fact to store under `new_id`, and what its classification says.
 
     `classify` is False if nobody compares the fact with stored ones. `retracts`: the text says that
-    something ended. `corrects`: the text says of itself that it corrects another.
+    something ended. `corrects`: the text says of itself that it corrects another. `same_dates` are
+    the memories whose words name the date that the words of the fact name.
     """
 
     fact: Fact
@@ -41,6 +42,7 @@ class IncomingFact:
     merged: PreparedMerge | None = None
     retracts: bool = False
     corrects: bool = False
+    same_dates: frozenset[UUID] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

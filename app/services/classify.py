@@ -21,6 +21,7 @@ from app.domain.agent import AgentId
 from app.domain.fact import Fact, StoredFact, merge_facts
 from app.domain.policy import Policy
 from app.domain.relation import Classify, Operation, Relation, decide_operation
+from app.domain.text import fold
 from app.domain.version import Belief, Memory
 from app.embedding import Embedder, Vector
 from app.networks import get_requester
@@ -106,6 +107,15 @@ class ClassifiedItem:
     def corrects(self) -> bool:
         """Return True if the text says of itself that it corrects another."""
         return is_correction(self.fact.content)
+
+    @property
+    def same_dates(self) -> frozenset[UUID]:
+        """The compared memories whose words name the date that the words of the fact name."""
+        dated_by = self.fact.dated_by
+        if dated_by is None:
+            return frozenset()
+        words = fold(dated_by.text)
+        return frozenset(h.memory.id for h in self.hits if words in fold(h.memory.fact.content))
 
     @property
     def overlapping_ids(self) -> list[UUID]:

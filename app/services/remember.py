@@ -257,6 +257,7 @@ class Remember:
             merged=item.merged,
             retracts=item.verdict.retracts,
             corrects=item.corrects,
+            same_dates=item.same_dates,
         )
         plan = plan_store(incoming, chains, policy, now=now)
         plan = plan.with_model_cost(item.verdict.model_cost).with_settled_review(command.settles)
