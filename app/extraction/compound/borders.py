@@ -11,6 +11,9 @@ _JOINS = frozenset(("and", "but", "while", "whereas", "plus", "&", "also", "thou
 _MARKS = frozenset((",", ";", ".", "!", "-", "–", "—"))
 _SHORT_ANSWERS = frozenset(("too", "also", "either", "not", "n't"))
 _ENDS = frozenset((";", ".", "!"))
+# "While" without a comma means "as long as".
+_JOINS_BEHIND_COMMA = frozenset(("while", "whereas", "though", "although"))
+_ORDINALS = frozenset("first second third last next other others rest same latter former".split())
 _TIME_NOUNS = frozenset(
     """
     week weekend month year morning afternoon evening summer winter spring autumn fall time days
@@ -82,11 +85,23 @@ def _may_cut(border: _Border, before: Clause, after: Clause, length: int) -> boo
         return False
     if not border.joins & (_ENDS | {",", "while", "whereas"}) and _has_relative(before):
         return False
-    if border.joins & {"though", "although"} and "," not in border.joins:
+    if border.joins & _JOINS_BEHIND_COMMA and not border.joins & _MARKS:
         return False
-    if after.lead and before.lead and after.lead == before.lead:
+    if not border.joins & _ENDS and _lends_time(before):
         return False
-    return not _needs_what_stands_before(after, length)
+    return not _names_nobody(after) and not _needs_what_stands_before(after, length)
+
+
+def _lends_time(clause: Clause) -> bool:
+    """Return True if a phrase such as "In March" opens the clause: it may reach over the next."""
+    return bool(clause.lead) and clause.lead[0].low in lexicon.PREPOSITIONS
+
+
+def _names_nobody(clause: Clause) -> bool:
+    """Return True for a subject such as "two" or "the second", whose noun stands before."""
+    lows = [word.low for word in clause.subject]
+    is_number = lows[-1] in _ORDINALS or lows[-1] in lexicon.NUMERALS
+    return is_number and (len(lows) == 1 or lows[0] == "the")
 
 
 def _may_cut_at_comma(before: Clause, after: Clause) -> bool:

@@ -146,6 +146,8 @@ def _read_noun_clause(words: Words, start: int) -> Clause | None:
     for place in range(start + 1, min(start + MAX_SUBJECT + 1, len(words))):
         word, before = words[place], words[place - 1]
         if word.low in ("and", "&"):
+            if before.low == "," and commas == 1:
+                return None  # "Anna, and Ben is …" begins another clause
             joined = True
             continue
         if word.low == ",":
@@ -338,7 +340,9 @@ def _read_group(words: Words, finite: int, person: Person) -> tuple[int, Group] 
     low = words[finite].low
     after = skip_adverbs(words, finite + 1)
     following = words[after].low if after < len(words) else ""
-    if low in lexicon.BE_FORMS or (low == "'s"):
+    if low == "'s" and following in ("had", "been", "got"):
+        return _read_have_group(words, finite, after, following)
+    if low in lexicon.BE_FORMS or low == "'s":
         return _read_be_group(finite, after, following)
     if low in lexicon.HAVE_FORMS:
         return _read_have_group(words, finite, after, following)

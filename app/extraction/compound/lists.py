@@ -28,6 +28,7 @@ _VAGUE = frozenset(
 _NO_NOUNS = frozenset("i is are was were am 'm 's etc".split())
 _GERUND_LIKERS = frozenset("quit stop start like love enjoy hate".split())
 _TASTES = frozenset("like love enjoy hate dislike eat drink prefer".split())
+_NOUNS_LIKE_VERBS = frozenset("saw left sweets lists arts means lies fries bites burns".split())
 _NO_ADJECTIVES = frozenset("music garlic fabric magic topic clinic plastic arabic gaelic".split())
 
 Item = tuple[Word, ...]
@@ -303,9 +304,22 @@ def _is_item(item: Words) -> bool:
         return False
     tail = _find_tail(item)
     noun_phrase = item if tail is None else item[:tail]
-    if any(word.low in _NO_NOUNS for word in noun_phrase):
+    if any(word.low in _NO_NOUNS for word in noun_phrase) or _holds_verb(noun_phrase):
         return False
     return len(noun_phrase) <= MAX_NOUN_PHRASE
+
+
+def _holds_verb(noun_phrase: Words) -> bool:
+    """Return True for "the cakes arrived" and for "sings": a clause that was not seen before."""
+    if any(word.low in verbs.PASTS and not _may_be_noun(word) for word in noun_phrase[2:]):
+        return True
+    low = noun_phrase[0].low
+    is_third = low in verbs.THIRDS and verbs.THIRDS[low] not in lexicon.NOUNS_OR_VERBS
+    return len(noun_phrase) == 1 and is_third and not _may_be_noun(noun_phrase[0])
+
+
+def _may_be_noun(word: Word) -> bool:
+    return word.is_capitalised or word.low in verbs.BASES or word.low in _NOUNS_LIKE_VERBS
 
 
 def _is_one_thing(clause: Clause, items: tuple[Item, ...]) -> bool:

@@ -28,10 +28,10 @@ def _find_name_start(words: Words, end: int) -> int | None:
     start = end
     while start > 0 and end - start < _MAX_NAME and words[start - 1].is_capitalised:
         start -= 1
-    if start > 1 and words[start - 1].low in lexicon.PERSON_NOUNS:
-        start -= 1
-    if start > 0 and start < end and words[start - 1].low in ("my", "our"):
-        start -= 1
+    if start > 0 and words[start - 1].low in lexicon.PERSON_NOUNS:
+        if start == 1 or words[start - 2].low not in lexicon.POSSESSIVES:
+            return None
+        return start - 2
     return start if start < end else None
 
 

@@ -15,6 +15,8 @@ def split_subjects(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
     clause = find_clause(words)
     if clause is None or clause.person is not Person.PLURAL:
         return [words]
+    if any(word.low == "&" for word in clause.subject):
+        return [words]
     items = _read_items(clause.subject)
     if len(items) < 2 or not _is_distributive(clause) or _is_fixed_pair(items):
         return [words]
@@ -78,6 +80,8 @@ def _is_property(predicate: Words) -> bool:
         return False
     if _names_role(words):
         return True
+    if words[0].low in ("the", "a", "an"):
+        return False
     head_end = next(
         (i for i, word in enumerate(words) if word.low in lexicon.PREPOSITIONS), len(words)
     )

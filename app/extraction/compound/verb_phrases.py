@@ -40,6 +40,8 @@ def _blocks(clause: Clause) -> bool:
     """Return True if a wish, a report or a negation may reach over all the verbs."""
     words = clause.words
     lows = {word.low for word in words}
+    if clause.lemma in ("try", "attempt"):
+        return True
     if lows & {"than", "both", "together"}:
         return True
     if any(word.low in lexicon.WISH_WORDS for word in words[clause.subject_end : clause.main]):
