@@ -13,7 +13,6 @@ _SHORT_ANSWERS = frozenset(("too", "also", "either", "not", "n't"))
 _ENDS = frozenset((";", ".", "!"))
 # "While" without a comma means "as long as".
 _JOINS_BEHIND_COMMA = frozenset(("while", "whereas", "though", "although"))
-_ORDINALS = frozenset("first second third last next other others rest same latter former".split())
 _TIME_NOUNS = frozenset(
     """
     week weekend month year morning afternoon evening summer winter spring autumn fall time days
@@ -89,7 +88,18 @@ def _may_cut(border: _Border, before: Clause, after: Clause, length: int) -> boo
         return False
     if not border.joins & _ENDS and _lends_time(before):
         return False
+    if border.joins == {"and"} and _may_be_item(before, after):
+        return False
     return not _names_nobody(after) and not _needs_what_stands_before(after, length)
+
+
+def _may_be_item(before: Clause, after: Clause) -> bool:
+    """Return True if a bare noun after "and" may end a list: "the fours and zeros were …"."""
+    first = after.subject[0]
+    is_bare = not first.is_capitalised and first.low not in lexicon.SUBJECT_PRONOUNS
+    if not is_bare or first.low in lexicon.DETERMINERS:
+        return False
+    return any(word.low == "," for word in before.words)
 
 
 def _lends_time(clause: Clause) -> bool:
@@ -100,7 +110,7 @@ def _lends_time(clause: Clause) -> bool:
 def _names_nobody(clause: Clause) -> bool:
     """Return True for a subject such as "two" or "the second", whose noun stands before."""
     lows = [word.low for word in clause.subject]
-    is_number = lows[-1] in _ORDINALS or lows[-1] in lexicon.NUMERALS
+    is_number = lows[-1] in lexicon.ORDINALS or lows[-1] in lexicon.NUMERALS
     return is_number and (len(lows) == 1 or lows[0] == "the")
 
 
@@ -176,7 +186,9 @@ def _is_object(words: Words, place: int) -> bool:
     if words[place].low != "her":
         return False
     following = words[place + 1] if place + 1 < len(words) else None
-    return following is None or following.is_mark or following.low in lexicon.PREPOSITIONS
+    if following is None or following.is_mark or following.low in lexicon.RELATIVE_WORDS:
+        return True
+    return following.low in lexicon.PREPOSITIONS
 
 
 def _names_time(words: Words, place: int) -> bool:

@@ -71,13 +71,22 @@ class Clause:
         subject = self.subject
         if not subject or self.has_pronoun:
             return True
-        lows = {word.low for word in subject}
+        lows = _list_head_words(subject)
         if lows & (lexicon.PERSON_NOUNS | lexicon.PLURAL_PERSON_NOUNS | {"i"}):
             return True
         if self.words[self.finite - 1].low == "both":
             return True
         names = [word for word in subject if word.low not in ("and", "&", ",")]
         return all(word.is_capitalised for word in names) and subject[0].low != "the"
+
+
+def _list_head_words(subject: Words) -> set[str]:
+    """Return the words of the subject behind the last possessive: the alarm of "User's alarm"."""
+    start = 0
+    for place, word in enumerate(subject):
+        if word.low == "'s" and place + 1 < len(subject):
+            start = place + 1
+    return {word.low for word in subject[start:]}
 
 
 def find_clause(words: Words) -> Clause | None:
@@ -277,6 +286,8 @@ def _is_short_is(words: Words, place: int) -> bool:
     if following is None:
         return False
     low = following.low
+    if words[place - 1].low == "name":
+        return True
     if low in ("a", "an", "the", "not", "my", "our", "now", "at", "in", "on", "from", "called"):
         return True
     return low in lexicon.STATUS_WORDS or low in ("allergic", "moving", "working", "coming")

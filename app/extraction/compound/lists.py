@@ -306,6 +306,8 @@ def _is_item(item: Words) -> bool:
     noun_phrase = item if tail is None else item[:tail]
     if any(word.low in _NO_NOUNS for word in noun_phrase) or _holds_verb(noun_phrase):
         return False
+    if noun_phrase[-1].low in lexicon.ORDINALS:
+        return False
     return len(noun_phrase) <= MAX_NOUN_PHRASE
 
 

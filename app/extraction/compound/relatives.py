@@ -14,13 +14,17 @@ def split_relatives(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
             continue
         name_start = _find_name_start(words, comma)
         end = _find_end(words, comma + 2)
-        if name_start is None:
+        if name_start is None or _goes_on_as_list(words, end):
             continue
         addition = (*carry_words(words[name_start:comma]), *words[comma + 2 : end])
         rest = (*words[:comma], *words[end + 1 :])
         if find_clause(addition) is not None and find_clause(rest) is not None:
             return [rest, addition]
     return [words]
+
+
+def _goes_on_as_list(words: Words, end: int) -> bool:
+    return end + 1 < len(words) and words[end + 1].low in ("and", "or")
 
 
 def _find_name_start(words: Words, end: int) -> int | None:

@@ -34,7 +34,9 @@ def _read_items(subject: Words) -> list[Words]:
     filled: list[Words] = [item for item in items if item]
     if len(filled) > _MAX_ITEMS or not all(_is_subject_item(item) for item in filled):
         return []
-    return filled
+    names = [item for item in filled if len(item) == 1 and item[0].low != "i"]
+    are_alike = len({item[0].is_capitalised for item in names}) <= 1
+    return filled if are_alike else []
 
 
 def _is_subject_item(item: Words) -> bool:
@@ -42,6 +44,8 @@ def _is_subject_item(item: Words) -> bool:
     if first.low == "i" and len(item) == 1:
         return True
     if any(word.low in lexicon.PREPOSITIONS or word.is_mark for word in item):
+        return False
+    if any(word.low == "'s" for word in item):
         return False
     if first.low in ("my", "our", "the"):
         names_several = any(word.low in lexicon.PLURAL_PERSON_NOUNS for word in item[1:-1])
