@@ -76,8 +76,10 @@ class Clause:
             return True
         if self.words[self.finite - 1].low == "both":
             return True
+        if subject[0].low == "the" or subject[0].low in lexicon.NUMERALS:
+            return False
         names = [word for word in subject if word.low not in ("and", "&", ",")]
-        return all(word.is_capitalised for word in names) and subject[0].low != "the"
+        return all(word.is_capitalised for word in names)
 
 
 def _list_head_words(subject: Words) -> set[str]:
@@ -170,7 +172,7 @@ def _read_noun_clause(words: Words, start: int) -> Clause | None:
             continue
         if not joined and (commas == 1 or (commas == 2 and before.low != ",")):
             continue
-        person = Person.PLURAL if joined else _person_of_nouns(words[start:place])
+        person = Person.PLURAL if joined else person_of_nouns(words[start:place])
         clause = _read_verbs(words, start, place, person)
         if clause is not None and _is_verb_of_noun(clause):
             return clause
@@ -224,7 +226,7 @@ def _ends_noun_phrase(word: Word) -> bool:
     return word.is_mark or low in ("or", "but")
 
 
-def _person_of_nouns(subject: Words) -> Person:
+def person_of_nouns(subject: Words) -> Person:
     """Return the person by the last word before a preposition."""
     head = subject[0]
     for word in subject[1:]:

@@ -25,10 +25,12 @@ _VAGUE = frozenset(
     these those one ones it them him her me us you i we he she they half
     """.split()
 )
-_NO_NOUNS = frozenset("i is are was were am 'm 's etc".split())
-_GERUND_LIKERS = frozenset("quit stop start like love enjoy hate".split())
+_TIMES_OF_DAY = frozenset("mornings afternoons evenings nights weekdays day night".split())
+_NO_NOUNS = frozenset("i we you he she they is are was were am 'm 's etc".split())
+_GERUND_LIKERS = frozenset("quit stop start like love enjoy hate dislike adore prefer".split())
 _TASTES = frozenset("like love enjoy hate dislike eat drink prefer".split())
 _NOUNS_LIKE_VERBS = frozenset("saw left sweets lists arts means lies fries bites burns".split())
+_SMALL_NUMBERS = tuple("one two three four five six seven eight nine ten eleven twelve".split())
 _NO_ADJECTIVES = frozenset("music garlic fabric magic topic clinic plastic arabic gaelic".split())
 
 Item = tuple[Word, ...]
@@ -92,10 +94,17 @@ def _find_list_start(clause: Clause) -> int | None:
     last = _follow_chain(clause)
     allowed = lexicon.NEGATED_LIST_VERBS if clause.is_negated else lexicon.LIST_VERBS
     if _lemma_at(clause, last) in allowed:
-        return skip_adverbs(clause.words, last + 1)
+        return _skip_plain_adverbs(clause.words, last + 1)
     if clause.lemma in _GERUND_LIKERS and not clause.is_negated:
-        return skip_adverbs(clause.words, clause.main + 1)
+        return _skip_plain_adverbs(clause.words, clause.main + 1)
     return None
+
+
+def _skip_plain_adverbs(words: Words, place: int) -> int:
+    """Return the place behind adverbs such as "still"; "monthly" may be an adjective."""
+    while place < len(words) and words[place].low in lexicon.ADVERBS:
+        place += 1
+    return place
 
 
 def _lemma_at(clause: Clause, place: int) -> str | None:
@@ -112,7 +121,7 @@ def _find_phrase_end(clause: Clause) -> int | None:
             return None
         for size in (4, 3, 2, 1):
             if tuple(lows[start : start + size]) in lexicon.LIST_PHRASES:
-                return start + size
+                return start + size if size > 1 or start == clause.main + 1 else None
     return None
 
 
@@ -188,7 +197,12 @@ def _joins_fixed_pair(words: Words, place: int, start: int) -> bool:
     if place == start or place + 1 >= len(words):
         return True
     before, after = words[place - 1], words[place + 1]
-    return (before.is_number and after.is_number) or is_fixed_pair(before, after)
+    are_numbers = _is_number(before) and _is_number(after)
+    return are_numbers or is_fixed_pair(before, after)
+
+
+def _is_number(word: Word) -> bool:
+    return word.is_number or word.low in lexicon.NUMERALS
 
 
 def is_fixed_pair(first: Word, second: Word) -> bool:
@@ -276,6 +290,17 @@ def _is_outside_tail(before: Item, tail: int, after: Item) -> bool:
     return is_short and place is not None
 
 
+def _count_things(items: list[Item]) -> int:
+    """Return how many things the items name: "two Fiats and a Toyota" are three."""
+    return sum(_read_number(item[0]) or 1 for item in items)
+
+
+def _read_number(word: Word) -> int | None:
+    if word.low in _SMALL_NUMBERS:
+        return _SMALL_NUMBERS.index(word.low) + 1
+    return int(word.low) if word.low.isdecimal() and len(word.low) < 4 else None
+
+
 def _is_counted(item: Words) -> bool:
     """Return True if an article, a possessive or a number begins the item."""
     low = item[0].low
@@ -289,6 +314,8 @@ def _is_item(item: Words) -> bool:
     """Return True for a short noun phrase, or for what somebody likes doing."""
     first = item[0]
     if first.is_mark or is_adverb(first) or len(item) > MAX_ITEM:
+        return False
+    if first.low in ("every", "each") or item[-1].low in _TIMES_OF_DAY:
         return False
     if (
         first.low in _VAGUE
@@ -331,6 +358,8 @@ def _is_one_thing(clause: Clause, items: tuple[Item, ...]) -> bool:
     first, second = items
     if is_fixed_pair(first[-1], second[0]) or is_fixed_pair(first[-1], second[-1]):
         return True
+    if clause.lemma not in _GERUND_LIKERS and second[0].low in verbs.GERUNDS:
+        return first[0].low not in verbs.GERUNDS
     are_names = all(word.is_capitalised for item in items for word in item)
     if all(item[0].low in lexicon.PLAIN_NAMES for item in items):
         return False
@@ -342,9 +371,9 @@ def _is_one_thing(clause: Clause, items: tuple[Item, ...]) -> bool:
 def _is_apposition(items: tuple[Item, ...]) -> bool:
     """Return True for "two cats, Biscuit and Olive", where the names are those of the cats."""
     first, *others = items
-    is_number = first[0].low in lexicon.NUMERALS or first[0].is_number
-    if is_number and first[0].low not in ("one", "1"):
-        return not all(_is_counted(item) for item in others)
+    if _is_number(first[0]) and first[0].low not in ("one", "1"):
+        are_counted = all(_is_counted(item) for item in others)
+        return not are_counted or _count_things(others) == _read_number(first[0])
     is_common = not first[-1].is_capitalised
     return len(items) > 2 and is_common and all(item[0].is_capitalised for item in others)
 

@@ -20,7 +20,7 @@ _NO_PLAIN_STATEMENT = re.compile(
     r"""
     [?\n\t"“”„«»`{}<>=\\|*\[\]] | [()] \s* ;
     | (?<!\w)'[^']*'(?!\w)
-    | :\s | ,\s+so\s
+    | :\s | ,\s+so\s | \band\s+(?:so|neither)\s
     | \b(?: if | unless | whether | in\ case | otherwise | instead | rather | correction | typo
         | either | neither | and\ both | but\ both | not\ only | scratch\ that | i\ meant
         | nobody | no\ one | used\ to | i'd\ like

@@ -3,7 +3,14 @@
 from dataclasses import replace
 
 from app.extraction.compound import lexicon, verbs
-from app.extraction.compound.clause import Clause, Group, Person, find_clause, skip_adverbs
+from app.extraction.compound.clause import (
+    Clause,
+    Group,
+    Person,
+    find_clause,
+    person_of_nouns,
+    skip_adverbs,
+)
 from app.extraction.compound.words import Word, Words, carry_words
 
 _MAX_ITEMS = 8
@@ -45,7 +52,7 @@ def _is_subject_item(item: Words) -> bool:
         return True
     if any(word.low in lexicon.PREPOSITIONS or word.is_mark for word in item):
         return False
-    if any(word.low == "'s" for word in item):
+    if any(word.low == "'s" for word in item) or item[-1].low in lexicon.PLAIN_NAMES:
         return False
     if first.low in ("my", "our", "the"):
         names_several = any(word.low in lexicon.PLURAL_PERSON_NOUNS for word in item[1:-1])
@@ -67,6 +74,8 @@ def _is_distributive(clause: Clause) -> bool:
     if "meeting" in lows and clause.words[clause.main].low != "meeting":
         lows.remove("meeting")
     if lows & (lexicon.COLLECTIVE_WORDS | lexicon.THIRD_POSSESSIVES | lexicon.ANAPHORS):
+        return False
+    if lows & lexicon.LATER_PRONOUNS or any(word.low in (";", ".") for word in predicate):
         return False
     if lows & {"and", "or", "but", "as", "who", "which", "our", "we"}:
         return False
@@ -91,7 +100,7 @@ def _is_property(predicate: Words) -> bool:
     )
     head = words[head_end - 1] if head_end else words[0]
     if head_end and head.low.endswith("s") and head.low not in lexicon.STATUS_WORDS:
-        return head.low.endswith(("ous", "ss", "days"))
+        return head.low.endswith(("ous", "ss"))
     return head.low not in lexicon.PLURAL_PERSON_NOUNS
 
 
@@ -114,7 +123,7 @@ def _build_clause(clause: Clause, item: Words, *, first: bool) -> tuple[Word, ..
 
 
 def _agrees_in_singular(item: Words) -> bool:
-    return item[-1].low not in lexicon.PLURAL_PERSON_NOUNS
+    return item[-1].low == "i" or person_of_nouns(item) is Person.THIRD
 
 
 def _singularise_role(predicate: list[Word]) -> list[Word]:

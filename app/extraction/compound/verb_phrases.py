@@ -73,6 +73,8 @@ def _find_cuts(clause: Clause, *, is_followed: bool) -> list[tuple[int, int, tup
         carried = _carry_subject(clause, words, begin, in_series=bool(commas))
         if carried is None or not _has_object(clause, words[phrase_start:place]):
             continue
+        if _may_share_auxiliary(clause, words[phrase_start:place], words[begin]):
+            continue
         if _says_never(clause) and words[begin].low not in lexicon.FREQUENCY_ADVERBS:
             continue
         if _is_bound(words[phrase_start:place], words[begin:]):
@@ -85,6 +87,14 @@ def _find_cuts(clause: Clause, *, is_followed: bool) -> list[tuple[int, int, tup
             commas = []
         phrase_start = begin
     return cuts + commas if is_followed else cuts
+
+
+def _may_share_auxiliary(clause: Clause, phrase: Words, word: Word) -> bool:
+    """Return True for "was given soup and sent home" behind a first verb phrase."""
+    if phrase[0] == clause.words[clause.main]:
+        return False
+    auxiliaries = lexicon.BE_FORMS | lexicon.HAVE_FORMS
+    return phrase[0].low in auxiliaries and word.low in verbs.PARTICIPLES
 
 
 def _has_object(clause: Clause, phrase: Words) -> bool:
