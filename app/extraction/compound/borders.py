@@ -214,6 +214,8 @@ def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
         return None
     if before.group is Group.COPULA and pronoun.low == "it" and _names_thing(before):
         return None
+    if any(word.low in lexicon.RELATIVE_WORDS for word in after.words[after.main + 1 :][:1]):
+        return None
     verb, *rest = after.words[after.subject_end :]
     if verb.low.startswith("'"):
         verb = replace(verb, text=verb.low)  # "shes" is "she" and "'s"
@@ -236,6 +238,14 @@ def _resolve_possessive(before: Clause, after: Clause) -> tuple[Word, ...] | Non
 def _repeat_subject(clause: Clause) -> tuple[Word, ...]:
     first, *others = carry_words(clause.subject)
     return (replace(first, glued=False), *others)
+
+
+def _is_object_or_article(words: Words, place: int) -> bool:
+    """Return True for the "her" of "gave her a phone"."""
+    following = words[place + 1] if place + 1 < len(words) else None
+    return _is_object(words, place) or (
+        following is not None and following.low in lexicon.DETERMINERS
+    )
 
 
 def _skip_predicate(words: Words, start: int) -> int:
@@ -261,7 +271,9 @@ def _names_another(clause: Clause) -> bool:
         start = _skip_predicate(words, start)
     for place in range(start, len(words)):
         word = words[place]
-        if word.low in lexicon.PERSON_NOUNS:
+        if word.low in lexicon.PERSON_NOUNS or word.low in ("him", "them"):
+            return True
+        if word.low == "her" and _is_object_or_article(words, place):
             return True
         is_place = words[place - 1].low in ("in", "at", "to", "from", "near", "for", "of")
         if word.is_capitalised and not is_place and not words[place - 1].is_capitalised:

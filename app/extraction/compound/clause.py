@@ -346,6 +346,8 @@ def _read_verbs(words: Words, start: int, end: int, person: Person) -> Clause | 
     )
     if finite + 1 < len(words) and words[finite + 1].low in ("not", "n't"):
         is_negated = True
+    if person is Person.THIRD and low in ("are", "were", "'re", "have", "'ve"):
+        person = Person.PLURAL
     return Clause(tuple(words), start, end, person, finite, main, group, is_negated)
 
 

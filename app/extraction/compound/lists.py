@@ -169,6 +169,8 @@ def _read_items(words: Words, start: int, *, join: str) -> _Row | None:
             joins += 1
             items.append([])
         elif words[place].low == ",":
+            if joins:
+                return None  # "twin girls, Mila and Ronja, aged seven" goes on
             items.append([])
         elif _ends_row(words[place].low, join):
             return None
@@ -176,6 +178,8 @@ def _read_items(words: Words, start: int, *, join: str) -> _Row | None:
             items[-1].append(words[place])
         place += max(size, 1)
     rows = tuple(tuple(item) for item in items if item)
+    if len(rows) == 2 and any(word.low == "," for word in words[start:]):
+        return None  # ", and" parts clauses rather than two nouns
     is_row = joins == 1 and 2 <= len(rows) <= MAX_ITEMS and bool(items[0])
     return _Row(rows) if is_row else None
 
@@ -290,6 +294,11 @@ def _is_outside_tail(before: Item, tail: int, after: Item) -> bool:
     return is_short and place is not None
 
 
+def _ends_in_name(item: Item) -> bool:
+    """Return True for "the brands Brio": a common noun in the plural and a name."""
+    return len(item) > 2 and item[-1].is_capitalised and item[-2].low.endswith("s")
+
+
 def _count_things(items: list[Item]) -> int:
     """Return how many things the items name: "two Fiats and a Toyota" are three."""
     return sum(_read_number(item[0]) or 1 for item in items)
@@ -374,6 +383,8 @@ def _is_apposition(items: tuple[Item, ...]) -> bool:
     if _is_number(first[0]) and first[0].low not in ("one", "1"):
         are_counted = all(_is_counted(item) for item in others)
         return not are_counted or _count_things(others) == _read_number(first[0])
+    if _ends_in_name(first) and all(word.is_capitalised for item in others for word in item):
+        return True
     is_common = not first[-1].is_capitalised
     return len(items) > 2 and is_common and all(item[0].is_capitalised for item in others)
 

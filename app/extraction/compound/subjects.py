@@ -82,7 +82,11 @@ def _is_distributive(clause: Clause) -> bool:
     main = clause.words[clause.main]
     if clause.group is Group.COPULA:
         return _is_property(predicate)
-    return verbs.find_base(main.low) in lexicon.DISTRIBUTIVE_VERBS
+    lemma = verbs.find_base(main.low)
+    if lemma == "speak":  # "Anna and Ben speak on Fridays" may mean with each other
+        behind = clause.words[clause.main + 1 : clause.main + 2]
+        return any(word.low in lexicon.PLAIN_NAMES for word in behind)
+    return lemma in lexicon.DISTRIBUTIVE_VERBS
 
 
 def _is_property(predicate: Words) -> bool:

@@ -152,7 +152,7 @@ def _carry_subject(
     if clause.group in (Group.PROGRESSIVE, Group.PASSIVE, Group.PERFECT):
         forms = verbs.GERUNDS if clause.group is Group.PROGRESSIVE else verbs.PARTICIPLES
         if low in forms:
-            return None if clause.is_negated else (*subject, *group)
+            return None if clause.is_negated or following is None else (*subject, *group)
     if clause.group in (Group.COPULA, Group.PASSIVE) and low in lexicon.STATE_PARTICIPLES:
         return (*subject, *carry_words([words[clause.finite]]))
     if clause.group is Group.MODAL:
