@@ -212,6 +212,8 @@ def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
         return None
     if before.person is not after.person or _names_another(before):
         return None
+    if after.lead or any(word.low == "'s" for word in before.subject):
+        return None  # "Naomi's father is away and she lives with us"
     if before.group is Group.COPULA and pronoun.low == "it" and _names_thing(before):
         return None
     if any(word.low in lexicon.RELATIVE_WORDS for word in after.words[after.main + 1 :][:1]):

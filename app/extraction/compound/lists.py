@@ -151,6 +151,8 @@ def _read_objects(clause: Clause, start: int) -> _Row | None:
     row = _take_tail(clause, _drop_repeated_preposition(row, clause.words[start - 1]))
     if row is None or not all(_is_item(item) for item in row.items):
         return None
+    if any(_is_predicate(item) and not _is_counted(item) for item in row.items[1:]):
+        return None
     if _is_one_thing(clause, row.items) or _is_apposition(row.items):
         return None
     items = _share_head(clause, row.items)
@@ -281,6 +283,8 @@ def _is_outside_tail(before: Item, tail: int, after: Item) -> bool:
     if before[0].low in verbs.GERUNDS:
         return after[0].low in verbs.GERUNDS
     if _is_counted(after) != _is_counted(before):
+        return False
+    if any(word.low == "with" for word in before[tail:]):
         return False
     inner = before[tail + 1 : tail + 2]
     if _is_counted(after):

@@ -8,7 +8,9 @@ _MAX_NAME = 5
 
 
 def split_relatives(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
-    """Return the words without the first such addition, and the addition as a clause."""
+    """Return the words without the addition, and the addition as a clause of its own."""
+    if sum(word.low == "who" for word in words) != 1:
+        return [words]
     for comma in range(1, len(words) - 2):
         if words[comma].low != "," or words[comma + 1].low != "who":
             continue

@@ -14,6 +14,7 @@ from app.extraction.compound.clause import (
 from app.extraction.compound.words import Word, Words, carry_words
 
 _MAX_ITEMS = 8
+_TITLES = frozenset("mr mrs ms miss dr prof sir lady".split())
 _BE = {"are": ("is", "am"), "were": ("was", "was"), "'re": ("is", "am")}
 
 
@@ -54,6 +55,8 @@ def _is_subject_item(item: Words) -> bool:
         return False
     if any(word.low == "'s" for word in item) or item[-1].low in lexicon.PLAIN_NAMES:
         return False
+    if item[-1].low.rstrip(".") in _TITLES:
+        return False
     if first.low in ("my", "our", "the"):
         names_several = any(word.low in lexicon.PLURAL_PERSON_NOUNS for word in item[1:-1])
         return 1 < len(item) <= 5 and not names_several
@@ -75,7 +78,7 @@ def _is_distributive(clause: Clause) -> bool:
         lows.remove("meeting")
     if lows & (lexicon.COLLECTIVE_WORDS | lexicon.THIRD_POSSESSIVES | lexicon.ANAPHORS):
         return False
-    if lows & lexicon.LATER_PRONOUNS or any(word.low in (";", ".") for word in predicate):
+    if lows & lexicon.LATER_PRONOUNS or any(word.low in (",", ";", ".") for word in predicate):
         return False
     if lows & {"and", "or", "but", "as", "who", "which", "our", "we"}:
         return False
