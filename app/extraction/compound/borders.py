@@ -64,7 +64,7 @@ def _list_borders(words: Words) -> Iterator[_Border]:
     place = 0
     while place < len(words):
         start = place
-        while place < len(words) and words[place].low in (_JOINS | _MARKS):
+        while place < len(words) and _may_part(words, place):
             place += 1
         if place > start > 0 and place < len(words):
             joins = frozenset(word.low for word in words[start:place])
@@ -72,6 +72,13 @@ def _list_borders(words: Words) -> Iterator[_Border]:
                 yield _Border(start, place, joins)
         if place == start:
             place += 1
+
+
+def _may_part(words: Words, place: int) -> bool:
+    """Return True for a conjunction or mark; the mark in ".sketch" belongs to its word."""
+    low = words[place].low
+    is_glued = place + 1 < len(words) and words[place + 1].glued
+    return low in _JOINS or (low in _MARKS and not is_glued)
 
 
 def _may_cut(border: _Border, before: Clause, after: Clause, length: int) -> bool:
@@ -115,17 +122,11 @@ def _names_nobody(clause: Clause) -> bool:
 
 
 def _may_cut_at_comma(before: Clause, after: Clause) -> bool:
-    """A comma alone parts clauses only if "I" or "my" begins the second one."""
+    """Return True if "I" or "my" begins the second clause, so that a comma is enough."""
     if after.lead or len(before.words) < 3:
         return False
-    first = after.subject[0].low
-    return first in ("i", "we", "my", "our") and before.subject[0].low in (
-        "i",
-        "we",
-        "my",
-        "our",
-        "the",
-    )
+    first, second = before.subject[0].low, after.subject[0].low
+    return second in lexicon.FIRST_PERSON and first in lexicon.FIRST_PERSON | {"the"}
 
 
 def _is_correction(before: Clause, after: Clause) -> bool:
@@ -192,11 +193,10 @@ def _is_object(words: Words, place: int) -> bool:
 
 
 def _names_time(words: Words, place: int) -> bool:
-    """Return True for "this week", "these days" and "that" before a clause."""
+    """Return True for "this week", for "that" before a clause, and for "too", which is left out."""
     following = words[place + 1].low if place + 1 < len(words) else ""
-    if words[place].low in ("too",):
-        return True
-    return following in _TIME_NOUNS or (words[place].low == "that" and following != "")
+    is_conjunction = words[place].low == "that" and following != ""
+    return following in _TIME_NOUNS or is_conjunction or words[place].low == "too"
 
 
 def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:

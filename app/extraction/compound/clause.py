@@ -329,23 +329,22 @@ def _is_function_word(word: Word) -> bool:
     )
 
 
+_NEVER_AFTER_I = frozenset("are is 's has does 're".split())
+
+
 def _read_verbs(words: Words, start: int, end: int, person: Person) -> Clause | None:
     """Read the verbs behind a subject that ends there."""
     finite = skip_adverbs(words, end)
     if finite >= len(words):
         return None
     low = words[finite].low
-    found_group = _read_group(words, finite, person)
-    if found_group is None:
+    verb_group = _read_group(words, finite, person)
+    if verb_group is None or (person is Person.FIRST and low in _NEVER_AFTER_I):
         return None
-    main, group = found_group
-    between = [word.low for word in words[end : main + 1]]
-    is_negated = any(each in lexicon.NEGATORS for each in between) or (
-        "no" in between
-        or (low in ("'m", "am") and words[min(finite + 1, len(words) - 1)].low == "not")
-    )
-    if finite + 1 < len(words) and words[finite + 1].low in ("not", "n't"):
-        is_negated = True
+    main, group = verb_group
+    behind = words[finite + 1].low if finite + 1 < len(words) else ""
+    before_main = {word.low for word in words[end : main + 1]}
+    is_negated = bool(before_main & lexicon.NEGATORS) or behind in ("not", "n't")
     if person is Person.THIRD and low in ("are", "were", "'re", "have", "'ve"):
         person = Person.PLURAL
     return Clause(tuple(words), start, end, person, finite, main, group, is_negated)

@@ -6,6 +6,7 @@ from app.extraction.compound import lexicon, verbs
 from app.extraction.compound.clause import (
     Clause,
     Group,
+    Person,
     find_clause,
     is_adverb,
     read_headless_clause,
@@ -31,6 +32,7 @@ _GERUND_LIKERS = frozenset("quit stop start like love enjoy hate dislike adore p
 _TASTES = frozenset("like love enjoy hate dislike eat drink prefer".split())
 _NOUNS_LIKE_VERBS = frozenset("saw left sweets lists arts means lies fries bites burns".split())
 _SMALL_NUMBERS = tuple("one two three four five six seven eight nine ten eleven twelve".split())
+_CLAUSE_STARTS = frozenset("when whenever because after before until till while if since".split())
 _NO_ADJECTIVES = frozenset("music garlic fabric magic topic clinic plastic arabic gaelic".split())
 
 Item = tuple[Word, ...]
@@ -151,6 +153,8 @@ def _read_objects(clause: Clause, start: int) -> _Row | None:
     row = _take_tail(clause, _drop_repeated_preposition(row, clause.words[start - 1]))
     if row is None or not all(_is_item(item) for item in row.items):
         return None
+    if _ends_in_verb(clause, row.items) or _lists_colours(row.items):
+        return None
     if any(_is_predicate(item) and not _is_counted(item) for item in row.items[1:]):
         return None
     if _is_one_thing(clause, row.items) or _is_apposition(row.items):
@@ -240,9 +244,19 @@ def _take_tail(clause: Clause, row: _Row) -> _Row | None:
     place = _find_tail(last)
     if place is None:
         return row
+    if _holds_clause(last[place:]):
+        return None
     if _is_shared_tail(clause, row.items, last[place:]):
         return _Row((*others, last[:place]), last[place:])
     return row if _is_counted(last) or last[0].low in verbs.GERUNDS else None
+
+
+def _holds_clause(tail: Words) -> bool:
+    """Return True for "when he comes home", and not for "since May"."""
+    for place in range(len(tail) - 1):
+        if tail[place].low in _CLAUSE_STARTS and tail[place + 1].low in lexicon.SUBJECT_PRONOUNS:
+            return True
+    return False
 
 
 def _find_tail(item: Words) -> int | None:
@@ -362,6 +376,21 @@ def _holds_verb(noun_phrase: Words) -> bool:
 
 def _may_be_noun(word: Word) -> bool:
     return word.is_capitalised or word.low in verbs.BASES or word.low in _NOUNS_LIKE_VERBS
+
+
+def _ends_in_verb(clause: Clause, items: tuple[Item, ...]) -> bool:
+    """Return True for "has a new joint and dances"."""
+    last = items[-1]
+    may_be_verb = len(last) == 1 and last[0].low in verbs.THIRDS
+    return may_be_verb and clause.person is Person.THIRD and _is_counted(items[0])
+
+
+def _lists_colours(items: tuple[Item, ...]) -> bool:
+    """Return True for "Arsenal, red and white": bare adjectives at the end."""
+    return all(
+        len(item) == 1 and item[0].low in lexicon.SHARED_HEAD_ADJECTIVES - lexicon.PLAIN_NAMES
+        for item in items[1:]
+    )
 
 
 def _is_one_thing(clause: Clause, items: tuple[Item, ...]) -> bool:

@@ -38,6 +38,8 @@ def _find_name_start(words: Words, end: int) -> int | None:
         if start == 1 or words[start - 2].low not in lexicon.POSSESSIVES:
             return None
         return start - 2
+    if 0 < start < end and words[start - 1].low == "the":
+        start -= 1
     return start if start < end else None
 
 

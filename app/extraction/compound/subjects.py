@@ -23,9 +23,10 @@ def split_subjects(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
     clause = find_clause(words)
     if clause is None or clause.person is not Person.PLURAL:
         return [words]
-    if any(word.low == "&" for word in clause.subject):
+    subject = clause.subject
+    if subject[-1].low == "," or any(word.low == "&" for word in subject):
         return [words]
-    items = _read_items(clause.subject)
+    items = _read_items(subject)
     if len(items) < 2 or not _is_distributive(clause) or _is_fixed_pair(items):
         return [words]
     return [_build_clause(clause, item, first=item is items[0]) for item in items]
