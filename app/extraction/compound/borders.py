@@ -115,8 +115,10 @@ def _lends_time(clause: Clause) -> bool:
 
 
 def _names_nobody(clause: Clause) -> bool:
-    """Return True for a subject such as "two" or "the second", whose noun stands before."""
+    """Return True for "two", "the second" or "Anna's": a subject whose noun stands before."""
     lows = [word.low for word in clause.subject]
+    if lows[-1] == "'s":
+        return True
     is_number = lows[-1] in lexicon.ORDINALS or lows[-1] in lexicon.NUMERALS
     return is_number and (len(lows) == 1 or lows[0] == "the")
 
@@ -154,14 +156,16 @@ def _needs_what_stands_before(clause: Clause, length: int) -> bool:
     """Return True if the clause leans on the one before, up to `length` words into it."""
     # A mark inside of the subject ends nothing.
     words = clause.words[:length] if length > clause.main else clause.words
-    if _repeats_verb(clause, words):
+    if _is_elliptical(clause, words):
         return True
     return any(_points_back(clause, words, place) for place in range(len(words)))
 
 
-def _repeats_verb(clause: Clause, words: Words) -> bool:
-    """Return True if "does too" or "did not attend" leaves out what was done."""
+def _is_elliptical(clause: Clause, words: Words) -> bool:
+    """Return True if "does too", "did not attend" or "want another" leaves out what is meant."""
     behind = {word.low for word in words[clause.main + 1 :]}
+    if words[-1].low in ("another", "none"):
+        return True
     if not behind <= _SHORT_ANSWERS:
         return False
     if clause.group is Group.DO:

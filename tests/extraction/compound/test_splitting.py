@@ -112,8 +112,8 @@ def split_texts(text: str) -> list[str]:
         ("I have a nut allergy and asthma", ["I have a nut allergy", "I have asthma"]),
         ("I can't do Mondays or Fridays", ["I can't do Mondays", "I can't do Fridays"]),
         (
-            "I own two flats, a garage and a boat",
-            ["I own two flats", "I own a garage", "I own a boat"],
+            "We have a cat, two rabbits and a boat",
+            ["We have a cat", "We have two rabbits", "We have a boat"],
         ),
         # Several subjects.
         ("Sofia and Pedro are nurses", ["Sofia is a nurse", "Pedro is a nurse"]),
