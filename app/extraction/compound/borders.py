@@ -7,7 +7,9 @@ from app.extraction.compound import lexicon
 from app.extraction.compound.clause import Clause, Group, Person, find_clause, read_clause
 from app.extraction.compound.words import Word, Words, carry_words
 
-_JOINS = frozenset(("and", "but", "while", "whereas", "plus", "&", "also", "though", "although"))
+_JOINS = frozenset(
+    ("and", "but", "while", "whereas", "plus", "&", "n", "also", "though", "although")
+)
 _MARKS = frozenset((",", ";", ".", "!", "-", "–", "—"))
 _SHORT_ANSWERS = frozenset(("too", "also", "either", "not", "n't"))
 _ENDS = frozenset((";", ".", "!"))
@@ -124,11 +126,14 @@ def _names_nobody(clause: Clause) -> bool:
 
 
 def _may_cut_at_comma(before: Clause, after: Clause) -> bool:
-    """Return True if "I" or "my" begins the second clause, so that a comma is enough."""
+    """Return True if a comma is enough: "I" or "my" follows, or two people do the same."""
     if after.lead or len(before.words) < 3:
         return False
     first, second = before.subject[0].low, after.subject[0].low
-    return second in lexicon.FIRST_PERSON and first in lexicon.FIRST_PERSON | {"the"}
+    if second in lexicon.FIRST_PERSON:
+        return first in lexicon.FIRST_PERSON | {"the"}
+    are_parallel = before.lemma == after.lemma and before.group is after.group
+    return are_parallel and before.subject[0].is_capitalised and after.subject[0].is_capitalised
 
 
 def _is_correction(before: Clause, after: Clause) -> bool:
@@ -210,6 +215,8 @@ def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
         return _resolve_possessive(before, after)
     if not after.has_pronoun or pronoun.low not in lexicon.LATER_PRONOUNS:
         return after.words
+    if before.has_pronoun and {before.subject[0].low, pronoun.low} <= {"he", "she"}:
+        return after.words  # "he" was as unclear in the whole text
     if before.has_pronoun or not before.subject or pronoun.low == "they":
         return None
     if (pronoun.low == "it") == before.is_about_person:

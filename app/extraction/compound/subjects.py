@@ -121,13 +121,22 @@ def _names_role(words: Words) -> bool:
 def _build_clause(clause: Clause, item: Words, *, first: bool) -> tuple[Word, ...]:
     """Return the clause about one item. The last item owns the predicate, the others repeat it."""
     owns_predicate = clause.words[clause.subject_end - 1] is item[-1] or item[-1].carried
-    predicate = [word for word in clause.words[clause.subject_end :] if word.low != "both"]
+    predicate = _drop_both(clause.words[clause.subject_end :])
     finite = clause.words[clause.finite]
     predicate = [_agree(word, item) if word is finite else word for word in predicate]
     if clause.group is Group.COPULA and _agrees_in_singular(item):
         predicate = _singularise_role(predicate)
     lead = clause.lead if first else carry_words(clause.lead)
     return (*lead, *item, *(predicate if owns_predicate else carry_words(predicate)))
+
+
+def _drop_both(predicate: Words) -> list[Word]:
+    """Return the predicate without "both", and without the "all" of "are all vegan"."""
+    return [
+        word
+        for place, word in enumerate(predicate)
+        if word.low != "both" and not (word.low == "all" and place <= 1)
+    ]
 
 
 def _agrees_in_singular(item: Words) -> bool:
