@@ -187,7 +187,8 @@ def _points_back(clause: Clause, words: Words, place: int) -> bool:
     if is_in_subject and word.low in lexicon.LATER_PRONOUNS:
         return False
     if word.low in lexicon.THIRD_POSSESSIVES and place != clause.subject_start:
-        return is_in_subject or clause.has_pronoun or _is_object(words, place)
+        is_foreign = word.low in ("his", "her") and not clause.is_about_person
+        return is_in_subject or clause.has_pronoun or is_foreign or _is_object(words, place)
     return word.low in lexicon.ANAPHORS and not _names_time(words, place)
 
 

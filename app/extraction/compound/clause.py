@@ -180,7 +180,7 @@ def _read_noun_clause(words: Words, start: int) -> Clause | None:
 
 
 def _is_singular(low: str) -> bool:
-    return low in ("is", "was", "has", "does", "'s") or low in verbs.THIRDS
+    return low in ("is", "was", "has", "does", "'s", "am", "'m") or low in verbs.THIRDS
 
 
 def _starts_noun_phrase(words: Words, start: int) -> bool:

@@ -60,7 +60,8 @@ def _is_subject_item(item: Words) -> bool:
         return False
     if first.low in ("my", "our", "the"):
         names_several = any(word.low in lexicon.PLURAL_PERSON_NOUNS for word in item[1:-1])
-        return 1 < len(item) <= 5 and not names_several
+        may_be_clause = any(word.low in verbs.THIRDS for word in item[2:])  # "the dog barks"
+        return 1 < len(item) <= 5 and not names_several and not may_be_clause
     if len(item) == 1 and not first.is_capitalised:
         return first.low.isalpha() and first.low not in lexicon.DETERMINERS
     return all(word.is_capitalised for word in item) and len(item) <= 4 and first.low != "both"
@@ -81,7 +82,7 @@ def _is_distributive(clause: Clause) -> bool:
         return False
     if lows & lexicon.LATER_PRONOUNS or any(word.low in (",", ";", ".") for word in predicate):
         return False
-    if lows & {"and", "or", "but", "as", "who", "which", "our", "we"}:
+    if lows & {"i", "because", "separate", "and", "or", "but", "as", "who", "which", "our", "we"}:
         return False
     main = clause.words[clause.main]
     if clause.group is Group.COPULA:

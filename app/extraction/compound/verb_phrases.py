@@ -149,6 +149,8 @@ def _is_bound(before: Words, after: Words) -> bool:
 
 def _points_back(phrase: Words) -> bool:
     """Return True if a word up to the next conjunction points at what stands before."""
+    if phrase[-1].low in ("another", "none"):
+        return True
     for word in phrase:
         if word.low in (",", "and", "but"):
             return False
