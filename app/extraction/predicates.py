@@ -14,7 +14,7 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
     person.
     """
     adverbs, rest = skip_adverbs(rest)
-    if not rest:
+    if not rest or clause.contains(*_SOON):
         return False
     verb, after = rest[0], rest[1:]
     if verb in _JUDGES:
@@ -26,6 +26,9 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
     if is_past_verb(verb):
         return is_event(verb, after, clause)
     return _is_habit(find_plain_form(verb), after, clause)
+
+
+_SOON = ("in five", "in ten", "in a minute", "in a sec", "in a bit", "in five minutes", "any minute")
 
 
 def skip_adverbs(rest: Words) -> tuple[frozenset[str], Words]:
@@ -166,7 +169,7 @@ def _is_past_state(adverbs: frozenset[str], after: Words, clause: Clause) -> boo
     if not rest or "not" in more or rest[0] in _UNSTABLE or rest[0].endswith("ing"):
         return False
     if rest[0] in _PAST_STATES:
-        return not is_pointing(rest[1:])
+        return not is_pointing(rest[1:]) and (rest[0] != "closed" or has_date(clause))
     is_place = rest[0] in {"a", "an", "the", "in", "at", "vegan", "vegetarian", "my", "our"}
     is_dated = has_past_date(clause) or clause.contains("for", "until")
     return is_place and is_dated and not _names_task(rest[1:], 3)
@@ -377,7 +380,7 @@ def _is_decision(after: Words, clause: Clause) -> bool:
 _INTRANSITIVE = frozenset("smoke drive cook knit run swim cycle meditate freelance snore paint rent".split())
 # Verbs of talk that tell of a habit if they have such an object.
 _LASTING_OBJECTS = {
-    "get": frozenset("up migraines seasick carsick hayfever paid a an my our the".split()),
+    "get": frozenset("up migraines seasick carsick hayfever paid my our".split()),
     "need": frozenset("my glasses subtitles".split()),
     "know": frozenset("python french some german spanish sql".split()),
     "see": frozenset("my a our".split()),
@@ -396,14 +399,15 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
         return bool(after) and not is_pointing(after) and not after[0].endswith("ing")
     if verb in lists.TALK_VERBS:
         return _is_lasting_talk(verb, after, clause)
-    if verb in lists.TASK_VERBS or not verb.isalpha():
+    if verb in lists.TASK_VERBS or not verb.replace("-", "").isalpha():
         return False
     if not after:
         return verb in _INTRANSITIVE
     if len(after) == 1 and after[0] in _PREPOSITIONS:
         return False
     if verb in {"prefer", "love", "hate", "like", "dislike", "enjoy"}:
-        return not is_pointing(after)
+        is_choice = after[0] == "the" and set(after[1:3]) & (lists.DISCOURSE | lists.TASK_NOUNS)
+        return not is_pointing(after) and not is_choice
     is_task = after[0] in _ARTICLES and _names_task(after, 3)
     return not is_pointing(after) and (not is_task or has_habit(clause))
 

@@ -38,7 +38,12 @@ TALK_VERBS = _list(
     """
 )
 # What is done now, for the task at hand.
-TASK_VERBS = _list("click paste copy upload attach refresh submit scroll hover")
+TASK_VERBS = _list(
+    """
+    click paste copy upload attach refresh submit scroll hover press type pass hit enter select drag
+    import define declare crash fail hang freeze lag stall glitch break throw return raise print end
+    """
+)
 
 # Past verbs and participles that tell of a change in a life or in a company.
 PAST_EVENTS = _list(
@@ -136,6 +141,8 @@ EVALUATIONS = _list(
     wonderful slow fast broken failing down acting correct incorrect missing empty ready done
     too so delicious tasty horrible crazy insane funny hilarious sad true false impossible possible
     important understandable enough long short boring exciting overrated underrated worth working
+    corrupted expensive cheap loud asleep awake popular dead raw thin thick sticky salty sour soft
+    frozen blurry set cloudy sunny windy
     crashing hanging throwing giving showing saying not-working stuck driving making getting
     """
 )
