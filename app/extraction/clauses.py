@@ -27,7 +27,7 @@ _BOUNDARY = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _OPENING_SUBORDINATE = re.compile(
-    r"(?:since|as|because|given(?:\ that)?|seeing\ as|considering(?:\ that)?|although|though|while)\s+",
+    rf"(?:since|as|because|given(?:\ that)?|seeing\ as|considering(?:\ that)?|although|though|while)\s+(?={_SUBJECT}\b)",
     re.IGNORECASE,
 )
 

@@ -19,6 +19,8 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
     verb, after = rest[0], rest[1:]
     if verb in _JUDGES:
         return _JUDGES[verb](adverbs, after, clause)
+    if verb == "must":
+        return has_date(clause) and not is_pointing(after[1:])
     if verb in lists.AUXILIARIES:
         return False
     if verb == "used" and after[:1] == ("to",):
@@ -170,9 +172,10 @@ def _is_past_state(adverbs: frozenset[str], after: Words, clause: Clause) -> boo
         return False
     if rest[0] in _PAST_STATES:
         return not is_pointing(rest[1:]) and (rest[0] != "closed" or has_date(clause))
-    is_place = rest[0] in {"a", "an", "the", "in", "at", "vegan", "vegetarian", "my", "our"}
-    is_dated = has_past_date(clause) or clause.contains("for", "until")
-    return is_place and is_dated and not _names_task(rest[1:], 3)
+    if has_past_date(clause):
+        return not _names_task(rest, 4)
+    is_role = rest[0] in {"a", "an", "the", "in", "at", "vegan", "vegetarian", "my", "our"}
+    return is_role and clause.contains("for", "until") and not _names_task(rest[1:], 3)
 
 
 # --- to have
@@ -206,7 +209,7 @@ def _is_possession(adverbs: frozenset[str], after: Words, clause: Clause) -> boo
     if len(rest) == 1 and first in {"plenty", "one", "some", "none", "enough", "both", "any", "lots"}:
         return False
     if first == "the" or set(rest[:4]) & {"minutes", "seconds", "hours"}:
-        return has_habit(clause)
+        return has_schedule(clause)
     if first == "no":
         return not set(rest[1:4]) & (_NOTHING_HAD - {"no", "any"})
     return not set(rest[:4]) & _NOTHING_HAD
