@@ -1,6 +1,7 @@
 """Words at the ends of a sentence that are no part of what it states."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 _SEPARATOR = r"(?:\s*[,:;!.…–—-]+\s+|\s+)"
@@ -48,14 +49,35 @@ _FILLER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LIST_MARK = re.compile(r"(?:[-*•–]|\d{1,2}[.)]|[a-z]\))\s+|[\"'“‘(]+(?=\S)|#+\s+")
-_TAIL = re.compile(
-    r"""
-    (?: [\s,;:.!–—-]+ (?:btw|by\ the\ way|fyi|thanks|thank\ you|thx|cheers|please|pls|lol|haha+|tbh|though|tho|anyway|actually|just\ so\ you\ know|jsyk|if\ that\ (?:helps|matters)|ok|okay
-       |if\ (?:that|it)['’]?s\ (?:relevant|useful|important)|for\ (?:your\ information|context|reference|the\ record)|mate|lmao|rn|remember(?:\ that)?)
-    | \s*(?:[:;=]-?[)(DPp/]|<3|xD|[^\w\s.,;:!?"'’”)\]}%°€$£+#*/&@_`~^|\\<>=({\[“‘…–—-]+) | [\s.!;,:–—-]+ | \s*[-–—]+ )+ \Z
-    """,
-    re.VERBOSE | re.IGNORECASE,
+# What may follow a statement, looked for in its last characters.
+_TAIL_LENGTH = 48
+_TAIL_WORDS = re.compile(
+    r"[\s,;:.!–—-](?:btw|by the way|fyi|thanks|thank you|thx|cheers|please|pls|lol|haha|tbh|though|tho"
+    r"|anyway|just so you know|jsyk|if that (?:helps|matters)|ok|okay|if (?:that|it)['’]?s"
+    r" (?:relevant|useful|important)|for (?:your information|context|reference|the record)|mate|lmao"
+    r"|rn|x|xx|xo|[:;=]-?[)(DPp/]|<3|xD)\Z",
+    re.IGNORECASE,
 )
+_TAIL_MARKS = " \t.!;,:–—-"
+
+
+def _find_end(text: str, start: int) -> int:
+    """Return where the statement ends, before marks, emoji, "thanks" and the like."""
+    end = len(text)
+    while end > start:
+        shorter = start + len(text[start:end].rstrip(_TAIL_MARKS))
+        while shorter > start and _is_emoji(text[shorter - 1]):
+            shorter -= 1
+        if match := _TAIL_WORDS.search(text, max(start, shorter - _TAIL_LENGTH), shorter):
+            shorter = match.start()
+        if shorter == end:
+            return end
+        end = shorter
+    return end
+
+
+def _is_emoji(character: str) -> bool:
+    return ord(character) > 0x2000 and unicodedata.category(character) in {"So", "Sk", "Mn", "Cf"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +103,7 @@ def strip_openings(text: str) -> Opening:
             place = match.end()
         else:
             break
-    end = len(text)
-    if match := _TAIL.search(text, place):
-        end = match.start()
-    return Opening(place, max(place, end), is_note)
+    return Opening(place, _find_end(text, place), is_note)
 
 
 # These stay in the text, for they tell that something else was thought before.
