@@ -30,7 +30,15 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
     return _is_habit(find_plain_form(verb), after, clause)
 
 
-_SOON = ("in five", "in ten", "in a minute", "in a sec", "in a bit", "in five minutes", "any minute")
+_SOON = (
+    "in five",
+    "in ten",
+    "in a minute",
+    "in a sec",
+    "in a bit",
+    "in five minutes",
+    "any minute",
+)
 
 
 def skip_adverbs(rest: Words) -> tuple[frozenset[str], Words]:
@@ -89,7 +97,9 @@ _SCHEDULED = frozenset(
     quiet ready about slow new due
     """.split()
 )
-_NO_COMPLEMENT = frozenset("that to what how why whether because when if like as more less with there where".split())
+_NO_COMPLEMENT = frozenset(
+    "that to what how why whether because when if like as more less with there where".split()
+)
 
 
 def _is_state(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
@@ -110,10 +120,19 @@ def _is_state(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
         return has_habit(clause)
     if first in {"a", "an"}:
         return not following & lists.NO_CLASS and not _names_task(rest[1:], 2)
-    if more & lists.INTENSIFIERS and first not in {"allergic", "scared", "afraid", "terrified", "into", "close"}:
+    if more & lists.INTENSIFIERS and first not in {
+        "allergic",
+        "scared",
+        "afraid",
+        "terrified",
+        "into",
+        "close",
+    }:
         return False
     if first in {"afraid", "scared", "terrified"}:
-        return following == {"of"} and len(rest) > 2 and rest[2] not in {"the", "this", "that", "it"}
+        return (
+            following == {"of"} and len(rest) > 2 and rest[2] not in {"the", "this", "that", "it"}
+        )
     if first in _SCHEDULED and first in _UNSTABLE:
         return has_schedule(clause)
     return first not in _UNSTABLE
@@ -136,7 +155,9 @@ def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
     return verb in lists.PROGRESSIVE_FACTS or has_date(clause)
 
 
-_TASK_PLANS = frozenset("try use do check see look test add write make need ask fix send call".split())
+_TASK_PLANS = frozenset(
+    "try use do check see look test add write make need ask fix send call".split()
+)
 _LASTING_PLANS = frozenset(
     """
     be have start move join leave turn travel fly arrive visit stay retire attend graduate become
@@ -180,10 +201,12 @@ def _is_past_state(adverbs: frozenset[str], after: Words, clause: Clause) -> boo
 
 # --- to have
 
-_NOTHING_HAD = lists.TASK_NOUNS | frozenset(
-    "few couple lot bit other first plan picture their his her".split()
-) | frozenset(
-    "no any time access nothing something anything everything that this it them these those plans".split()
+_NOTHING_HAD = (
+    lists.TASK_NOUNS
+    | frozenset("few couple lot bit other first plan picture their his her".split())
+    | frozenset(
+        "no any time access nothing something anything everything that this it them these those plans".split()
+    )
 )
 
 
@@ -206,7 +229,16 @@ def _is_possession(adverbs: frozenset[str], after: Words, clause: Clause) -> boo
     if is_past_verb(first) or first in _PARTICIPLES:
         is_old = first == "known" and clause.contains("for", "since")
         return is_old or is_event(first, rest[1:], clause)
-    if len(rest) == 1 and first in {"plenty", "one", "some", "none", "enough", "both", "any", "lots"}:
+    if len(rest) == 1 and first in {
+        "plenty",
+        "one",
+        "some",
+        "none",
+        "enough",
+        "both",
+        "any",
+        "lots",
+    }:
         return False
     if first == "the" or set(rest[:4]) & {"minutes", "seconds", "hours"}:
         return has_schedule(clause)
@@ -266,7 +298,9 @@ def _is_past_possession(adverbs: frozenset[str], after: Words, clause: Clause) -
     """Decide by the words after "had"."""
     if _names_task(after, 4) or is_pointing(after) or after[:1] == ("to",):
         return False
-    return has_past_date(clause) or bool(set(after[:3]) & {"twins", "surgery", "baby", "stroke", "operation"})
+    return has_past_date(clause) or bool(
+        set(after[:3]) & {"twins", "surgery", "baby", "stroke", "operation"}
+    )
 
 
 # --- to do, can, will
@@ -286,7 +320,9 @@ def _is_denial(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     if not objects or is_pointing(objects):
         return False
     if verb in {"have", "own"}:
-        return objects[-1:] != ("one",) and not set(objects[:3]) & (_NOTHING_HAD - {"any", "access"})
+        return objects[-1:] != ("one",) and not set(objects[:3]) & (
+            _NOTHING_HAD - {"any", "access"}
+        )
     if verb == "work":
         return bool(set(objects) & _WORKPLACES) or has_schedule(clause)
     if verb in {"need", "get", "see"}:
@@ -294,7 +330,9 @@ def _is_denial(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     return verb not in _DENIED and not _names_task(objects, 3)
 
 
-_ABILITIES = frozenset("speak play swim drive ski cook code juggle sing ride sail knit dance".split())
+_ABILITIES = frozenset(
+    "speak play swim drive ski cook code juggle sing ride sail knit dance".split()
+)
 _INABILITIES = frozenset(
     """
     eat drink drive swim stand tolerate have take work come attend digest sleep walk fly afford wear
@@ -331,7 +369,11 @@ def _is_plan(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     if "not" in more:
         return rest[0] in {"eat", "drink", "touch", "fly", "wear", "take"}
     if rest[0] == "be":
-        return rest[1] in _WHEREABOUTS or rest[1].isdigit() or (has_date(clause) and rest[1] not in _UNSTABLE)
+        return (
+            rest[1] in _WHEREABOUTS
+            or rest[1].isdigit()
+            or (has_date(clause) and rest[1] not in _UNSTABLE)
+        )
     is_lasting_plan = rest[0] in _LASTING_PLANS and has_date(clause)
     return (is_lasting_plan or rest[0] in _SURE_PLANS) and not _names_task(rest[1:], 3)
 
@@ -380,7 +422,9 @@ def _is_decision(after: Words, clause: Clause) -> bool:
     return not is_waiting and (clause.words[0] == "we" or has_name or has_date(clause))
 
 
-_INTRANSITIVE = frozenset("smoke drive cook knit run swim cycle meditate freelance snore paint rent".split())
+_INTRANSITIVE = frozenset(
+    "smoke drive cook knit run swim cycle meditate freelance snore paint rent".split()
+)
 # Verbs of talk that tell of a habit if they have such an object.
 _LASTING_OBJECTS = {
     "get": frozenset("up migraines seasick carsick hayfever paid my our".split()),
@@ -418,8 +462,17 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
 def _is_lasting_talk(verb: str, after: Words, clause: Clause) -> bool:
     if verb == "say":
         inner = after[1:] if after[:1] == ("that",) else after
-        return len(inner) > 2 and inner[0] in {"he", "she", "they"} and inner[1] in {"is", "are", "has", "have"}
+        return (
+            len(inner) > 2
+            and inner[0] in {"he", "she", "they"}
+            and inner[1] in {"is", "are", "has", "have"}
+        )
     if verb in {"try", "see", "get", "read", "need"}:
         if has_habit(clause) and not is_pointing(after):
             return True
-    return verb in {"get", "need", "know"} and bool(after) and after[0] in _LASTING_OBJECTS[verb] and not _names_task(after, 4)
+    return (
+        verb in {"get", "need", "know"}
+        and bool(after)
+        and after[0] in _LASTING_OBJECTS[verb]
+        and not _names_task(after, 4)
+    )

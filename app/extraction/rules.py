@@ -185,7 +185,9 @@ class _Reader:
         if resolved is not None:
             return resolved, find_skip_reason(Clause(resolved))
         reason = find_skip_reason(Clause(text))
-        if reason is SkipReason.NO_STATEMENT and not find_skip_reason(Clause(replace_by_stranger(text))):
+        if reason is SkipReason.NO_STATEMENT and not find_skip_reason(
+            Clause(replace_by_stranger(text))
+        ):
             reason = SkipReason.UNCLEAR_PRONOUN
         return text, reason
 

@@ -222,7 +222,12 @@ def _find_verb(words: tuple[str, ...], start: int) -> int:
 
 
 def _is_surely_verb(word: str) -> bool:
-    return word in lists.AUXILIARIES or word in lists.THIRD_VERBS or word in lists.IRREGULAR_PAST or word in lists.PAST_EVENTS
+    return (
+        word in lists.AUXILIARIES
+        or word in lists.THIRD_VERBS
+        or word in lists.IRREGULAR_PAST
+        or word in lists.PAST_EVENTS
+    )
 
 
 _BEFORE_NOUNS = frozenset("and or of at in the for with all on to by two three four".split())

@@ -71,7 +71,9 @@ PAST_EVENT_PHRASES = {
     "earned": _list("my a"),
     "gave": _list("up birth"),
     "given": _list("up"),
-    "got": _list("married divorced engaged promoted hired fired laid accepted diagnosed my our two three four five 2 3 4 5"),
+    "got": _list(
+        "married divorced engaged promoted hired fired laid accepted diagnosed my our two three four five 2 3 4 5"
+    ),
     "hosted": _list("our my"),
     "left": _list("my our the school university uni college home"),
     "lost": _list("my our"),
@@ -288,7 +290,9 @@ STATES = _list(
 )
 
 # Said of a person or thing in passing: "a bit", "a pain".
-NO_CLASS = _list("bit little tad mess wreck idiot fool lot pain shame pity joke nightmare joy disaster")
+NO_CLASS = _list(
+    "bit little tad mess wreck idiot fool lot pain shame pity joke nightmare joy disaster"
+)
 TALK_PAST = _list(
     """
     tried said told thought asked saw noticed wanted needed felt checked looked forgot heard
@@ -346,4 +350,6 @@ COMMON_OPENERS = _list(
     """
 )
 
-INTENSIFIERS = _list("really very so too pretty quite super way extremely basically kinda totally truly rather")
+INTENSIFIERS = _list(
+    "really very so too pretty quite super way extremely basically kinda totally truly rather"
+)
