@@ -24,9 +24,7 @@ _ADDED_WORDS = build_pattern(
     /good memory/well remembered/pls/lol/haha/unfortunately/sadly/mate/for now/at the moment/both
     """
 )
-_ADDED = re.compile(
-    rf"(?:(?:{_ADDED_WORDS}|(?:only|just|all)\s+\w+)[\s,.!–—-]*)*\Z", re.IGNORECASE
-)
+_ADDED = re.compile(rf"(?:(?:{_ADDED_WORDS}|(?:only|just|all)\s+\w+)[\s,.!–—-]*)*\Z", re.IGNORECASE)
 # A yes that goes on like this limits itself, or is the start of something else.
 _LIMITED = re.compile(
     build_pattern(

@@ -85,10 +85,9 @@ class _Reader:
                 is_first = False
                 continue
             for start, end in split_sentences(turn.content, block.start, block.end):
-                if is_first:
-                    start = self._read_confirmation(place, start, end)
-                if start < end:
-                    self._read_sentence(place, start, end)
+                begins = self._read_confirmation(place, start, end) if is_first else start
+                if begins < end:
+                    self._read_sentence(place, begins, end)
                 is_first = False
 
     def _read_confirmation(self, place: int, start: int, end: int) -> int:
@@ -184,12 +183,8 @@ class _Reader:
         resolved = resolve_pronoun(text, self.recent, self.earlier)
         if resolved is not None:
             return resolved, find_skip_reason(Clause(resolved))
-        reason = find_skip_reason(Clause(text))
-        if reason is SkipReason.NO_STATEMENT and not find_skip_reason(
-            Clause(replace_by_stranger(text))
-        ):
-            reason = SkipReason.UNCLEAR_PRONOUN
-        return text, reason
+        reason = find_skip_reason(Clause(replace_by_stranger(text)))
+        return text, reason or SkipReason.UNCLEAR_PRONOUN
 
     def _add_parts(self, place: int, start: int, end: int, parts: list[_Part]) -> None:
         """Add one statement for each run of clauses that state something."""
@@ -200,16 +195,20 @@ class _Reader:
             return
         for run in runs:
             first, last = run[0].start, run[-1].end
+            text = (run[0].text + content[run[0].end : last]).strip()
             if run[0].reason is not None:
                 self._skip(place, first, last, run[0].reason)
-                continue
-            text = run[0].text + content[run[0].end : last]
-            self.statements.append(Statement(text.strip(), (Quote(place, first, last),)))
+            elif self._is_repeated(text):
+                self._skip(place, first, last, SkipReason.REPEATED_CONTEXT)
+            else:
+                self.statements.append(Statement(text, (Quote(place, first, last),)))
 
 
 # Clauses that say why, when or how of the clause before them, and stand with it.
 _SUBORDINATE = frozenset(
-    "because bc cuz cos since as although though while whereas which except".split()
+    """
+    because bc cuz cos since as although though while whereas which except
+    """.split()
 )
 
 

@@ -1,11 +1,16 @@
 """Decides by its subject whether a clause is about the speaker, or somebody or something near."""
 
 from app.extraction import words as lists
+from app.extraction.phrases import list_phrases
 from app.extraction.predicates import is_lasting
 from app.extraction.times import has_date, has_habit, has_schedule
 from app.extraction.tokens import Clause
 
-_PARTS = frozenset("one some most all both none half two three many each neither".split())
+_PARTS = frozenset(
+    """
+    one some most all both none half two three many each neither
+    """.split()
+)
 _EVERYBODY = frozenset("everyone everybody nobody".split())
 # "On Sundays I …", "In my family we …", "Last year I …"
 _OPENINGS = frozenset(
@@ -89,7 +94,9 @@ def _skip_partner(rest: tuple[str, ...]) -> tuple[str, ...]:
 
 # Words that name a task in the plural or at hand, but also things of a life.
 _OWN_THINGS = frozenset(
-    "step class recipe branch test tests screen text line file head film story method".split()
+    """
+    step class recipe branch test tests screen text line file head film story method
+    """.split()
 )
 
 
@@ -148,10 +155,12 @@ def _tells_of_this(clause: Clause) -> bool:
 
 
 # Statements about the speaker without "I".
-_ELLIPSES = (
-    "allergic to", "born in", "born on", "married to", "based in", "lactose intolerant", "been vegan",
-    "been vegetarian", "moved to", "prefers", "likes", "works at", "works as", "lives in",
-)  # fmt: skip
+_ELLIPSES = list_phrases(
+    """
+    allergic to/born in/born on/married to/based in/lactose intolerant/been vegan
+    /been vegetarian/moved to/prefers/likes/works at/works as/lives in
+    """
+)
 
 
 _NOT_NAMED = lists.TASK_NOUNS | lists.PRONOUNS | lists.FIRST_PERSON | {"you"}
