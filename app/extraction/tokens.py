@@ -88,10 +88,10 @@ def _write_out(word: str, following: str) -> tuple[str, ...]:
     lower = word.lower().replace("’", "'")
     if lower in _WHOLE:
         return _WHOLE[lower]
-    if lower.endswith("n't"):
+    if lower.endswith("n't") and len(lower) > 3:
         return lower[:-3], "not"
     for ending, long in _ENDINGS.items():
-        if lower.endswith(ending):
+        if lower.endswith(ending) and len(lower) > len(ending):
             return lower[: -len(ending)], long
     if lower.endswith("'s"):
         return _write_out_is(lower[:-2], following)
