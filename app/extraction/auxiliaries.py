@@ -11,7 +11,7 @@ from app.extraction.verbs import Words, is_past_verb, is_pointing, names_task, s
 
 _MOMENTS = frozenset(
     """
-    meeting hurry rush middle way fence verge loss mood it phone train bus board laptop same page
+    end meeting hurry rush middle way fence verge loss mood it phone train bus board laptop same page
     call break trouble mess pain tears panic zone point side debt luck shock minds line lines step
     chapter level work airport home bed station gym shop supermarket desk computer kitchen car town
     hospital doctors hotel office door
@@ -37,12 +37,19 @@ _FEARS = frozenset("afraid scared terrified".split())
 _MEASURED = _FEARS | {"allergic", "into", "close"}
 
 
+_NOW = list_phrases("today/tonight/this morning/right now/just now/at the moment/this minute")
+
+
 def _is_state(after: Words, clause: Clause) -> bool:
     """Decide by the words after "is"."""
     more, rest = skip_adverbs(after)
     if not rest or rest[0] in _NO_COMPLEMENT:
         return rest[:1] == ("with",) and len(rest) > 2 and not is_pointing(rest[1:])
     first, following = rest[0], set(rest[1:2])
+    if clause.contains(*_NOW) and "birthday" not in clause.word_set:
+        return False
+    if first == "hard":
+        return following == {"of"}
     if first == "going":
         return _is_going(rest[1:], clause)
     if first == "getting":
@@ -115,6 +122,8 @@ def _is_past_state(after: Words, clause: Clause) -> bool:
         return not is_pointing(rest[1:]) and (rest[0] != "closed" or has_date(clause))
     if has_past_date(clause):
         return not names_task(rest, 4)
+    if clause.words[0] in lists.OWNERS and set(clause.words[1:4]) & lists.PEOPLE:
+        return rest[0] in {"a", "an"}
     is_role = rest[0] in {"a", "an", "the", "in", "at", "vegan", "vegetarian", "my", "our"}
     return is_role and clause.contains("for", "until") and not names_task(rest[1:], 3)
 
@@ -150,6 +159,8 @@ def _is_possession(after: Words, clause: Clause) -> bool:
         is_old = first == "known" and clause.contains("for", "since")
         return is_old or is_event(first, rest[1:], clause)
     if len(rest) == 1 and first in _AMOUNTS:
+        return False
+    if rest[-1] in {"open", "ready", "left", "here"}:
         return False
     if first == "the" or set(rest[:4]) & {"minutes", "seconds", "hours"}:
         return has_schedule(clause)
@@ -207,7 +218,7 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
     return rest[0] not in _UNSTABLE and clause.contains("for", "all my life", "my whole life")
 
 
-_LIFE_EVENTS = frozenset("twins surgery baby stroke operation".split())
+_LIFE_EVENTS = frozenset("twins surgery baby stroke operation children kids sons daughters".split())
 
 
 def _is_past_possession(after: Words, clause: Clause) -> bool:

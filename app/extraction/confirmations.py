@@ -95,7 +95,7 @@ _OFFER = re.compile(
     r"|\A(?:want|need|like|ready|shall|should|what|which|how|when|where|who|why|can|could|would|will)\b",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
+_INVERTED = re.compile(
     r"(?:do|does|did|is|are|was|were|have|has|had|any|or)\b(?!\s+you\b)", re.IGNORECASE
 )
 
@@ -116,7 +116,7 @@ def read_proposal(sentence: str) -> str | None:
     if not text or _OFFER.search(text) or not (is_asked or _YOU.search(text)):
         return None
     stated = _state_question(text)
-    if _ASKED.match(stated):
+    if _INVERTED.match(stated):
         return None
     swapped = _YOU.sub(_swap_person, stated)
     return swapped[0].upper() + swapped[1:]

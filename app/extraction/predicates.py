@@ -55,8 +55,10 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
     """Return True if a verb in the present tells what somebody does as a rule."""
     if verb in lists.TALK_VERBS and verb != "keep":
         return _is_lasting_talk(verb, after, clause)
-    if verb in lists.TASK_VERBS or not verb.replace("-", "").isalpha():
+    if not verb.replace("-", "").isalpha():
         return False
+    if verb in lists.TASK_VERBS:
+        return has_date(clause)
     if not after:
         return verb in _WITHOUT_OBJECT
     is_cut = len(after) == 1 and after[0] in _PREPOSITIONS

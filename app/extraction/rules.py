@@ -156,8 +156,8 @@ class _Reader:
         core = sentence[start:end]
         is_asked = sentence.rstrip(" \"'”’)!").endswith("?")
         if is_note:
-            asked = core + "?" if is_asked else core
-            note_reason = find_skip_reason(Clause(asked), is_note=True)
+            note = Clause(core + "?" if is_asked else core)
+            note_reason = find_skip_reason(note, is_note=True)
             yield _Part(offset + start, offset + end, "", core, note_reason)
             return
         cuts = cut_clauses(core)

@@ -130,7 +130,7 @@ def _is_near(clause: Clause, subject: set[str]) -> bool:
     """Return True if a clause about some thing tells by a name, a number or a date which one."""
     if clause.word_set & lists.OURS or subject & lists.LASTING_THINGS or has_schedule(clause):
         return True
-    has_name = any(token.is_capital for token in clause.tokens[1:])
+    has_name = any(token.is_capital and token.lower != "i" for token in clause.tokens[1:])
     has_number = any(word[0].isdigit() or word in _NUMBERS for word in clause.words)
     return (has_name or has_number) and not subject & lists.TALKED_OF
 
@@ -163,14 +163,20 @@ _ELLIPSES = list_phrases(
 )
 
 
-_NOT_NAMED = lists.TASK_NOUNS | lists.PRONOUNS | lists.FIRST_PERSON | {"you"}
+_NOT_NAMED = (
+    frozenset("people women men folk folks".split())
+    | lists.TASK_NOUNS
+    | lists.PRONOUNS
+    | lists.FIRST_PERSON
+    | {"you"}
+)
 
 
 def _tells_of_named(clause: Clause) -> bool:
     """Decide on a sentence whose first words name somebody or something."""
     words = clause.words
     first = clause.tokens[0]
-    if not first.is_word or first.lower in lists.STARTERS or first.lower.endswith("ing"):
+    if not first.is_word or first.lower in lists.STARTERS:
         return False
     place = _find_verb(words, 1)
     if place < 1 or place > 6:
@@ -179,7 +185,9 @@ def _tells_of_named(clause: Clause) -> bool:
     if subject & _NOT_NAMED:
         return False
     is_name = _is_name(clause, place)
-    is_near = bool(clause.word_set & lists.OURS) or has_schedule(clause)
+    is_near = bool(clause.word_set & (lists.OURS | {"due"})) or has_schedule(clause)
+    if first.lower.endswith("ing") and not (is_near and place == 1):
+        return False
     if words[place] == "won" and not is_near:
         return False
     if not is_near and (not is_name or subject & lists.TALKED_OF or _is_doubtful(words, place)):

@@ -11,7 +11,9 @@ _LONG = re.compile(
     r"\bfor (?:over |about |almost |nearly |the (?:last|past) )?[\w-]+ (?:years|months|decades)\b"
 )
 _CLOCK = re.compile(
-    r"\b\d{1,2}(?::\d\d|\.\d\d\b|\s?[ap]\.?m\b)|\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE
+    r"\bat (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"|\b\d{1,2}(?::\d\d|\.\d\d\b|\s?[ap]\.?m\b)|\b\d{1,2}(?:st|nd|rd|th)\b",
+    re.IGNORECASE,
 )
 _WEEKLY = re.compile(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b"
