@@ -1,137 +1,20 @@
-"""Decides on statements with "be", "have", "do", "can" and "will" whether they last."""
+"""Decides on statements with "have", "do", "can" and "will" whether they last."""
 
 from collections.abc import Callable
 
 from app.extraction import words as lists
-from app.extraction.events import ACQUIRED, is_event
+from app.extraction.events import is_event
 from app.extraction.phrases import list_phrases
+from app.extraction.states import LASTING_PLANS, UNSTABLE, is_past_state, is_state
 from app.extraction.times import has_date, has_habit, has_past_date, has_schedule
 from app.extraction.tokens import Clause
 from app.extraction.verbs import Words, is_past_verb, is_pointing, names_task, skip_adverbs
 
-_MOMENTS = frozenset(
-    """
-    end meeting hurry rush middle way fence verge loss mood it phone train bus board laptop same page
-    call break trouble mess pain tears panic zone point side debt luck shock minds line lines step
-    chapter level work airport home bed station gym shop supermarket desk computer kitchen car town
-    hospital doctors hotel office door
-    """.split()
-)
-_UNSTABLE = lists.MOODS | lists.EVALUATIONS
-# These last if it is told when or how often.
-_SCHEDULED = frozenset(
-    """
-    open free home late early up down off out busy available back short long closed on away in quiet
-    ready about slow new due
-    """.split()
-)
-_NO_COMPLEMENT = frozenset(
-    """
-    that to what how why whether because when if like as more less with there where
-    """.split()
-)
-
-
-_FEARS = frozenset("afraid scared terrified".split())
-# With "very" and the like these last; other words are opinions then.
-_MEASURED = _FEARS | {"allergic", "into", "close"}
-
-
-_NOW = list_phrases("today/tonight/this morning/right now/just now/at the moment/this minute")
-
-
-def _is_state(after: Words, clause: Clause) -> bool:
-    """Decide by the words after "is"."""
-    more, rest = skip_adverbs(after)
-    if not rest or rest[0] in _NO_COMPLEMENT:
-        return rest[:1] == ("with",) and len(rest) > 2 and not is_pointing(rest[1:])
-    first, following = rest[0], set(rest[1:2])
-    if clause.contains(*_NOW) and "birthday" not in clause.word_set:
-        return False
-    if first == "hard":
-        return following == {"of"}
-    if first == "going":
-        return _is_going(rest[1:], clause)
-    if first == "getting":
-        return bool(following & {"married", "divorced"}) or bool(set(rest[2:4]) & ACQUIRED)
-    if first == "about":
-        return following != {"to"} and not following & _UNSTABLE and len(rest) > 1
-    if first.endswith("ing") and len(first) > 4 and first not in {"during", "evening", "morning"}:
-        return _is_progress(first, rest[1:], clause)
-    if first in {"on", "in", "at"} and set(rest[1:4]) & _MOMENTS:
-        return has_habit(clause)
-    if first in {"a", "an"}:
-        return not following & lists.NO_CLASS and not names_task(rest[1:], 2)
-    if more & lists.INTENSIFIERS and first not in _MEASURED:
-        return False
-    if first in _FEARS:
-        return following == {"of"} and not set(rest[2:3]) & {"the", "this", "that", "it"}
-    if first in _SCHEDULED and first in _UNSTABLE:
-        return has_schedule(clause)
-    return first not in _UNSTABLE
-
-
-def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
-    """Decide on "is learning …"."""
-    if is_pointing(after) or names_task(after, 3) or not after:
-        return False
-    if verb in lists.TASK_PROGRESSIVES or (verb == "working" and after[0] == "on"):
-        return False
-    return verb in lists.PROGRESSIVE_FACTS or has_date(clause)
-
-
-_TASK_PLANS = frozenset(
-    """
-    try use do check see look test add write make need ask fix send call
-    """.split()
-)
-_LASTING_PLANS = frozenset(
-    """
-    be have start move join leave turn travel fly arrive visit stay retire attend graduate become
-    marry host teach open close study
-    """.split()
-)
-
-
-def _is_going(after: Words, clause: Clause) -> bool:
-    if after[:1] != ("to",):
-        return bool(set(after[1:2]) & {"holiday", "vacation", "leave"}) or has_date(clause)
-    following = after[1] if len(after) > 1 else ""
-    if following in _LASTING_PLANS:
-        is_sure = following not in {"have", "be", "start", "leave"} or has_date(clause)
-        return is_sure and len(after) > 2 and not is_pointing(after[2:])
-    return has_date(clause) and following not in _TASK_PLANS
-
-
-_SURE_PLANS = frozenset("move join retire graduate marry".split())
-_PAST_STATES = frozenset(
-    """
-    born raised diagnosed promoted hired fired adopted vaccinated elected homeschooled brought moved
-    founded built renamed cancelled canceled postponed rescheduled sold closed named made married
-    bought replaced cut laid retired widowed
-    """.split()
-)
-
-
-def _is_past_state(after: Words, clause: Clause) -> bool:
-    """Decide by the words after "was"."""
-    more, rest = skip_adverbs(after)
-    if not rest or "not" in more or rest[0] in _UNSTABLE or rest[0].endswith("ing"):
-        return False
-    if rest[0] in _PAST_STATES:
-        return not is_pointing(rest[1:]) and (rest[0] != "closed" or has_date(clause))
-    if has_past_date(clause):
-        return not names_task(rest, 4)
-    if clause.words[0] in lists.OWNERS and set(clause.words[1:4]) & lists.PEOPLE:
-        return rest[0] in {"a", "an"}
-    is_role = rest[0] in {"a", "an", "the", "in", "at", "vegan", "vegetarian", "my", "our"}
-    return is_role and clause.contains("for", "until") and not names_task(rest[1:], 3)
-
-
 _NOTHING_HAD = lists.TASK_NOUNS | frozenset(
     """
     few couple lot bit other first plan plans picture their his her no any time access nothing
-    something anything everything that this it them these those
+    something anything everything that this it them these those fever sore cough temperature
+    hangover rash cramp cramps
     """.split()
 )
 
@@ -156,6 +39,8 @@ def _is_possession(after: Words, clause: Clause) -> bool:
     if first == "had":
         return clause.contains("for", "since") and not names_task(rest[1:], 4)
     if is_past_verb(first) or first in _PARTICIPLES:
+        if "not" in more:
+            return False
         is_old = first == "known" and clause.contains("for", "since")
         return is_old or is_event(first, rest[1:], clause)
     if len(rest) == 1 and first in _AMOUNTS:
@@ -207,6 +92,8 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
     _, rest = skip_adverbs(after)
     if not rest or clause.contains(*_SHORT_TIMES):
         return False
+    if rest[0] == "to" and not is_pointing(rest[1:]):
+        return any(token.is_capital and token.lower != "i" for token in clause.tokens[1:])
     if rest[0] in _LONG_STATES:
         return True
     if rest[0] in _PASSING_PROGRESSIVES:
@@ -215,7 +102,7 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
         return False
     if clause.contains("since"):
         return True
-    return rest[0] not in _UNSTABLE and clause.contains("for", "all my life", "my whole life")
+    return rest[0] not in UNSTABLE and clause.contains("for", "all my life", "my whole life")
 
 
 _LIFE_EVENTS = frozenset("twins surgery baby stroke operation children kids sons daughters".split())
@@ -285,6 +172,9 @@ _WHEREABOUTS = frozenset(
 )
 
 
+_SURE_PLANS = frozenset("move join retire graduate marry".split())
+
+
 def _is_plan(after: Words, clause: Clause) -> bool:
     """Decide by the words after "will"."""
     more, rest = skip_adverbs(after)
@@ -296,15 +186,15 @@ def _is_plan(after: Words, clause: Clause) -> bool:
         return (
             rest[1] in _WHEREABOUTS
             or rest[1].isdigit()
-            or (has_date(clause) and rest[1] not in _UNSTABLE)
+            or (has_date(clause) and rest[1] not in UNSTABLE)
         )
-    is_lasting_plan = rest[0] in _LASTING_PLANS and has_date(clause)
+    is_lasting_plan = rest[0] in LASTING_PLANS and has_date(clause)
     return (is_lasting_plan or rest[0] in _SURE_PLANS) and not names_task(rest[1:], 3)
 
 
 JUDGES: dict[str, Callable[[Words, Clause], bool]] = {
-    **dict.fromkeys(("am", "is", "are"), _is_state),
-    **dict.fromkeys(("was", "were"), _is_past_state),
+    **dict.fromkeys(("am", "is", "are"), is_state),
+    **dict.fromkeys(("was", "were"), is_past_state),
     **dict.fromkeys(("have", "has"), _is_possession),
     **dict.fromkeys(("do", "does"), _is_denial),
     "had": _is_past_possession,

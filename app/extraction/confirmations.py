@@ -85,6 +85,14 @@ _TAIL_WORDS = build_pattern(
     """
 )
 _TAIL = re.compile(rf",\s*{_TAIL_WORDS}\s*\Z", re.IGNORECASE)
+_LONE_TAIL = re.compile(rf"{_TAIL_WORDS}\s*\?", re.IGNORECASE)
+
+
+def is_tag_question(sentence: str) -> bool:
+    """Return True for a question such as "Right?", which asks for what was said before it."""
+    return _LONE_TAIL.fullmatch(sentence) is not None
+
+
 _OFFER = re.compile(
     r"\b(?:would|shall|should|can|could|may|want|like)\s+(?:you\s+like|i|me|we)\b"
     r"|\b(?:do|would)\s+you\s+(?:want|like|need|mind)\b"

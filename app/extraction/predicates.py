@@ -68,7 +68,7 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
         return not after[0].endswith("ing")
     if verb in _TASTES:
         is_choice = after[0] == "the" and set(after[1:3]) & (lists.DISCOURSE | lists.TASK_NOUNS)
-        return not is_choice
+        return not is_choice and after[0] != "how"
     is_task = after[0] in _ARTICLES and names_task(after, 3)
     return not is_task or has_habit(clause)
 

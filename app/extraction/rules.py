@@ -7,7 +7,7 @@ from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statem
 from app.domain.text import fold_loosely
 from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
-from app.extraction.confirmations import find_confirmation_end, read_proposal
+from app.extraction.confirmations import find_confirmation_end, is_tag_question, read_proposal
 from app.extraction.openings import measure_correction, strip_openings
 from app.extraction.pronouns import (
     Antecedent,
@@ -113,15 +113,14 @@ class _Reader:
         return yes_end
 
     def _find_proposal(self, content: str) -> tuple[str, int, int] | None:
-        """Return the one thing that an assistant proposes about the user, in the user's words."""
-        proposals = [*_find_proposals(content)]
-        if len(proposals) != 1:
+        """Return what an assistant proposes at the end of a turn, in the user's words."""
+        place = _find_proposed_sentence(content)
+        text = read_proposal(content[place[0] : place[1]]) if place else None
+        if place is None or text is None or not _is_proposable(text):
             return None
-        text, start, end = proposals[0]
         if starts_with_pronoun(text):
-            resolved = resolve_pronoun(text, self.recent, self.earlier)
-            return None if resolved is None else (resolved, start, end)
-        return text, start, end
+            text = resolve_pronoun(text, self.recent, self.earlier)
+        return None if text is None else (text, *place)
 
     def _is_repeated(self, text: str) -> bool:
         return fold_loosely(text) in self.handed_out
@@ -233,17 +232,22 @@ def _continues(run: list[_Part], part: _Part) -> bool:
     return is_neutral and (part.link in _SUBORDINATE or part.text[:3].lower() in {"he ", "she"})
 
 
-def _find_proposals(content: str) -> Iterator[tuple[str, int, int]]:
-    """Yield what the assistant proposes about the user, in the user's words, with its place."""
+def _find_proposed_sentence(content: str) -> tuple[int, int] | None:
+    """Return the place of the sentence that a mere yes answers, None if that is not plain.
+
+    It is the one question of the turn, or the last sentence if there is no question.
+    """
+    sentences: list[tuple[int, int]] = []
     for block in find_blocks(content):
-        if block.reason is not None:
-            continue
-        for start, end in split_sentences(content, block.start, block.end):
-            if end - start > _LONGEST_SENTENCE:
-                continue
-            text = read_proposal(content[start:end])
-            if text is not None and _is_proposable(text):
-                yield text, start, end
+        if block.reason is None:
+            sentences.extend(split_sentences(content, block.start, block.end))
+    while sentences and is_tag_question(content[sentences[-1][0] : sentences[-1][1]]):
+        sentences.pop()
+    questions = [place for place in sentences if content[place[0] : place[1]].endswith("?")]
+    candidates = questions or sentences[-1:]
+    if len(candidates) != 1 or candidates[0][1] - candidates[0][0] > _LONGEST_SENTENCE:
+        return None
+    return candidates[0]
 
 
 def _is_proposable(text: str) -> bool:

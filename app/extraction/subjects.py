@@ -188,7 +188,7 @@ def _tells_of_named(clause: Clause) -> bool:
     is_near = bool(clause.word_set & (lists.OURS | {"due"})) or has_schedule(clause)
     if first.lower.endswith("ing") and not (is_near and place == 1):
         return False
-    if words[place] == "won" and not is_near:
+    if not is_near and (words[place] == "won" or subject & lists.TECHNOLOGIES):
         return False
     if not is_near and (not is_name or subject & lists.TALKED_OF or _is_doubtful(words, place)):
         return False

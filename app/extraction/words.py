@@ -108,7 +108,7 @@ PAST_EVENT_PHRASES = {
     "switched": _list("to from our my jobs over"),
     "trained": _list("as at in"),
     "turned": _list("1 2 3 4 5 6 7 8 9 18 21 30 40 50 60 70 80 90 vegan vegetarian down"),
-    "upgraded": _list("our my to"),
+    "upgraded": _list("our my"),
     "used": _list("to"),
     "won": _list("my our"),
 }
@@ -137,7 +137,7 @@ MOODS = _list(
     interested inclined torn new free available in-between almost halfway close amazed shocked off
     finished desperate jealous inside outside ears all any kinda regardless lonely ashamed shy keen
     hopeful pleased relieved anxious knackered shattered pumped thrilled delighted fed gutted
-    feeling home hoping alright gonna not-sure tempted blown mad proud embarrassed scared
+    feeling home hoping alright gonna not-sure tempted blown mad proud embarrassed scared behind
     """
 )
 # Opinions of the moment, and how a thing at hand behaves.
@@ -167,7 +167,7 @@ TASK_NOUNS = _list(
     endpoint branch commit diff pr merge suggestion suggestions recommendation recommendations
     recipe option options difference field definition feeling doubt trouble clue luck hunch minute
     sec moment headache word words essay poem story plot joke tone feedback movie film weather sauce
-    dough
+    dough pipeline
     """
 )
 # Words that point into the conversation: "the first one", "the above".
@@ -363,5 +363,17 @@ COMMON_OPENERS = _list(
 INTENSIFIERS = _list(
     """
     really very so too pretty quite super way extremely basically kinda totally truly rather
+    """
+)
+
+# Makers and tools. A sentence about one of them alone is general knowledge.
+TECHNOLOGIES = _list(
+    """
+    python rust java javascript typescript react vue angular svelte node npm yarn docker kubernetes
+    postgres postgresql mysql sqlite redis mongodb linux ubuntu windows macos git github gitlab
+    excel word chrome firefox safari google amazon aws azure gcp chatgpt openai gemini copilot
+    vscode vim emacs bash pandas numpy pytorch tensorflow django flask fastapi rails php golang
+    swift kotlin css html sql json yaml markdown latex wordpress android iphone apple microsoft
+    facebook instagram twitter youtube netflix spotify wikipedia
     """
 )

@@ -13,6 +13,7 @@ from support.talk import list_facts, read_talk
         ("Is your name Anna?", "My name is Anna"),
         ("Just to confirm, your flight is on Friday, right?", "My flight is on Friday"),
         ("Got it. I take it you own a pressure cooker?", "I own a pressure cooker"),
+        ("Noted. You work from Porto. Is that right?", "I work from Porto"),
         ("The Cardiff account stays with Ms Bell?", "The Cardiff account stays with Ms Bell"),
     ],
 )
@@ -41,6 +42,7 @@ def test_the_users_words_are_quoted_before_the_assistants() -> None:
         ("Did it work?", "yep"),
         ("Are you stuck?", "yes"),
         ("Do you have any allergies?", "yes"),
+        ("So you live in Oslo? Shall I look for trains?", "Yes"),
         ("So you live in Oslo? And your wife works in Bergen?", "Yes"),
     ],
 )
