@@ -58,7 +58,8 @@ _LEAD_WORDS = build_pattern(
     """
     ok/okay/so/and/just/got it/understood/great/right/alright/noted/thanks/sure/ah/oh/good/perfect
     /then/wait/sorry/hmm/also/let me check/let me just check/let me confirm/let me make sure
-    /let me check that/let me confirm that/let me make sure that/to confirm/just to confirm/to check
+    /let me check that/let me confirm that/let me make sure that/first/firstly
+    /to confirm/just to confirm/to check
     /just to check/to clarify/just to clarify/to be sure/just to be sure/to be clear/just checking
     /am i right that/am i right in thinking/am i right in thinking that/is it right that
     /is it correct that/is it true that/do i have it right that/do i understand correctly that

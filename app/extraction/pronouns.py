@@ -171,13 +171,13 @@ _PLACE_BEFORE = re.compile(
 )
 
 
-_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS | {"i", "i'm", "i've"}
+_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS
 _FIRST_NO_NAMES = lists.IMPERATIVES | lists.COMMON_OPENERS
 
 
 def _names_somebody(text: str, match: re.Match[str]) -> bool:
     """Return True for a name that may be a person's: it stands first, or is met, known or loved."""
-    word = match[0].split()[0].lower().rstrip(".")
+    word = re.split(r"[\s.'’]", match[0])[0].lower()
     if match.start() == 0 and word in _FIRST_NO_NAMES:
         return False
     if word in _NO_NAMES:

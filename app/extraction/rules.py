@@ -1,14 +1,14 @@
 """Reads facts from talk by rules: no model, no clock, no I/O."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold_loosely
 from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
 from app.extraction.confirmations import find_confirmation_end, is_tag_question, read_proposal
-from app.extraction.openings import measure_correction, strip_openings
+from app.extraction.openings import Opening, measure_correction, strip_openings
 from app.extraction.pronouns import (
     Antecedent,
     find_antecedents,
@@ -36,13 +36,20 @@ def extract_by_rules(turns: Sequence[Turn], handed_out: Collection[str] = ()) ->
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A clause of a sentence: its place in the turn, and why it is no fact; None if it is."""
+    """A clause of a sentence: its place, and why it is no fact; None if it is.
+
+    `link` is the word that ties it to the clause before. `text` has its pronoun replaced.
+    """
 
     start: int
     end: int
     link: str
     text: str
     reason: SkipReason | None
+
+    def move(self, offset: int) -> "_Part":
+        """Return the part with its place counted from `offset` characters earlier."""
+        return replace(self, start=self.start + offset, end=self.end + offset)
 
 
 # How many sentences back a pronoun may point.
@@ -144,33 +151,38 @@ class _Reader:
             self._skip(place, start, end, SkipReason.REPEATED_CONTEXT)
             self._note_antecedents(core)
             return
-        parts = [*self._judge_parts(sentence, start, opening.start, opening.end, opening.is_note)]
+        parts = [part.move(start) for part in self._judge_parts(sentence, opening)]
         self._add_parts(place, start, end, parts)
         self._note_antecedents(" ".join(part.text for part in parts))
 
-    def _judge_parts(
-        self, sentence: str, offset: int, start: int, end: int, is_note: bool
-    ) -> Iterator[_Part]:
-        """Yield the clauses of a sentence, or the whole as one if every clause is a fact."""
-        core = sentence[start:end]
+    def _judge_parts(self, sentence: str, opening: Opening) -> Iterator[_Part]:
+        """Yield the clauses of a sentence, with their places in it."""
+        core = sentence[opening.start : opening.end]
         is_asked = sentence.rstrip(" \"'”’)!").endswith("?")
-        if is_note:
-            note = Clause(core + "?" if is_asked else core)
-            note_reason = find_skip_reason(note, is_note=True)
-            yield _Part(offset + start, offset + end, "", core, note_reason)
+        if opening.is_note:
+            text, reason = self._judge_note(core + "?" if is_asked else core)
+            yield _Part(opening.start, opening.end, "", text, reason)
             return
         cuts = cut_clauses(core)
         follows_fact = False
         for number, (first, last, link) in enumerate(cuts):
             text = core[first:last]
             if is_asked and number == len(cuts) - 1:
-                reason: SkipReason | None = SkipReason.QUESTION
+                reason = SkipReason.QUESTION
             elif follows_fact and starts_with_pronoun(text):
                 reason = find_skip_reason(Clause(replace_by_stranger(text)))
             else:
                 text, reason = self._judge(text)
             follows_fact = reason is None
-            yield _Part(offset + start + first, offset + start + last, link, text, reason)
+            yield _Part(opening.start + first, opening.start + last, link, text, reason)
+
+    def _judge_note(self, text: str) -> tuple[str, SkipReason | None]:
+        """Return what is to be remembered with its pronoun replaced, and why it is no fact."""
+        reason = find_skip_reason(Clause(text), is_note=True)
+        if reason is not None or not starts_with_pronoun(text):
+            return text, reason
+        resolved = resolve_pronoun(text, self.recent, self.earlier)
+        return (text, SkipReason.UNCLEAR_PRONOUN) if resolved is None else (resolved, None)
 
     def _judge(self, text: str) -> tuple[str, SkipReason | None]:
         """Return a clause with its pronoun replaced, and why it is no fact."""

@@ -55,8 +55,8 @@ def is_state(after: Words, clause: Clause) -> bool:
     if more & lists.INTENSIFIERS and first not in _MEASURED:
         return False
     if first in _SCHEDULED and first in UNSTABLE:
-        return has_schedule(clause) and rest[:2] != ("out", "of")
-    return first not in UNSTABLE
+        return has_schedule(clause)
+    return first not in UNSTABLE and rest[:2] != ("out", "of")
 
 
 def _is_place(after: Words, clause: Clause) -> bool:

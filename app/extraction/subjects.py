@@ -28,7 +28,7 @@ def _measure_opening(clause: Clause) -> int:
     if words[1:3] == ("and", "i"):
         return 2
     is_opened = words[0] in _OPENINGS or "ago" in words[1:4]
-    if not is_opened:
+    if not is_opened or words[:2] == ("every", "time"):
         return 0
     for place in range(1, min(len(words) - 1, _OPENING_LENGTH)):
         if words[place] in lists.FIRST_PERSON:

@@ -315,7 +315,7 @@ TASK_PROGRESSIVES = _list(
     trying looking getting debugging staring waiting thinking wondering reading meaning struggling
     asking playing fighting having telling saying showing giving throwing crashing hanging failing
     returning doing using seeing going making feeling coming running sitting standing talking typing
-    testing building fixing breaking acting kidding joking considering hoping calling
+    testing building fixing breaking acting kidding joking considering hoping calling referring
     """
 )
 # Things that talk is often about without their being the speaker's.

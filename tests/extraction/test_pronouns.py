@@ -42,3 +42,11 @@ def test_with_two_names_or_none_the_sentence_is_skipped(text: str) -> None:
 def test_a_pronoun_within_its_sentence_stays() -> None:
     text = "My sister Anna lives in Oslo and she is a vet"
     assert list_facts(text) == [text]
+
+
+def test_a_note_needs_a_name_for_its_pronoun_too() -> None:
+    assert list_facts("My sister visits us. Remember that she is vegan.") == [
+        "My sister visits us",
+        "My sister is vegan",
+    ]
+    assert list_reasons("Remember that she is vegan.") == [SkipReason.UNCLEAR_PRONOUN]
