@@ -60,8 +60,10 @@ logger = logging.getLogger(__name__)
 SHORT_TURNS = 40
 SHORT_CHARACTERS = 20_000
 
-# Turns before those that are read. They say what "yes" and "she" mean.
+# Turns before those that are read. They say what "yes" and "she" mean. Of several, at most so many
+# characters are read.
 EARLIER_TURNS = 8
+EARLIER_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +277,7 @@ class Capturer:
                 earlier = await captures.list_earlier_turns(
                     connection, agent, capture.session_id, turns[0].id, limit=EARLIER_TURNS
                 )
+        earlier = _limit_earlier(earlier)
         talk = [*earlier, *turns]
         reading = await self._reader.read_messages(
             agent, capture.extract, list(map(_build_turn, talk)), actor=capture.actor
@@ -398,6 +401,18 @@ def _split_batches(turns: Sequence[StoredTurn]) -> Iterator[list[StoredTurn]]:
         characters += length
     if batch:
         yield batch
+
+
+def _limit_earlier(earlier: Sequence[StoredTurn]) -> list[StoredTurn]:
+    """Return the last of these turns, as many as are not too long together, and one in any case."""
+    limited: list[StoredTurn] = []
+    characters = 0
+    for turn in reversed(earlier):
+        characters += len(turn.content or "")
+        if limited and characters > EARLIER_CHARACTERS:
+            break
+        limited.append(turn)
+    return limited[::-1]
 
 
 # --- from messages to rows -----------------------------------------------------------------------
