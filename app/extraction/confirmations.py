@@ -1,24 +1,42 @@
-"""Reads what a user confirms: "So you're allergic to penicillin?" – "Yes, exactly."."""
+"""Reads what a user confirms: "So you're allergic to penicillin?" and then "Yes, exactly."."""
 
 import re
 
-_YES = re.compile(
-    r"""
-    (?: yes|yep|yeah|yup|ya|yea|yeh|aye|alas|exactly|quite(?:\ so)?|affirmative|bang\ on|naturally|certainly|totally|correct|right|absolutely|indeed|true|definitely|precisely|of\ course|sure(?:\ is|\ am|\ do)?
-      | that['’]?s\ (?:right|correct|it|me|true|exactly\ (?:it|right)|the\ one|what\ i\ (?:said|meant))|you\ got\ it|(?:i(?:['’]m|\ am)\ afraid\ )?you(?:['’]re|\ are)\ right|i(?:['’]m|\ am)\ afraid\ so|just\ so|so\ (?:i|we)\ (?:am|are|do|have)|none\ at\ all|not\ at\ all|as\ you\ say|that\ was\ it|spot\ on|bingo|confirmed|affirmative
-      | (?:i|we|it|she|he|they)\ (?:am|do|is|are|does|have|has|did|was|were)|100%|that\ is\ (?:right|correct)|all\ correct|both\ correct|got\ it\ in\ one|you\ remembered|still\ (?:am|do|is|true)|well\ remembered
-    )
-    (?:[\s,.!–—-]+|\Z)
-    """,
-    re.VERBOSE | re.IGNORECASE,
+from app.extraction.phrases import build_pattern
+
+_YES_WORDS = build_pattern(
+    """
+    yes/yep/yeah/yup/ya/yea/yeh/aye/alas/exactly/quite/quite so/affirmative/bang on/naturally
+    /certainly/totally/correct/right/absolutely/indeed/true/definitely/precisely/of course/sure
+    /sure is/sure am/sure do/that's right/that's correct/that's it/that's me/that's true
+    /that's exactly it/that's exactly right/that's the one/that's what i said/that's what i meant
+    /that is right/that is correct/you got it/you're right/you are right/i'm afraid so
+    /i am afraid so/just so/none at all/not at all/as you say/that was it/spot on/bingo/confirmed
+    /100%/all correct/both correct/got it in one/you remembered/still am/still do/still is
+    /still true/well remembered
+    """
 )
-_REST = re.compile(
-    r"(?:(?:thanks|thank you|please|that is|still|always|very much so|very|it is|i am|i do|all of it|good memory|well remembered|pls|lol|haha|unfortunately|sadly|mate|only \w+|just \w+|for now|at the moment|both|all \w+)[\s,.!–—-]*)*\Z",
+_ECHO = r"(?:so\s+)?(?:i|we|it|she|he|they)\s+(?:am|do|is|are|does|have|has|did|was|were)\b"
+_YES = re.compile(rf"(?:{_YES_WORDS}|{_ECHO})(?:[\s,.!–—-]+|\Z)", re.IGNORECASE)
+_ADDED_WORDS = build_pattern(
+    """
+    thanks/thank you/please/that is/still/always/very much so/very/it is/i am/i do/all of it
+    /good memory/well remembered/pls/lol/haha/unfortunately/sadly/mate/for now/at the moment/both
+    """
+)
+_ADDED = re.compile(
+    rf"(?:(?:{_ADDED_WORDS}|(?:only|just|all)\s+\w+)[\s,.!–—-]*)*\Z", re.IGNORECASE
+)
+# A yes that goes on like this limits itself, or is the start of something else.
+_LIMITED = re.compile(
+    build_pattern(
+        """
+        but/if/when/only if/except/unless/sort/kind/kinda/more/less/mostly/well/not/no/or/and no
+        /please/thanks/that/let/do/go/can/could/would/what/how/why/is/are/i'd
+        """
+    ),
     re.IGNORECASE,
 )
-
-
-_QUALIFIED = re.compile(r"(?:but|if|when|only\s+if|except|unless|sort|kind|kinda|more|less|mostly|well|not|no|or|and\s+no|please|thanks|that|let|do|go|can|could|would|what|how|why|is|are|i'd|i’d)\b", re.IGNORECASE)
 
 
 def find_confirmation_end(sentence: str) -> int:
@@ -29,101 +47,137 @@ def find_confirmation_end(sentence: str) -> int:
     place = 0
     while match := _YES.match(sentence, place):
         place = match.end()
-    if not place or _REST.fullmatch(sentence, place):
-        return len(sentence) if place else 0
-    is_plain = sentence[:place].rstrip()[-1] in ",.!;–—-"
-    return place if is_plain and not _QUALIFIED.match(sentence, place) else 0
+    if not place:
+        return 0
+    if _ADDED.fullmatch(sentence, place):
+        return len(sentence)
+    has_mark = sentence[:place].rstrip()[-1] in ",.!;–—-"
+    return place if has_mark and not _LIMITED.match(sentence, place) else 0
 
 
+# How an assistant leads up to what it proposes, and how it asks at the end.
+_LEAD_WORDS = build_pattern(
+    """
+    ok/okay/so/and/just/got it/understood/great/right/alright/noted/thanks/sure/ah/oh/good/perfect
+    /then/wait/sorry/hmm/also/let me check/let me just check/let me confirm/let me make sure
+    /let me check that/let me confirm that/let me make sure that/to confirm/just to confirm/to check
+    /just to check/to clarify/just to clarify/to be sure/just to be sure/to be clear/just checking
+    /am i right that/am i right in thinking/am i right in thinking that/is it right that
+    /is it correct that/is it true that/do i have it right that/do i understand correctly that
+    /did i get that right/did i understand that right/if i understand correctly
+    /if i remember correctly/if i recall correctly/if i remember rightly/presumably/that means
+    /which means/correct me if i'm wrong/sounds like/in other words/you mean/you mean that
+    /you mentioned/you mentioned that/you said/you said that/you told me/you told me that/meaning
+    /i'll note/i'll note that/shall i remember that/shall i note that/should i remember that
+    /should i note that/want me to remember that
+    """
+)
+_ASSUME = build_pattern(
+    "suppose/guess/imagine/presume/understand/take it/gather/assume/believe/think/see/remember"
+)
+_SEEMS = r"(?:[^,.?!]{0,40}\s)?it\s+(?:looks|seems|sounds)\s+(?:like|as\s+if|as\s+though|that)\b"
 _LEAD = re.compile(
-    r"""
-    (?: (?:ok(?:ay)?|so|and|just|got\ it|understood|great|right|alright|noted|thanks|sure|ah|oh|good|perfect|then|wait|sorry|hmm|also|let\ me\ (?:just\ )?(?:check|confirm|make\ sure)(?:\ (?:that|i\ have\ this\ right))?
-      |(?:just\ )?to\ (?:confirm|check|clarify|be\ (?:sure|clear))|(?:just\ )?(?:checking|confirming)|am\ i\ right\ (?:that|in\ thinking(?:\ that)?)|is\ it\ (?:right|correct|true)\ that|do\ i\ (?:have\ it\ right|understand\ correctly)\ that
-      |did\ i\ (?:get|understand)\ (?:that|it)\ right(?:\ that)?|if\ i\ (?:understand|remember|recall)\ (?:correctly|right|rightly)|(?:[^,.?!]{0,40}\ )?it\ (?:looks|seems|sounds)\ (?:like|as\ if|as\ though|that)|presumably|that\ means|which\ means|i\ (?:suppose|guess|imagine|presume|understand|take\ it|gather|assume|believe|think|see|remember|noted|have\ noted)(?:\ that)?
-      |correct\ me\ if\ i['’]?m\ wrong|it\ sounds\ like|sounds\ like|in\ other\ words|you\ mean(?:\ that)?|you\ mentioned(?:\ that)?|you\ said(?:\ that)?|you\ told\ me(?:\ that)?|meaning|i['’]?ll\ note(?:\ that)?|shall\ i\ (?:remember|note|save)\ that|should\ i\ (?:remember|note|save)\ that|want\ me\ to\ remember\ that
-      ) (?:\s*[,:;.!–—-]+\s*|\s+) )+
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_TAIL = re.compile(
-    r"(?:,\s*(?:right|correct|yes|is\ that\ (?:right|correct)|isn['’]t\ it|aren['’]t\ you|don['’]t\ you|yeah|then|did\ I\ get\ that\ right|if\ I\ remember\ correctly))*\s*[?.!]*\s*\Z",
-    re.VERBOSE | re.IGNORECASE,
-)
-_SWAPPED = {
-    "you are": "I am", "you're": "I'm", "you’re": "I'm", "are you": "I am", "you were": "I was", "were you": "I was",
-    "you've": "I've", "you’ve": "I've", "you'll": "I'll", "you’ll": "I'll", "you": "I", "your": "my", "yours": "mine",
-    "yourself": "myself", "y'all": "we",
-}  # fmt: skip
-_YOU = re.compile(
-    r"\b(you\s+are|you['’]re|are\s+you|you\s+were|were\s+you|you['’]ve|you['’]ll|yourself|yours|your|you)\b",
+    rf"(?:(?:{_LEAD_WORDS}|i\s+{_ASSUME}(?:\s+that\b)?|{_SEEMS})(?:\s*[,:;.!–—-]+\s*|\s+))+",
     re.IGNORECASE,
 )
-_OBJECT_BEFORE = re.compile(
-    r"\b(?:for|to|with|of|about|from|by|at|on|like|than|near|gives?|makes?|helps?|suits?|bothers?|reminds?|takes?|tells?|told|gave|keeps?|drives?)\s+\Z",
-    re.IGNORECASE,
+_TAIL_WORDS = build_pattern(
+    """
+    right/correct/yes/is that right/is that correct/isn't it/aren't you/don't you/yeah/then
+    /did i get that right/if i remember correctly
+    """
 )
-_DO_YOU = re.compile(r"(?:do|don['’]t)\s+you\s+", re.IGNORECASE)
-_HAVE_YOU = re.compile(r"have\s+you\s+", re.IGNORECASE)
-_IS_YOUR = re.compile(r"(is|are|was|were)\s+(your\s+.+)", re.IGNORECASE)
-# Questions of fact that an assistant asks, which a bare "yes" answers but does not put into words.
+_TAIL = re.compile(rf",\s*{_TAIL_WORDS}\s*\Z", re.IGNORECASE)
 _OFFER = re.compile(
-    r"\b(?:would|shall|should|can|could|may|want|like)\s+(?:you\s+like|i|me|we)\b|\b(?:do|would)\s+you\s+(?:want|like|need|mind)\b|\byou\s+(?:could|should|might|can|may|would|want)\b",
+    r"\b(?:would|shall|should|can|could|may|want|like)\s+(?:you\s+like|i|me|we)\b"
+    r"|\b(?:do|would)\s+you\s+(?:want|like|need|mind)\b"
+    r"|\byou\s+(?:could|should|might|can|may|would|want)\b"
+    r"|\b(?:does|did|will|would)\s+(?:that|this|it)\b|\b(?:ready|happy)\s+to\b"
+    r"|\bany(?:thing)?\s+else\b|\b(?:i|me|we|us|help)\b|\bmake\s+sense\b"
+    r"|\bsound\s+(?:good|right|ok)\b"
+    r"|\A(?:want|need|like|ready|shall|should|what|which|how|when|where|who|why|can|could|would|will)\b",
     re.IGNORECASE,
 )
-
-
-_ASKED = re.compile(r"(?:do|does|did|is|are|was|were|have|has|had|any|or)\b(?!\s+you\b)", re.IGNORECASE)
+_ASKED = re.compile(
+    r"(?:do|does|did|is|are|was|were|have|has|had|any|or)\b(?!\s+you\b)", re.IGNORECASE
+)
 
 
 def read_proposal(sentence: str) -> str | None:
-    """Return what an assistant's sentence proposes about the user, in the user's words.
+    """Return what an assistant's sentence proposes, in the user's words.
 
-    None if it proposes nothing about the user, or only offers something.
+    None if it only offers or asks something: it must speak of the user, or be a statement with a
+    question mark.
     """
     text = sentence.strip().strip("*_ ")
+    is_asked = text.endswith("?")
+    text = text.rstrip("?.! ")
     if match := _LEAD.match(text):
         text = text[match.end() :]
     if match := _TAIL.search(text):
         text = text[: match.start()]
-    if not text or _OFFER.search(text) or _HELP.search(text):
+    if not text or _OFFER.search(text) or not (is_asked or _YOU.search(text)):
         return None
-    is_asked = sentence.rstrip("*_ ").endswith("?")
-    if not (_YOU.search(text) or is_asked):
+    stated = _state_question(text)
+    if _ASKED.match(stated):
         return None
-    if match := _DO_YOU.match(text):
-        text = "you " + text[match.end() :]
-    elif match := _HAVE_YOU.match(text):
-        text = "you have " + text[match.end() :]
-    elif match := _IS_YOUR.match(text):
-        turned = _turn_question(match[1], match[2])
-        if turned is None:
-            return None
-        text = turned
-    if _ASKED.match(text):
-        return None
-    swapped = _YOU.sub(_swap_person, text)
+    swapped = _YOU.sub(_swap_person, stated)
     return swapped[0].upper() + swapped[1:]
 
 
-_HELP = re.compile(
-    r"\b(?:does|did|will|would)\s+(?:that|this|it)\b|\b(?:ready|happy)\s+to\b|\bany(?:thing)?\s+else\b|^(?:want|need|like|ready|shall|should|what|which|how|when|where|who|why|can|could|would|will)\b"
-    r"|\b(?:i|me|we|us)\b|\bhelp\b|\bmake sense\b|\bsound\s+(?:good|right|ok)\b",
-    re.IGNORECASE,
-)
-_NAME_END = re.compile(
-    r"(your\s+[\w'’-]+(?:\s+(?:name|birthday|flight|address|job|title|wife|husband|dog|cat))?)\s+(.+)",
+_DO_YOU = re.compile(r"(?:do|don['’]t)\s+you\s+", re.IGNORECASE)
+_HAVE_YOU = re.compile(r"have\s+you\s+", re.IGNORECASE)
+_IS_YOUR = re.compile(
+    r"(?P<verb>is|are|was|were)\s+(?P<subject>your\s+[\w'’-]+"
+    r"(?:\s+(?:name|birthday|flight|address|job|title|wife|husband|dog|cat))?)\s+(?P<rest>.+)",
     re.IGNORECASE,
 )
 
 
-def _turn_question(verb: str, rest: str) -> str | None:
-    """Return "your name is Anna" for "is your name Anna"."""
-    match = _NAME_END.match(rest)
-    return f"{match[1]} {verb.lower()} {match[2]}" if match else None
+def _state_question(text: str) -> str:
+    """Return "your name is Anna" for "is your name Anna"; other texts as they are."""
+    if match := _DO_YOU.match(text):
+        return "you " + text[match.end() :]
+    if match := _HAVE_YOU.match(text):
+        return "you have " + text[match.end() :]
+    if match := _IS_YOUR.match(text):
+        return f"{match['subject']} {match['verb'].lower()} {match['rest']}"
+    return text
+
+
+_YOU = re.compile(
+    r"\b(?:you\s+are|you['’]re|are\s+you|you\s+were|were\s+you|you['’]ve|you['’]ll"
+    r"|yourself|yours|your|you)\b",
+    re.IGNORECASE,
+)
+_SWAPPED = {
+    "you are": "I am",
+    "you're": "I'm",
+    "are you": "I am",
+    "you were": "I was",
+    "were you": "I was",
+    "you've": "I've",
+    "you'll": "I'll",
+    "you": "I",
+    "your": "my",
+    "yours": "mine",
+    "yourself": "myself",
+}
+_BEFORE_OBJECT = re.compile(
+    build_pattern(
+        """
+        for/to/with/of/about/from/by/at/on/like/than/near/give/gives/make/makes/help/helps/suit/suits
+        /bother/bothers/remind/reminds/take/takes/tell/tells/told/gave/keep/keeps/drive/drives
+        """
+    )
+    + r"\s+\Z",
+    re.IGNORECASE,
+)
+_LONGEST_BEFORE = 12
 
 
 def _swap_person(match: re.Match[str]) -> str:
-    words = " ".join(match[0].lower().split())
-    if words == "you" and _OBJECT_BEFORE.search(match.string[: match.start()]):
+    words = " ".join(match[0].lower().replace("’", "'").split())
+    before = match.string[max(0, match.start() - _LONGEST_BEFORE) : match.start()]
+    if words == "you" and _BEFORE_OBJECT.search(before):
         return "me"
     return _SWAPPED[words]

@@ -14,11 +14,13 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
     person.
     """
     adverbs, rest = skip_adverbs(rest)
-    if not rest:
+    if not rest or clause.contains(*_SOON):
         return False
     verb, after = rest[0], rest[1:]
     if verb in _JUDGES:
         return _JUDGES[verb](adverbs, after, clause)
+    if verb == "must":
+        return has_date(clause) and not is_pointing(after[1:])
     if verb in lists.AUXILIARIES:
         return False
     if verb == "used" and after[:1] == ("to",):
@@ -26,6 +28,17 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
     if is_past_verb(verb):
         return is_event(verb, after, clause)
     return _is_habit(find_plain_form(verb), after, clause)
+
+
+_SOON = (
+    "in five",
+    "in ten",
+    "in a minute",
+    "in a sec",
+    "in a bit",
+    "in five minutes",
+    "any minute",
+)
 
 
 def skip_adverbs(rest: Words) -> tuple[frozenset[str], Words]:
@@ -84,7 +97,9 @@ _SCHEDULED = frozenset(
     quiet ready about slow new due
     """.split()
 )
-_NO_COMPLEMENT = frozenset("that to what how why whether because when if like as more less with there where".split())
+_NO_COMPLEMENT = frozenset(
+    "that to what how why whether because when if like as more less with there where".split()
+)
 
 
 def _is_state(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
@@ -105,10 +120,19 @@ def _is_state(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
         return has_habit(clause)
     if first in {"a", "an"}:
         return not following & lists.NO_CLASS and not _names_task(rest[1:], 2)
-    if more & lists.INTENSIFIERS and first not in {"allergic", "scared", "afraid", "terrified", "into", "close"}:
+    if more & lists.INTENSIFIERS and first not in {
+        "allergic",
+        "scared",
+        "afraid",
+        "terrified",
+        "into",
+        "close",
+    }:
         return False
     if first in {"afraid", "scared", "terrified"}:
-        return following == {"of"} and len(rest) > 2 and rest[2] not in {"the", "this", "that", "it"}
+        return (
+            following == {"of"} and len(rest) > 2 and rest[2] not in {"the", "this", "that", "it"}
+        )
     if first in _SCHEDULED and first in _UNSTABLE:
         return has_schedule(clause)
     return first not in _UNSTABLE
@@ -131,7 +155,9 @@ def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
     return verb in lists.PROGRESSIVE_FACTS or has_date(clause)
 
 
-_TASK_PLANS = frozenset("try use do check see look test add write make need ask fix send call".split())
+_TASK_PLANS = frozenset(
+    "try use do check see look test add write make need ask fix send call".split()
+)
 _LASTING_PLANS = frozenset(
     """
     be have start move join leave turn travel fly arrive visit stay retire attend graduate become
@@ -166,18 +192,21 @@ def _is_past_state(adverbs: frozenset[str], after: Words, clause: Clause) -> boo
     if not rest or "not" in more or rest[0] in _UNSTABLE or rest[0].endswith("ing"):
         return False
     if rest[0] in _PAST_STATES:
-        return not is_pointing(rest[1:])
-    is_place = rest[0] in {"a", "an", "the", "in", "at", "vegan", "vegetarian", "my", "our"}
-    is_dated = has_past_date(clause) or clause.contains("for", "until")
-    return is_place and is_dated and not _names_task(rest[1:], 3)
+        return not is_pointing(rest[1:]) and (rest[0] != "closed" or has_date(clause))
+    if has_past_date(clause):
+        return not _names_task(rest, 4)
+    is_role = rest[0] in {"a", "an", "the", "in", "at", "vegan", "vegetarian", "my", "our"}
+    return is_role and clause.contains("for", "until") and not _names_task(rest[1:], 3)
 
 
 # --- to have
 
-_NOTHING_HAD = lists.TASK_NOUNS | frozenset(
-    "few couple lot bit other first plan picture their his her".split()
-) | frozenset(
-    "no any time access nothing something anything everything that this it them these those plans".split()
+_NOTHING_HAD = (
+    lists.TASK_NOUNS
+    | frozenset("few couple lot bit other first plan picture their his her".split())
+    | frozenset(
+        "no any time access nothing something anything everything that this it them these those plans".split()
+    )
 )
 
 
@@ -200,10 +229,19 @@ def _is_possession(adverbs: frozenset[str], after: Words, clause: Clause) -> boo
     if is_past_verb(first) or first in _PARTICIPLES:
         is_old = first == "known" and clause.contains("for", "since")
         return is_old or is_event(first, rest[1:], clause)
-    if len(rest) == 1 and first in {"plenty", "one", "some", "none", "enough", "both", "any", "lots"}:
+    if len(rest) == 1 and first in {
+        "plenty",
+        "one",
+        "some",
+        "none",
+        "enough",
+        "both",
+        "any",
+        "lots",
+    }:
         return False
     if first == "the" or set(rest[:4]) & {"minutes", "seconds", "hours"}:
-        return has_habit(clause)
+        return has_schedule(clause)
     if first == "no":
         return not set(rest[1:4]) & (_NOTHING_HAD - {"no", "any"})
     return not set(rest[:4]) & _NOTHING_HAD
@@ -260,7 +298,9 @@ def _is_past_possession(adverbs: frozenset[str], after: Words, clause: Clause) -
     """Decide by the words after "had"."""
     if _names_task(after, 4) or is_pointing(after) or after[:1] == ("to",):
         return False
-    return has_past_date(clause) or bool(set(after[:3]) & {"twins", "surgery", "baby", "stroke", "operation"})
+    return has_past_date(clause) or bool(
+        set(after[:3]) & {"twins", "surgery", "baby", "stroke", "operation"}
+    )
 
 
 # --- to do, can, will
@@ -280,7 +320,9 @@ def _is_denial(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     if not objects or is_pointing(objects):
         return False
     if verb in {"have", "own"}:
-        return objects[-1:] != ("one",) and not set(objects[:3]) & (_NOTHING_HAD - {"any", "access"})
+        return objects[-1:] != ("one",) and not set(objects[:3]) & (
+            _NOTHING_HAD - {"any", "access"}
+        )
     if verb == "work":
         return bool(set(objects) & _WORKPLACES) or has_schedule(clause)
     if verb in {"need", "get", "see"}:
@@ -288,7 +330,9 @@ def _is_denial(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     return verb not in _DENIED and not _names_task(objects, 3)
 
 
-_ABILITIES = frozenset("speak play swim drive ski cook code juggle sing ride sail knit dance".split())
+_ABILITIES = frozenset(
+    "speak play swim drive ski cook code juggle sing ride sail knit dance".split()
+)
 _INABILITIES = frozenset(
     """
     eat drink drive swim stand tolerate have take work come attend digest sleep walk fly afford wear
@@ -325,7 +369,11 @@ def _is_plan(adverbs: frozenset[str], after: Words, clause: Clause) -> bool:
     if "not" in more:
         return rest[0] in {"eat", "drink", "touch", "fly", "wear", "take"}
     if rest[0] == "be":
-        return rest[1] in _WHEREABOUTS or rest[1].isdigit() or (has_date(clause) and rest[1] not in _UNSTABLE)
+        return (
+            rest[1] in _WHEREABOUTS
+            or rest[1].isdigit()
+            or (has_date(clause) and rest[1] not in _UNSTABLE)
+        )
     is_lasting_plan = rest[0] in _LASTING_PLANS and has_date(clause)
     return (is_lasting_plan or rest[0] in _SURE_PLANS) and not _names_task(rest[1:], 3)
 
@@ -374,10 +422,12 @@ def _is_decision(after: Words, clause: Clause) -> bool:
     return not is_waiting and (clause.words[0] == "we" or has_name or has_date(clause))
 
 
-_INTRANSITIVE = frozenset("smoke drive cook knit run swim cycle meditate freelance snore paint rent".split())
+_INTRANSITIVE = frozenset(
+    "smoke drive cook knit run swim cycle meditate freelance snore paint rent".split()
+)
 # Verbs of talk that tell of a habit if they have such an object.
 _LASTING_OBJECTS = {
-    "get": frozenset("up migraines seasick carsick hayfever paid a an my our the".split()),
+    "get": frozenset("up migraines seasick carsick hayfever paid my our".split()),
     "need": frozenset("my glasses subtitles".split()),
     "know": frozenset("python french some german spanish sql".split()),
     "see": frozenset("my a our".split()),
@@ -396,14 +446,15 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
         return bool(after) and not is_pointing(after) and not after[0].endswith("ing")
     if verb in lists.TALK_VERBS:
         return _is_lasting_talk(verb, after, clause)
-    if verb in lists.TASK_VERBS or not verb.isalpha():
+    if verb in lists.TASK_VERBS or not verb.replace("-", "").isalpha():
         return False
     if not after:
         return verb in _INTRANSITIVE
     if len(after) == 1 and after[0] in _PREPOSITIONS:
         return False
     if verb in {"prefer", "love", "hate", "like", "dislike", "enjoy"}:
-        return not is_pointing(after)
+        is_choice = after[0] == "the" and set(after[1:3]) & (lists.DISCOURSE | lists.TASK_NOUNS)
+        return not is_pointing(after) and not is_choice
     is_task = after[0] in _ARTICLES and _names_task(after, 3)
     return not is_pointing(after) and (not is_task or has_habit(clause))
 
@@ -411,8 +462,17 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
 def _is_lasting_talk(verb: str, after: Words, clause: Clause) -> bool:
     if verb == "say":
         inner = after[1:] if after[:1] == ("that",) else after
-        return len(inner) > 2 and inner[0] in {"he", "she", "they"} and inner[1] in {"is", "are", "has", "have"}
+        return (
+            len(inner) > 2
+            and inner[0] in {"he", "she", "they"}
+            and inner[1] in {"is", "are", "has", "have"}
+        )
     if verb in {"try", "see", "get", "read", "need"}:
         if has_habit(clause) and not is_pointing(after):
             return True
-    return verb in {"get", "need", "know"} and bool(after) and after[0] in _LASTING_OBJECTS[verb] and not _names_task(after, 4)
+    return (
+        verb in {"get", "need", "know"}
+        and bool(after)
+        and after[0] in _LASTING_OBJECTS[verb]
+        and not _names_task(after, 4)
+    )

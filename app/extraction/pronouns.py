@@ -58,7 +58,12 @@ def resolve_pronoun(text: str, *antecedents: list[list[Antecedent]]) -> str | No
     if match is None:
         return None
     for sentences in antecedents:
-        names = {one.text.casefold(): one.text for sentence in sentences for one in sentence if one.sex in _FITS[match[1].lower()]}
+        names = {
+            one.text.casefold(): one.text
+            for sentence in sentences
+            for one in sentence
+            if one.sex in _FITS[match[1].lower()]
+        }
         if names:
             return _put_name(match, names.popitem()[1]) if len(names) == 1 else None
     return None
@@ -105,7 +110,10 @@ _RELATED = re.compile(
     r"\b(?i:my|our)\s+((?:[\w-]+\s+){0,2}?)([a-zé-]+)"
     r"(?:(?:,\s+|\s+)((?:Dr\.?\s+)?[A-Z][\w'-]*\w(?:\s+[A-Z][\w-]+)?))?(?=[\s,.;!?:'’]|$)"
 )
-_OWNED = re.compile(r"\b(I|we)(?:\s+have|['’]ve)\s+(?:got\s+)?(?:an?|one)\s+(?:[a-z-]+\s+)?([a-z]+)(?=[\s,.!]|$)", re.IGNORECASE)
+_OWNED = re.compile(
+    r"\b(I|we)(?:\s+have|['’]ve)\s+(?:got\s+)?(?:an?|one)\s+(?:[a-z-]+\s+)?([a-z]+)(?=[\s,.!]|$)",
+    re.IGNORECASE,
+)
 _CALLED = re.compile(
     r"\b(?:is|are|was)\s+(?:called|named)\s+([A-Z][\w-]+)|\bcalled\s+([A-Z][\w-]+)|\bname\s+is\s+([A-Z][\w-]+)"
 )
@@ -200,7 +208,9 @@ _DANGLING = re.compile(
     r"|(?:him|them)\b|(?:his|her|their)\s+\w+)",
     re.IGNORECASE,
 )
-_NOUN_BEFORE = re.compile(r"\b(?:[Mm]y|[Oo]ur|an?|[Tt]he|some|every|each|all|both)\s+\w|\b[A-Z]\w|\b\w+s\s")
+_NOUN_BEFORE = re.compile(
+    r"\b(?:[Mm]y|[Oo]ur|an?|[Tt]he|some|every|each|all|both)\s+\w|\b[A-Z]\w|\b\w+s\s"
+)
 
 
 def has_dangling_pronoun(text: str) -> bool:
@@ -208,4 +218,6 @@ def has_dangling_pronoun(text: str) -> bool:
     match = _DANGLING.search(text)
     if match is None:
         return False
-    return not find_antecedents(text[: match.start()]) and not _NOUN_BEFORE.search(text[: match.start()])
+    return not find_antecedents(text[: match.start()]) and not _NOUN_BEFORE.search(
+        text[: match.start()]
+    )

@@ -47,6 +47,8 @@ class _Part:
 
 # How many sentences back a pronoun may point.
 _PRONOUN_REACH = 3
+# Characters. Nobody states a fact in so long a sentence, and the rules read one more than once.
+_LONGEST_SENTENCE = 1_000
 
 
 @dataclass
@@ -97,7 +99,8 @@ class _Reader:
         before = self.turns[place - 1] if place else None
         if before is None or before.role is not Role.ASSISTANT:
             return start
-        yes_end = start + find_confirmation_end(self.turns[place].content[start:end])
+        first_words = self.turns[place].content[start : min(end, start + _LONGEST_SENTENCE)]
+        yes_end = start + find_confirmation_end(first_words)
         proposal = self._find_proposal(before.content) if yes_end > start else None
         if proposal is None:
             return start
@@ -130,6 +133,9 @@ class _Reader:
     def _read_sentence(self, place: int, start: int, end: int) -> None:
         content = self.turns[place].content
         sentence = content[start:end]
+        if len(sentence) > _LONGEST_SENTENCE:
+            self._skip(place, start, end, SkipReason.NO_STATEMENT)
+            return
         line_reason = find_line_reason(sentence)
         if line_reason is not None:
             self._skip(place, start, end, line_reason)
@@ -179,7 +185,9 @@ class _Reader:
         if resolved is not None:
             return resolved, find_skip_reason(Clause(resolved))
         reason = find_skip_reason(Clause(text))
-        if reason is SkipReason.NO_STATEMENT and not find_skip_reason(Clause(replace_by_stranger(text))):
+        if reason is SkipReason.NO_STATEMENT and not find_skip_reason(
+            Clause(replace_by_stranger(text))
+        ):
             reason = SkipReason.UNCLEAR_PRONOUN
         return text, reason
 
@@ -232,6 +240,8 @@ def _find_proposals(content: str) -> Iterator[tuple[str, int, int]]:
         if block.reason is not None:
             continue
         for start, end in split_sentences(content, block.start, block.end):
+            if end - start > _LONGEST_SENTENCE:
+                continue
             text = read_proposal(content[start:end])
             if text is not None and _is_proposable(text):
                 yield text, start, end

@@ -19,7 +19,9 @@ _ABBREVIATIONS = frozenset(
 _EMOTICON = re.compile(r"(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD|XD|\^\^)(?=\s+[A-Za-z])")
 _EMOJI = re.compile(r"(?<=\s)[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+(?=\s+[A-Za-z])")
 # The library takes "May." and others for short words. Before a subject, a full stop ends all.
-_SUBJECT_START = re.compile(r"\.(?=\s+(?:I|I['’]\w+|We|He|She|They|It|My|Our|His|Her|Their|There|This|The)\b)")
+_SUBJECT_START = re.compile(
+    r"\.(?=\s+(?:I|I['’]\w+|We|He|She|They|It|My|Our|His|Her|Their|There|This|The)\b)"
+)
 _LIST_MARK = re.compile(r"\(?\w{1,2}[.)]|[-*•–]")
 _REPEATED_MARK = re.compile(r"[!?]+(?=[!?])")
 _ELLIPSIS = re.compile(r"(?:…|\.{2,})(?=\s+(?:[A-Z]|i\b))")

@@ -8,8 +8,13 @@ from app.extraction.tokens import Clause
 _PARTS = frozenset("one some most all both none half two three many each neither".split())
 _EVERYBODY = frozenset("everyone everybody nobody".split())
 # "On Sundays I …", "In my family we …", "Last year I …"
-_OPENINGS = frozenset("on at in for during before after since until last every most these nowadays from by as once".split())
-_OPENING_LENGTH = 6
+_OPENINGS = frozenset(
+    """
+    on at in for during before after since until last every most these nowadays from by as once next
+    throughout this all
+    """.split()
+)
+_OPENING_LENGTH = 8
 
 
 def _measure_opening(clause: Clause) -> int:
@@ -17,7 +22,8 @@ def _measure_opening(clause: Clause) -> int:
     words = clause.words
     if words[1:3] == ("and", "i"):
         return 2
-    if words[0] not in _OPENINGS:
+    is_opened = words[0] in _OPENINGS or "ago" in words[1:4]
+    if not is_opened:
         return 0
     for place in range(1, min(len(words) - 1, _OPENING_LENGTH)):
         if words[place] in lists.FIRST_PERSON:
@@ -26,7 +32,7 @@ def _measure_opening(clause: Clause) -> int:
     return 0
 
 
-_POINTING_OPENINGS = lists.TASK_NOUNS | lists.DISCOURSE | {"your", "this", "the"}
+_POINTING_OPENINGS = lists.TASK_NOUNS | lists.DISCOURSE | {"your"}
 _ELSEWHERE = frozenset("you your he she they him her his their its".split())
 
 
@@ -216,7 +222,12 @@ def _find_verb(words: tuple[str, ...], start: int) -> int:
 
 
 def _is_surely_verb(word: str) -> bool:
-    return word in lists.AUXILIARIES or word in lists.THIRD_VERBS or word in lists.IRREGULAR_PAST or word in lists.PAST_EVENTS
+    return (
+        word in lists.AUXILIARIES
+        or word in lists.THIRD_VERBS
+        or word in lists.IRREGULAR_PAST
+        or word in lists.PAST_EVENTS
+    )
 
 
 _BEFORE_NOUNS = frozenset("and or of at in the for with all on to by two three four".split())

@@ -6,6 +6,9 @@ from app.extraction import words as lists
 from app.extraction.tokens import Clause
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b|['’]\d\d\b")
+_LONG = re.compile(
+    r"\bfor (?:over |about |almost |nearly |the (?:last|past) )?[\w-]+ (?:years|months|decades)\b"
+)
 _CLOCK = re.compile(
     r"\b\d{1,2}(?::\d\d|\.\d\d\b|\s?[ap]\.?m\b)|\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE
 )
@@ -15,7 +18,7 @@ _WEEKLY = re.compile(
 )
 _HABITS = (
     "every", "daily", "weekly", "monthly", "yearly", "annually", "always", "usually", "often",
-    "never", "each", "twice", "once a", "once every", "times a", "rarely", "most days",
+    "never", "each", "twice a", "twice daily", "once a", "once every", "times a", "rarely", "most days",
     "most mornings", "most evenings", "most nights", "normally", "generally", "sometimes", "regularly",
     "nightly", "per week", "per month", "per year", "a week", "a day", "a month", "a year", "a night",
     "typically", "fortnightly", "before meals", "by default", "as a rule", "first thing", "whenever",
@@ -47,8 +50,9 @@ def has_habit(clause: Clause) -> bool:
 
 def has_past_date(clause: Clause) -> bool:
     """Return True if the clause names a time that is more than days ago."""
-    has_year = _YEAR.search(clause.text) is not None
-    return has_year or bool(clause.word_set & _PLAIN_MONTHS) or clause.contains(*_FAR_PASTS)
+    if _YEAR.search(clause.text) or _LONG.search(clause.text.lower()):
+        return True
+    return bool(clause.word_set & _PLAIN_MONTHS) or clause.contains(*_FAR_PASTS)
 
 
 def has_date(clause: Clause) -> bool:

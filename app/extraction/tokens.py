@@ -111,7 +111,12 @@ def _write_out_is(noun: str, following: str) -> tuple[str, ...]:
     following = following.replace("’", "'")
     if noun in _SHORT_IS:
         return noun, "has" if following in {"been", "got"} else "is"
-    is_verb = following[:1].isdigit() or following in _AFTER_IS or following.endswith("ing") or following in lists.STATES
+    is_verb = (
+        following[:1].isdigit()
+        or following in _AFTER_IS
+        or following.endswith("ing")
+        or following in lists.STATES
+    )
     if not is_verb:
         return (f"{noun}'s",)
     return noun, "has" if following == "been" else "is"

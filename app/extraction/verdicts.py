@@ -51,7 +51,19 @@ _ASKED_SUBJECTS = frozenset(
 def _is_polite(clause: Clause) -> bool:
     return clause.word_set <= lists.POLITE_WORDS or (
         len(clause.words) <= 8
-        and clause.starts_with("thanks", "thank", "cheers", "sorry", "thx", "nice to", "have a", "much obliged", "i am much obliged", "i appreciate", "bless")
+        and clause.starts_with(
+            "thanks",
+            "thank",
+            "cheers",
+            "sorry",
+            "thx",
+            "nice to",
+            "have a",
+            "much obliged",
+            "i am much obliged",
+            "i appreciate",
+            "bless",
+        )
     )
 
 
@@ -81,7 +93,9 @@ _SUPPOSED = (
 def _is_supposed(clause: Clause) -> bool:
     if {"maybe", "perhaps"} & set(clause.words[:3]):
         return True
-    is_opened = clause.starts_with("if", "even if", "only if", "when i will", "had i", "were i", "should")
+    is_opened = clause.starts_with(
+        "if", "even if", "only if", "when i will", "had i", "were i", "should"
+    )
     return is_opened or clause.contains(*_SUPPOSED)
 
 
@@ -94,7 +108,9 @@ _REPORTS = frozenset(
 )
 
 
-_NAMING = frozenset("called named titled nicknamed sign signed label labelled labeled name nickname".split())
+_NAMING = frozenset(
+    "called named titled nicknamed sign signed label labelled labeled name nickname".split()
+)
 
 
 def _is_quotation(clause: Clause) -> bool:

@@ -38,7 +38,12 @@ TALK_VERBS = _list(
     """
 )
 # What is done now, for the task at hand.
-TASK_VERBS = _list("click paste copy upload attach refresh submit scroll hover")
+TASK_VERBS = _list(
+    """
+    click paste copy upload attach refresh submit scroll hover press type pass hit enter select drag
+    import define declare crash fail hang freeze lag stall glitch break throw return raise print end
+    """
+)
 
 # Past verbs and participles that tell of a change in a life or in a company.
 PAST_EVENTS = _list(
@@ -66,7 +71,9 @@ PAST_EVENT_PHRASES = {
     "earned": _list("my a"),
     "gave": _list("up birth"),
     "given": _list("up"),
-    "got": _list("married divorced engaged promoted hired fired laid accepted diagnosed my our two three four five 2 3 4 5"),
+    "got": _list(
+        "married divorced engaged promoted hired fired laid accepted diagnosed my our two three four five 2 3 4 5"
+    ),
     "hosted": _list("our my"),
     "left": _list("my our the school university uni college home"),
     "lost": _list("my our"),
@@ -136,6 +143,8 @@ EVALUATIONS = _list(
     wonderful slow fast broken failing down acting correct incorrect missing empty ready done
     too so delicious tasty horrible crazy insane funny hilarious sad true false impossible possible
     important understandable enough long short boring exciting overrated underrated worth working
+    corrupted expensive cheap loud asleep awake popular dead raw thin thick sticky salty sour soft
+    frozen blurry set cloudy sunny windy
     crashing hanging throwing giving showing saying not-working stuck driving making getting
     """
 )
@@ -281,7 +290,9 @@ STATES = _list(
 )
 
 # Said of a person or thing in passing: "a bit", "a pain".
-NO_CLASS = _list("bit little tad mess wreck idiot fool lot pain shame pity joke nightmare joy disaster")
+NO_CLASS = _list(
+    "bit little tad mess wreck idiot fool lot pain shame pity joke nightmare joy disaster"
+)
 TALK_PAST = _list(
     """
     tried said told thought asked saw noticed wanted needed felt checked looked forgot heard
@@ -339,4 +350,6 @@ COMMON_OPENERS = _list(
     """
 )
 
-INTENSIFIERS = _list("really very so too pretty quite super way extremely basically kinda totally truly rather")
+INTENSIFIERS = _list(
+    "really very so too pretty quite super way extremely basically kinda totally truly rather"
+)

@@ -364,7 +364,7 @@ class ReviewDecider:
         if old is None or new is None or old.erased_at or new.erased_at:
             return _ReadyMerge()
         text = join_texts(old.fact.content, new.fact.content)
-        united = merge_facts(old.fact, new.fact, text)
+        united = merge_facts(old.fact, replace(new.fact, said_at=new.told_at), text)
         united = replace(united, merged_from=(old.id, new.id), derived=None)
         merged = PreparedMerge(old.id, united, uuid7())
         [vector] = await self._embedder.encode([text])

@@ -171,6 +171,7 @@ def test_the_examples_of_a_store_tell_a_story_in_their_order(client: httpx.Clien
         "ADD",
         "ADD",
         "ADD",
+        "ADD",
         "UPDATE",
     ]
     assert answers[1]["superseded"] == [answers[0]["memory"]["id"]]

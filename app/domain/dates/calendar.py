@@ -93,3 +93,17 @@ def make_season(year: int, first_month: int) -> Stretch | None:
     if start is None:
         return None
     return Stretch(start, add_months(start, 3), Precision.SEASON)
+
+
+def find_easter(year: int) -> date | None:
+    """Return Easter Sunday of the Western churches, by the rule of Meeus, Jones and Butcher."""
+    golden = year % 19
+    century, rest = divmod(year, 100)
+    leap_centuries, century_rest = divmod(century, 4)
+    shift = (century - (century + 8) // 25 + 1) // 3
+    moon = (19 * golden + century - leap_centuries - shift + 15) % 30
+    leap_years, year_rest = divmod(rest, 4)
+    weekday = (32 + 2 * century_rest + 2 * leap_years - moon - year_rest) % 7
+    late = (golden + 11 * moon + 22 * weekday) // 451
+    month, day = divmod(moon + weekday - 7 * late + 114, 31)
+    return make_day(year, month, day + 1)

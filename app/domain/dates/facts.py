@@ -1,22 +1,18 @@
 """Decides which dates of a text say when its fact holds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from app.domain.dates.clauses import find_clause
+from app.domain.dates.clauses import find_clause, is_sentence_end
+from app.domain.dates.combining import DatedPhrase, combine_phrases
 from app.domain.dates.dated_text import DatedBy, DatedText
 from app.domain.dates.intervals import Interval, Saying, find_interval
-from app.domain.dates.phrases import Phrase, PhraseKind, find_phrases
-from app.domain.dates.roles import Role, Ruling, decide_role
+from app.domain.dates.phrases import Phrase, find_phrases
+from app.domain.dates.roles import Role, decide_role
 from app.domain.dates.words import Word, split_words
 
-
-@dataclass(frozen=True, slots=True)
-class _DatedPhrase:
-    phrase: Phrase
-    ruling: Ruling
-    interval: Interval | None
+# A text with more words outside of the dated sentence says more than one fact.
+_MOST_OTHER_WORDS = 12
 
 
 def date_fact(text: str, said_at: datetime, zone: tzinfo) -> DatedText:
@@ -28,57 +24,71 @@ def date_fact(text: str, said_at: datetime, zone: tzinfo) -> DatedText:
     """
     words = split_words(text)
     saying = Saying(said_at, zone)
-    dated = []
-    left_open = []
+    dated: list[DatedPhrase] = []
+    left_open: list[Phrase] = []
     for phrase in find_phrases(words):
         ruled = _rule_phrase(words, phrase, saying)
         if ruled.ruling.role is Role.OPEN:
-            left_open.append(_cut_words(text, words, phrase))
+            left_open.append(phrase)
         elif ruled.ruling.role is not Role.VALUE:
             dated.append(ruled)
-    return _make_dated_text(text, words, saying, dated, left_open)
+    chosen = combine_phrases(dated, saying)
+    if chosen is None or not _is_about_all(words, chosen):
+        doubtful = sorted(
+            [*left_open, *(each.phrase for each in dated)], key=lambda each: each.first
+        )
+        return DatedText(left_open=_cut_all(text, words, doubtful))
+    return _make_dated_text(text, words, chosen, saying, _cut_all(text, words, left_open))
 
 
-def _rule_phrase(words: Sequence[Word], phrase: Phrase, saying: Saying) -> _DatedPhrase:
+def _rule_phrase(words: Sequence[Word], phrase: Phrase, saying: Saying) -> DatedPhrase:
     ruling = decide_role(words, phrase, find_clause(words, phrase))
-    return _DatedPhrase(phrase, ruling, find_interval(phrase, saying, ruling.lean))
+    interval = find_interval(phrase, saying, ruling.lean)
+    return DatedPhrase(phrase, ruling, interval, phrase.first, phrase.end)
 
 
-def _is_over(interval: Interval, saying: Saying) -> bool:
-    return interval.end is not None and interval.end <= saying.at
+def _is_about_all(words: Sequence[Word], chosen: DatedPhrase) -> bool:
+    """Return True if the text says little besides the sentence that the phrase stands in."""
+    first = chosen.first
+    while first > 0 and not is_sentence_end(words, first - 1):
+        first -= 1
+    end = chosen.end
+    while end < len(words) and not is_sentence_end(words, end):
+        end += 1
+    return first <= 3 and len(words) - end <= _MOST_OTHER_WORDS
 
 
-def _cut_words(text: str, words: Sequence[Word], phrase: Phrase) -> str:
-    return text[words[phrase.first].start : words[phrase.end - 1].end]
+def _cut_all(text: str, words: Sequence[Word], phrases: Sequence[Phrase]) -> tuple[str, ...]:
+    return tuple(_cut_words(text, words, each.first, each.end) for each in phrases)
+
+
+def _cut_words(text: str, words: Sequence[Word], first: int, end: int) -> str:
+    return text[words[first].start : words[end - 1].end]
 
 
 def _make_dated_text(
     text: str,
     words: Sequence[Word],
+    chosen: DatedPhrase,
     saying: Saying,
-    dated: Sequence[_DatedPhrase],
-    left_open: list[str],
+    left_open: tuple[str, ...],
 ) -> DatedText:
-    if not dated:
-        return DatedText(left_open=tuple(left_open))
-    if len(dated) > 1:
-        doubtful = [_cut_words(text, words, each.phrase) for each in dated]
-        return DatedText(left_open=(*doubtful, *left_open))
-    only = dated[0]
-    is_episode = only.ruling.role is Role.EPISODE
-    interval = only.interval
-    is_undatable = is_episode and only.phrase.kind is PhraseKind.LASTING
-    if interval is None or is_undatable:
-        return DatedText(left_open=tuple(left_open), is_episode=is_episode)
-    if only.ruling.role is Role.LASTS and _is_over(interval, saying):
-        is_episode = True
-    first, last = words[only.phrase.first], words[only.phrase.end - 1]
+    interval = chosen.interval
+    if chosen.is_undated:
+        return DatedText(left_open=left_open, is_episode=True)
+    if interval is None:
+        return DatedText(left_open=left_open)
+    is_over = chosen.ruling.role is Role.LASTS and _is_over(interval, saying)
     dated_by = DatedBy(
-        text=text[first.start : last.end],
-        start=first.start,
-        end=last.end,
+        text=_cut_words(text, words, chosen.first, chosen.end),
+        start=words[chosen.first].start,
+        end=words[chosen.end - 1].end,
         holds_from=interval.start,
-        holds_until=None if only.ruling.role is Role.STARTS else interval.end,
+        holds_until=None if chosen.ruling.role is Role.STARTS else interval.end,
         precision=interval.precision,
     )
-    return DatedText(dated_by, tuple(left_open), is_episode)
+    return DatedText(dated_by, left_open, is_episode=chosen.is_episode or is_over)
+
+
+def _is_over(interval: Interval, saying: Saying) -> bool:
+    return interval.end is not None and interval.end <= saying.at

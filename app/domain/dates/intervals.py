@@ -7,7 +7,7 @@ from app.domain.dates.calendar import Stretch, add_units
 from app.domain.dates.dated_text import Precision
 from app.domain.dates.names import UNIT_PRECISION, Unit
 from app.domain.dates.phrases import Phrase, PhraseKind
-from app.domain.dates.points import Lean, Point, find_stretch
+from app.domain.dates.points import LastPart, Lean, Point, find_stretch
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class Saying:
         """Return the first instant of the day of the saying, in UTC."""
         return datetime.combine(self.today, time.min, self.zone).astimezone(UTC)
 
-    def find_instant(self, day: date | None) -> datetime | None:
-        """Return the first instant of a local day in UTC, or None outside of the calendar."""
+    def find_instant(self, day: date | None, hour: time = time.min) -> datetime | None:
+        """Return that hour of a local day in UTC, or None outside of the calendar."""
         if day is None:
             return None
         try:
-            return datetime.combine(day, time.min, self.zone).astimezone(UTC)
+            return datetime.combine(day, hour, self.zone).astimezone(UTC)
         except OverflowError:
             return None
 
@@ -60,16 +60,22 @@ def _read_interval(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | Non
     stretch = _find_stretch(phrase.point, saying, lean)
     if stretch is None:
         return None
-    start = saying.find_instant(stretch.start)
+    start, end = saying.find_instant(stretch.start), saying.find_instant(stretch.end)
+    is_end = isinstance(phrase.point, LastPart)
     match phrase.kind:
+        case PhraseKind.UNTIL | PhraseKind.THROUGH if phrase.hour is not None:
+            instant = saying.find_instant(stretch.start, phrase.hour)
+            return Interval(None, instant, Precision.INSTANT)
         case PhraseKind.UNTIL:
             return Interval(None, start, stretch.precision)
         case PhraseKind.THROUGH:
-            return Interval(None, saying.find_instant(stretch.end), stretch.precision)
+            return Interval(None, start if is_end else end, stretch.precision)
+        case PhraseKind.REST:
+            return Interval(saying.find_first_instant(), end, stretch.precision)
         case PhraseKind.BETWEEN:
-            return _find_between(phrase, stretch, saying, lean)
-        case PhraseKind.DURING:
-            return Interval(start, saying.find_instant(stretch.end), stretch.precision)
+            return _find_between(phrase, saying, lean)
+        case PhraseKind.DURING | PhraseKind.WHOLE:
+            return Interval(start, end, stretch.precision)
         case _:
             return Interval(start, None, stretch.precision)
 
@@ -83,30 +89,52 @@ def _find_stretch(point: Point | None, saying: Saying, lean: Lean) -> Stretch | 
         return None
 
 
-def _find_between(phrase: Phrase, first: Stretch, saying: Saying, lean: Lean) -> Interval | None:
-    """Return the interval of "from … to …". The end is the first one behind the start."""
+def _find_between(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | None:
+    """Return the interval of "from … to …".
+
+    The end is the first one behind the start. One that runs at the moment comes before the next.
+    """
+    past = _find_range(phrase, saying, Lean.PAST)
+    if lean is Lean.PAST:
+        return past
+    is_running = past is not None and past.end is not None and past.end > saying.at
+    return past if is_running else _find_range(phrase, saying, Lean.FUTURE)
+
+
+def _find_range(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | None:
+    first = _find_stretch(phrase.point, saying, lean)
+    if first is None:
+        return None
     last = _find_stretch(phrase.until, saying, lean)
     if last is not None and last.start <= first.start:
-        later = Saying(datetime.combine(first.start, time(12), saying.zone), saying.zone)
-        last = _find_stretch(phrase.until, later, Lean.FUTURE)
+        noon = datetime.combine(first.start, time(12), saying.zone)
+        last = _find_stretch(phrase.until, Saying(noon, saying.zone), Lean.FUTURE)
     if last is None:
         return None
-    end = last.end if phrase.is_through else last.start
+    is_through = phrase.is_through and not isinstance(phrase.until, LastPart)
+    end = last.end if is_through else last.start
     return Interval(saying.find_instant(first.start), saying.find_instant(end), first.precision)
 
 
 def _find_lasting(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | None:
-    """Return the time up to the saying, or from the saying on."""
+    """Return the time up to the saying, or from the saying or from a point on."""
     precision = UNIT_PRECISION[phrase.unit]
+    first_day = saying.today
+    if phrase.point is not None:
+        start = _find_stretch(phrase.point, saying, lean)
+        if start is None:
+            return None
+        first_day = start.start
     count = -phrase.count if lean is Lean.PAST else phrase.count
     if phrase.unit is Unit.HOUR:
         now = saying.at.astimezone(UTC)
         moved: datetime | None = now + timedelta(hours=count)
     else:
-        now = saying.find_first_instant()
-        moved = saying.find_instant(add_units(saying.today, phrase.unit, count))
+        now = saying.find_instant(first_day) or saying.find_first_instant()
+        moved = saying.find_instant(add_units(first_day, phrase.unit, count))
     if moved is None:
         return None
     if lean is Lean.PAST:
         return Interval(moved, None, precision)
-    return Interval(now, moved, precision)
+    is_exact = phrase.unit is Unit.HOUR
+    return Interval(now, moved, Precision.INSTANT if is_exact else Precision.DAY)

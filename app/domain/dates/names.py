@@ -87,7 +87,14 @@ _SMALL_NUMBERS = (
     "sixteen seventeen eighteen nineteen twenty"
 )
 NUMBERS = {name: number for number, name in enumerate(_SMALL_NUMBERS.split(), start=1)}
-NUMBERS |= {"a": 1, "an": 1, "thirty": 30, "forty": 40, "fifty": 50}
+NUMBERS |= {"a": 1, "an": 1}
+TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60}
+NUMBERS |= TENS
+
+# Words that make a number before them no year: "up to 2000 euros".
+COUNTED_THINGS = frozenset(
+    "people km kg kcal euro eur usd gbp ml mg kb mb gb rpm psi mm cm sq percent pound".split()
+)
 
 _ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
@@ -116,9 +123,13 @@ FEASTS = {
     ("new", "year", "'s", "eve"): (12, 31),
     ("new", "year", "'s", "day"): (1, 1),
     ("new", "year", "'s"): (1, 1),
+    ("new", "years", "day"): (1, 1),
+    ("new", "years", "eve"): (12, 31),
     ("new", "years"): (1, 1),
     ("new", "year"): (1, 1),
     ("halloween",): (10, 31),
+    ("valentines", "day"): (2, 14),
+    ("valentines",): (2, 14),
     ("valentine", "'s", "day"): (2, 14),
     ("valentine", "'s"): (2, 14),
 }

@@ -2,14 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import time
 from enum import Enum, auto
 
 from app.domain.dates.names import UNITS, Unit
-from app.domain.dates.points import NamedDay, NamedMonth, NamedWeekday, NamedYear, Point
+from app.domain.dates.points import (
+    NamedDay,
+    NamedMonth,
+    NamedWeekday,
+    NamedYear,
+    Point,
+    ShiftedUnit,
+)
 from app.domain.dates.reading import (
     ReadPoint,
     get_low,
     get_word,
+    is_hour_only,
     read_length,
     read_point,
     skip_low,
@@ -26,8 +35,12 @@ class PhraseKind(Enum):
     THROUGH = auto()  # "through Friday": to the end of the point
     BETWEEN = auto()  # "from May to June", "between 2010 and 2014"
     LASTING = auto()  # "for three weeks"
+    REST = auto()  # "for the rest of the month": from the saying to the end of the point
+    WHOLE = auto()  # "all last week", "throughout the eighties"
     DURING = auto()  # "in March", "last month", "on Friday"
-    BY = auto()  # "by Friday", "before June", "after June"
+    BY = auto()  # "by Friday"
+    AROUND = auto()  # "before June", "after June"
+    VAGUE = auto()  # "the other day", "a few weeks ago"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,8 @@ class Phrase:
 
     `point` is its only or first point and `until` its last one. A phrase that lasts has `count` and
     `unit` instead; `is_past` and `is_coming` are True if it says "the last" or "the next".
-    `preposition` is its first word, "" if it starts with its point.
+    `is_vague` is True if the words do not say when the point starts. `preposition` are the words
+    before the point, "" if there are none.
     """
 
     kind: PhraseKind
@@ -50,6 +64,8 @@ class Phrase:
     unit: Unit = Unit.DAY
     is_past: bool = False
     is_coming: bool = False
+    is_vague: bool = False
+    hour: time | None = None
 
 
 def find_phrases(words: Sequence[Word]) -> Iterator[Phrase]:
@@ -72,7 +88,18 @@ _OPENINGS: tuple[tuple[tuple[str, ...], PhraseKind], ...] = (
     (("until", "and", "including"), PhraseKind.THROUGH),
     (("up", "through"), PhraseKind.THROUGH),
     (("through", "to"), PhraseKind.THROUGH),
-    (("all", "through"), PhraseKind.DURING),
+    (("throughout",), PhraseKind.WHOLE),
+    (("all", "through"), PhraseKind.WHOLE),
+    (("all", "of"), PhraseKind.WHOLE),
+    (("for", "all", "of"), PhraseKind.WHOLE),
+    (("all",), PhraseKind.WHOLE),
+    (("the", "whole", "of"), PhraseKind.WHOLE),
+    (("for", "the", "whole", "of"), PhraseKind.WHOLE),
+    (("for", "most", "of"), PhraseKind.WHOLE),
+    (("most", "of"), PhraseKind.WHOLE),
+    (("for", "the", "rest", "of"), PhraseKind.REST),
+    (("for", "the", "remainder", "of"), PhraseKind.REST),
+    (("the", "rest", "of"), PhraseKind.REST),
     (("through",), PhraseKind.THROUGH),
     (("thru",), PhraseKind.THROUGH),
     (("up", "until"), PhraseKind.UNTIL),
@@ -100,8 +127,8 @@ _OPENINGS: tuple[tuple[tuple[str, ...], PhraseKind], ...] = (
     (("commencing",), PhraseKind.FROM),
     (("from",), PhraseKind.FROM),
     (("by",), PhraseKind.BY),
-    (("before",), PhraseKind.BY),
-    (("after",), PhraseKind.BY),
+    (("before",), PhraseKind.AROUND),
+    (("after",), PhraseKind.AROUND),
     (("back", "in"), PhraseKind.DURING),
     (("back", "on"), PhraseKind.DURING),
     (("in",), PhraseKind.DURING),
@@ -113,7 +140,7 @@ _OPENINGS: tuple[tuple[tuple[str, ...], PhraseKind], ...] = (
 
 
 def _read_phrase(words: Sequence[Word], place: int) -> Phrase | None:
-    for reader in (_read_range, _read_lasting, _read_opened, _read_bare):
+    for reader in (_read_range, _read_lasting, _read_opened, _read_vague, _read_bare):
         phrase = reader(words, place)
         if phrase is not None:
             return phrase
@@ -156,7 +183,7 @@ def _read_start_of_range(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read the first point, also the "1" of "from 1 to 5 May"."""
     start = read_point(words, place)
     if start is not None:
-        return start
+        return None if is_hour_only(start) else start
     word = get_word(words, place)
     if word.kind not in (WordKind.NUMBER, WordKind.ORDINAL):
         return None
@@ -171,9 +198,10 @@ def _read_start_of_range(words: Sequence[Word], place: int) -> ReadPoint | None:
 
 def _may_be_bare_range(start: ReadPoint, end: ReadPoint, joiner: str) -> bool:
     """Return True for "2010 - 2014" and "May through June 2024", without an opening word."""
-    if isinstance(start.point, NamedYear) and isinstance(end.point, NamedYear):
-        return True
-    return start.is_named or joiner in _THROUGH_WORDS or end.is_named
+    if type(start.point) is not type(end.point):
+        return False
+    is_years = isinstance(start.point, NamedYear)
+    return is_years or start.is_named or end.is_named or joiner in _THROUGH_WORDS
 
 
 def _make_year_range(words: Sequence[Word], place: int) -> Phrase:
@@ -209,34 +237,50 @@ _COMING_WORDS = ("next", "coming", "following", "another")
 
 
 def _read_lasting(words: Sequence[Word], place: int) -> Phrase | None:
-    """Read "for three weeks", "over the past five years", "for the next month or so"."""
+    """Read "for three weeks", "over the past five years", "these ten years"."""
     opening = get_low(words, place)
-    if opening not in ("for", "over", "during", "in", "these"):
+    if opening not in ("for", "over", "during", "in", "these", "since"):
         return None
     at = skip_low(words, place + 1, "the", "these")
     choice = get_low(words, at)
-    is_past, is_coming = choice in _PAST_WORDS, choice in _COMING_WORDS
+    is_past = choice in _PAST_WORDS or opening in ("these", "since")
+    is_coming = choice in _COMING_WORDS
     if opening != "for" and not is_past and not is_coming:
         return None
-    at += is_past or is_coming
-    has_article = get_low(words, place + 1) in ("the", "these")
+    at = skip_low(words, at, *_PAST_WORDS, *_COMING_WORDS)
+    has_article = get_low(words, place + 1) in ("the", "these") and choice != get_low(words, at)
     length = read_length(words, at) or (_read_single_unit(words, at) if has_article else None)
     if length is None:
         return None
     count, unit, at = length
-    if get_low(words, at) in ("ago", "old", "-"):
+    is_back = get_low(words, at) == "back" and get_low(words, at + 1) not in ("in", "on", "when")
+    if is_back or get_low(words, at) in ("ago", "old", "-", "'"):
         return None
-    at = skip_low(words, at, "now", "already")
+    point, end = _read_counted_from(words, at)
     return Phrase(
         PhraseKind.LASTING,
         place,
-        at,
+        end,
         opening,
+        point=point,
         count=count,
         unit=unit,
-        is_past=is_past,
-        is_coming=is_coming,
+        is_past=is_past or (end > at and point is None),
+        is_coming=is_coming or point is not None,
     )
+
+
+def _read_counted_from(words: Sequence[Word], place: int) -> tuple[Point | None, int]:
+    """Read the "now" of "for five years now" and the "from Monday" of "for a week from Monday"."""
+    low = get_low(words, place)
+    if low in ("now", "already"):
+        return None, place + 1
+    if low not in ("from", "starting"):
+        return None, place
+    start = read_point(words, place + 1)
+    if start is None:
+        return None, place
+    return start.point, start.end
 
 
 def _read_single_unit(words: Sequence[Word], place: int) -> tuple[int, Unit, int] | None:
@@ -255,9 +299,24 @@ def _read_opened(words: Sequence[Word], place: int) -> Phrase | None:
         if any(get_low(words, place + i) != part for i, part in enumerate(opening)):
             continue
         reading = read_point(words, _skip_hour(words, behind))
+        if reading is None and kind in _WHOLES:
+            reading = _read_this_unit(words, behind)
         if reading is not None:
             return _make_opened(words, place, kind, opening, reading)
     return None
+
+
+_ENDING = (PhraseKind.UNTIL, PhraseKind.THROUGH)
+_WHOLES = (PhraseKind.WHOLE, PhraseKind.REST)
+
+
+def _read_this_unit(words: Sequence[Word], place: int) -> ReadPoint | None:
+    """Read the "week" of "all week" and of "the rest of the week"."""
+    at = skip_low(words, place, "the")
+    unit = UNITS.get(get_low(words, at))
+    if unit is None or get_low(words, at).endswith("s"):
+        return None
+    return ReadPoint(ShiftedUnit(unit, 0), at + 1)
 
 
 def _skip_hour(words: Sequence[Word], place: int) -> int:
@@ -272,20 +331,71 @@ def _make_opened(
     kind: PhraseKind,
     opening: tuple[str, ...],
     reading: ReadPoint,
-) -> Phrase:
+) -> Phrase | None:
     end = reading.end
+    if is_hour_only(reading) and kind not in _ENDING:
+        return None
     if kind is PhraseKind.FROM and get_low(words, end) in ("on", "onward", "onwards", "forward"):
         end += 1
         opening = ("onwards",)
-    return Phrase(kind, place, end, " ".join(opening), point=reading.point)
+    return Phrase(
+        kind,
+        place,
+        end,
+        " ".join(opening),
+        point=reading.point,
+        is_vague=reading.is_vague,
+        hour=reading.hour,
+    )
 
 
 def _read_bare(words: Sequence[Word], place: int) -> Phrase | None:
     """Read a date without a preposition, if its words are a date by themselves."""
     reading = read_point(words, place)
     if reading is None:
-        return None
+        return _read_bare_length(words, place)
     is_weekday = isinstance(reading.point, NamedWeekday)
     if not reading.is_named and not is_weekday:
         return None
-    return Phrase(PhraseKind.DURING, place, reading.end, "", point=reading.point)
+    return Phrase(
+        PhraseKind.DURING,
+        place,
+        reading.end,
+        "",
+        point=reading.point,
+        is_vague=reading.is_vague,
+        hour=reading.hour,
+    )
+
+
+def _read_bare_length(words: Sequence[Word], place: int) -> Phrase | None:
+    """Read the "ten years now" of "I've been here ten years now"."""
+    length = read_length(words, place)
+    if length is None:
+        return None
+    count, unit, at = length
+    end = skip_low(words, at, "now", "already")
+    if end < len(words) and get_word(words, end).kind is not WordKind.MARK:
+        return None
+    if get_low(words, end) in ("'", "-"):
+        return None
+    return Phrase(PhraseKind.LASTING, place, end, "", count=count, unit=unit)
+
+
+_VAGUE_COUNTS = ("few", "couple", "several", "some", "many")
+
+
+def _read_vague(words: Sequence[Word], place: int) -> Phrase | None:
+    """Read "the other day", "a few weeks ago", "years ago", "recently"."""
+    if get_low(words, place) in ("recently", "lately"):
+        return Phrase(PhraseKind.VAGUE, place, place + 1, "")
+    if [get_low(words, place + i) for i in range(3)] == ["the", "other", "day"]:
+        return Phrase(PhraseKind.VAGUE, place, place + 3, "")
+    at = skip_low(words, place, "a", "quite")
+    at = skip_low(words, at, "a")
+    at = skip_low(words, at, *_VAGUE_COUNTS)
+    if get_low(words, at) not in ("ages", "while", "time", *UNITS):
+        return None
+    if get_low(words, at + 1) not in ("ago", "back"):
+        return None
+    return Phrase(PhraseKind.VAGUE, place, at + 2, "")

@@ -1,7 +1,7 @@
 """The kinds of points in time that words name, and the calendar stretch that each means."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import MAXYEAR, MINYEAR, date
 from enum import Enum, auto
 
 from app.domain.dates.calendar import (
@@ -9,6 +9,7 @@ from app.domain.dates.calendar import (
     add_days,
     add_months,
     add_units,
+    find_easter,
     find_unit_start,
     make_day,
     make_month,
@@ -20,10 +21,13 @@ from app.domain.dates.names import UNIT_PRECISION, Unit
 
 
 class Lean(Enum):
-    """Which one a date without its year or week means: the one before or the one to come."""
+    """Which one a date without its year or week means: the one before, the one to come, or the
+    nearer of the two.
+    """
 
     PAST = auto()
     FUTURE = auto()
+    NEAR = auto()
 
 
 class Which(Enum):
@@ -93,6 +97,21 @@ class NamedWeekday:
 
 
 @dataclass(frozen=True, slots=True)
+class WeekdayOfWeek:
+    """A weekday of a week, counted from the present one: "Tuesday last week" has -1."""
+
+    weekday: int
+    weeks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weekend:
+    """A Saturday and a Sunday, counted from the coming ones: "last weekend" is -1."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class DayOfThisMonth:
     """ "the 15th" without its month."""
 
@@ -125,11 +144,20 @@ class Feast:
 
 
 @dataclass(frozen=True, slots=True)
+class Easter:
+    """Easter Sunday, with or without its year."""
+
+    year: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class LastPart:
     """The end of another point: "the end of June" is the first day after June."""
 
     whole: "Point"
 
+
+NearPoint = NamedWeekday | WeekdayOfWeek | Weekend | DayOfThisMonth | ShiftedUnit | ShiftedDay
 
 Point = (
     NamedDay
@@ -138,12 +166,10 @@ Point = (
     | NamedSeason
     | NamedYear
     | NamedDecade
-    | NamedWeekday
-    | DayOfThisMonth
-    | ShiftedUnit
-    | ShiftedDay
     | Feast
+    | Easter
     | LastPart
+    | NearPoint
 )
 
 
@@ -164,21 +190,37 @@ def find_stretch(point: Point, today: date, lean: Lean) -> Stretch | None:
             return make_stretch(make_day(year, 1, 1), Unit.YEAR)
         case NamedDecade(year):
             return make_stretch(make_day(year, 1, 1), Unit.DECADE)
+        case Easter(year):
+            return _find_easter(year, today, lean)
+        case LastPart(whole):
+            return _find_end(whole, today, lean)
+        case _:
+            return _find_near_stretch(point, today, lean)
+
+
+def _find_near_stretch(point: NearPoint, today: date, lean: Lean) -> Stretch | None:
+    """Return the stretch of a point that counts from the day of the saying."""
+    match point:
         case NamedWeekday(weekday, which):
             return make_stretch(_find_weekday(weekday, which, today, lean), Unit.DAY)
+        case WeekdayOfWeek(weekday, weeks):
+            monday = find_unit_start(today, Unit.WEEK)
+            return make_stretch(add_days(monday, 7 * weeks + weekday), Unit.DAY)
+        case Weekend(count):
+            return _find_weekend(count, today)
         case DayOfThisMonth(day):
             return _find_day_of_month(day, today, lean)
         case ShiftedUnit(unit, count):
             return make_stretch(add_units(find_unit_start(today, unit), unit, count), unit)
         case ShiftedDay(unit, count):
             return _find_shifted_day(unit, count, today)
-        case LastPart(whole):
-            return _find_end(whole, today, lean)
 
 
 def _find_day(year: int | None, month: int, day: int, today: date, lean: Lean) -> Stretch | None:
     if year is not None:
         return make_stretch(make_day(year, month, day), Unit.DAY)
+    if lean is Lean.NEAR:
+        return make_stretch(_find_nearest_day(month, day, today), Unit.DAY)
     this_year = make_day(today.year, month, day)
     if this_year is None or (lean is Lean.PAST and this_year > today):
         other = make_day(today.year - 1, month, day)
@@ -187,6 +229,27 @@ def _find_day(year: int | None, month: int, day: int, today: date, lean: Lean) -
     else:
         other = this_year
     return make_stretch(other, Unit.DAY)
+
+
+def _find_nearest_day(month: int, day: int, today: date) -> date | None:
+    years = (today.year - 1, today.year, today.year + 1)
+    days = [make_day(year, month, day) for year in years if MINYEAR <= year <= MAXYEAR]
+    return min(
+        (each for each in days if each is not None),
+        key=lambda each: abs((each - today).days),
+        default=None,
+    )
+
+
+def _find_easter(year: int | None, today: date, lean: Lean) -> Stretch | None:
+    if year is not None:
+        return make_stretch(find_easter(year), Unit.DAY)
+    this_year = find_easter(today.year)
+    if this_year is None or (lean is Lean.PAST and this_year > today):
+        return make_stretch(find_easter(today.year - 1), Unit.DAY)
+    if lean is not Lean.PAST and this_year < today:
+        return make_stretch(find_easter(today.year + 1), Unit.DAY)
+    return make_stretch(this_year, Unit.DAY)
 
 
 def _choose_year(month: int, which: Which, today: date, lean: Lean) -> int:
@@ -200,6 +263,8 @@ def _choose_year(month: int, which: Which, today: date, lean: Lean) -> int:
             return today.year + (month <= today.month)
     if lean is Lean.PAST:
         return today.year - (month > today.month)
+    if lean is Lean.NEAR and 0 < today.month - month < 6:
+        return today.year
     return today.year + (month < today.month)
 
 
@@ -209,7 +274,7 @@ def _find_quarter(year: int | None, quarter: int, today: date, lean: Lean) -> St
         year = today.year
         if lean is Lean.PAST and quarter > current:
             year -= 1
-        if lean is Lean.FUTURE and quarter < current:
+        if lean is not Lean.PAST and quarter < current:
             year += 1
     return make_stretch(make_day(year, 3 * quarter - 2, 1), Unit.QUARTER)
 
@@ -246,11 +311,18 @@ def _find_weekday(weekday: int, which: Which, today: date, lean: Lean) -> date |
     return add_days(today, ahead or 7)
 
 
+def _find_weekend(count: int, today: date) -> Stretch | None:
+    saturday = add_days(find_unit_start(today, Unit.WEEK), 5 + 7 * count)
+    if saturday is None:
+        return None
+    return Stretch(saturday, add_days(saturday, 2), Precision.DAY)
+
+
 def _find_day_of_month(day: int, today: date, lean: Lean) -> Stretch | None:
     month_start = today.replace(day=1)
     if lean is Lean.PAST and day > today.day:
         moved = add_months(month_start, -1)
-    elif lean is Lean.FUTURE and day < today.day:
+    elif lean is not Lean.PAST and day < today.day:
         moved = add_months(month_start, 1)
     else:
         moved = month_start

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import time
 
 from app.domain.dates.names import (
+    COUNTED_THINGS,
     DECADES,
     FEASTS,
     MONTHS,
@@ -12,12 +14,14 @@ from app.domain.dates.names import (
     ORDINALS,
     ORDINARY_WORDS,
     SEASONS,
+    TENS,
     UNITS,
     WEEKDAYS,
     Unit,
 )
 from app.domain.dates.points import (
     DayOfThisMonth,
+    Easter,
     Feast,
     LastPart,
     NamedDay,
@@ -30,6 +34,8 @@ from app.domain.dates.points import (
     Point,
     ShiftedDay,
     ShiftedUnit,
+    WeekdayOfWeek,
+    Weekend,
     Which,
 )
 from app.domain.dates.words import Word, WordKind
@@ -40,12 +46,15 @@ class ReadPoint:
     """A point that was read, and the place of the first word behind it.
 
     `is_named` is True if the words say by themselves that they are a date. "May" and "2019" are
-    dates only behind a word such as "in" or "since".
+    dates only behind a word such as "in" or "since". `is_vague` is True if the words leave the
+    start of the point open, as "late 2019" does. `hour` is the time of the day, None if not said.
     """
 
     point: Point
     end: int
     is_named: bool = True
+    is_vague: bool = False
+    hour: time | None = None
 
 
 _NOWHERE = Word("", "", 0, 0, WordKind.MARK)
@@ -68,21 +77,61 @@ def skip_low(words: Sequence[Word], place: int, *lows: str) -> int:
 
 def read_point(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Return the point whose words start at that place, the longest one first."""
+    hour, at = _read_hour(words, place)
     for reader in _READERS:
-        reading = reader(words, place)
+        reading = reader(words, at)
         if reading is not None:
-            return _extend_by_hour(words, reading)
+            return _extend_by_hour(words, replace(reading, hour=hour))
+    if hour is not None:
+        return ReadPoint(ShiftedUnit(Unit.DAY, 0), at, is_named=False, hour=hour)
     return None
 
 
-_HOURS_OF_DAY = frozenset("morning afternoon evening night noon midday lunchtime".split())
+def is_hour_only(reading: ReadPoint) -> bool:
+    """Return True for "5pm", which names no day."""
+    today = ShiftedUnit(Unit.DAY, 0)
+    return reading.hour is not None and not reading.is_named and reading.point == today
+
+
+_PARTS_OF_DAY = frozenset("morning afternoon evening night lunchtime".split())
+_HOURS = {"noon": time(12), "midday": time(12)}
+_JOINERS = ("on", "of", ",")
+
+
+def _read_hour(words: Sequence[Word], place: int) -> tuple[time | None, int]:
+    """Return the time of "5pm on Friday" and of "8 tomorrow morning", and the place behind it."""
+    word = get_word(words, place)
+    hour = _parse_hour(word)
+    if hour is not None:
+        return hour, skip_low(words, place + 1, *_JOINERS)
+    is_small = word.kind is WordKind.NUMBER and len(word.low) <= 2 and int(word.low) < 24
+    named_day = skip_low(words, place + 1, "on")
+    if is_small and get_low(words, named_day) in (*_NAMED_DAYS, *WEEKDAYS):
+        is_late = get_low(words, named_day + 1) in ("afternoon", "evening", "night")
+        return time((int(word.low) + 12 * is_late) % 24), named_day
+    return None, place
+
+
+def _parse_hour(word: Word) -> time | None:
+    if word.kind is not WordKind.HOUR:
+        return _HOURS.get(word.low)
+    digits = [int(part) for part in re.findall(r"[0-9]+", word.low)]
+    hour = digits[0] % 12 if word.low.endswith(("am", "pm")) else digits[0]
+    minute = digits[1] if len(digits) > 1 else 0
+    hour += 12 * word.low.endswith("pm")
+    return time(hour, minute) if hour < 24 and minute < 60 else None
 
 
 def _extend_by_hour(words: Sequence[Word], reading: ReadPoint) -> ReadPoint:
-    """Take in the part of the day: "Monday morning" is Monday."""
-    if get_low(words, reading.end) not in _HOURS_OF_DAY:
-        return reading
-    return ReadPoint(reading.point, reading.end + 1, reading.is_named)
+    """Take in the part of the day: "Monday morning" is Monday, "Monday at 5pm" has an hour."""
+    end = reading.end
+    if get_low(words, end) in _PARTS_OF_DAY:
+        return replace(reading, end=end + 1)
+    place = skip_low(words, end, "at", ",")
+    hour = _parse_hour(get_word(words, place))
+    if reading.hour is None and hour is not None:
+        return replace(reading, end=place + 1, hour=hour)
+    return reading
 
 
 def read_year(words: Sequence[Word], place: int) -> int | None:
@@ -139,23 +188,31 @@ def _read_written_date(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read "2024-03-05" and the unambiguous ones of "25/12/2024"."""
     word = get_word(words, place)
     if word.kind is WordKind.ISO_DATE:
-        year, month, day = map(int, word.low.split("-"))
+        year, month, day = map(int, word.low[:10].split("-"))
         return ReadPoint(NamedDay(year, month, day), place + 1)
+    if word.kind is WordKind.MONTH_YEAR:
+        month, year = map(int, word.low.split("/"))
+        return ReadPoint(NamedMonth(year, month), place + 1, is_named=False)
+    if word.kind is WordKind.ISO_MONTH:
+        year, month = map(int, word.low.split("-"))
+        return ReadPoint(NamedMonth(year, month), place + 1)
     if word.kind is not WordKind.SLASHED_DATE:
         return None
-    parts = [int(part) for part in re.split(r"[/.]", word.low)]
-    point = _order_parts(word.low, parts)
+    pieces = re.split(r"[/.]", word.low)
+    if "." in word.low and len(pieces[2]) != 4:
+        return None
+    point = _order_parts(pieces)
     return ReadPoint(point, place + 1) if point is not None else None
 
 
-def _order_parts(text: str, parts: list[int]) -> NamedDay | None:
+def _order_parts(pieces: list[str]) -> NamedDay | None:
     """Return the day of three numbers if only one order of them makes a date."""
-    if re.match(r"[0-9]{4}[/.]", text):
-        return NamedDay(parts[0], parts[1], parts[2])
-    first, second, year = parts
-    if len(re.split(r"[/.]", text)[2]) == 3:
+    first, second, year = (int(piece) for piece in pieces)
+    if len(pieces[0]) == 4:
+        return NamedDay(first, second, year)
+    if len(pieces[2]) == 3:
         return None
-    if year < 100:
+    if len(pieces[2]) == 2:
         year = _widen_year(year)
     if first == second or first > 12 >= second:
         return NamedDay(year, second, first)
@@ -219,12 +276,24 @@ def _read_weekday(words: Sequence[Word], place: int) -> ReadPoint | None:
         return None
     if get_low(words, place + 1) == "." and get_low(words, place + 2) == "com":
         return None
+    of_week = _read_weekday_of_week(words, place, weekday)
+    if of_week is not None:
+        return of_week
     at = skip_low(words, place + 1, ",")
     for reader in (_read_day_of_month, _read_month_and_day, _read_bare_ordinal):
         dated = reader(words, at)
         if dated is not None:
             return ReadPoint(dated.point, dated.end)
     return ReadPoint(NamedWeekday(weekday), place + 1, is_named=False)
+
+
+def _read_weekday_of_week(words: Sequence[Word], place: int, weekday: int) -> ReadPoint | None:
+    """Read "Tuesday last week", "Tuesday of next week"."""
+    at = skip_low(words, place + 1, "of", ",")
+    choice = _WHICH.get(get_low(words, at))
+    if choice is None or get_low(words, at + 1) != "week":
+        return None
+    return ReadPoint(WeekdayOfWeek(weekday, choice[1]), at + 2)
 
 
 def _read_month_and_day(words: Sequence[Word], place: int) -> ReadPoint | None:
@@ -238,13 +307,23 @@ def _read_bare_ordinal(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read "the 15th" as a day of the month of the saying."""
     at = skip_low(words, place, "the")
     word = get_word(words, at)
-    is_ordinal = word.kind is WordKind.ORDINAL or (word.low == "first" and at > place)
+    is_first = word.low == "first" and get_low(words, place - 1) in _BEFORE_THE_FIRST
+    is_ordinal = word.kind is WordKind.ORDINAL or is_first
     day = _read_day_number(words, at) if is_ordinal else None
     following = get_word(words, at + 1)
-    if day is None or at == place or following.kind is WordKind.WORD:
+    is_of_noun = following.kind is WordKind.WORD and following.low not in _BEHIND_ORDINALS
+    if day is None or at == place or is_of_noun:
         return None
     return ReadPoint(DayOfThisMonth(day), at + 1, is_named=False)
 
+
+_BEHIND_ORDINALS = frozenset(
+    """
+    to until till through thru and at so because cos for with i we he she they but or then as by
+    when if after onwards
+    """.split()
+)
+_BEFORE_THE_FIRST = ("on", "since", "until", "till", "by")
 
 _WHICH = {
     "last": (Which.LAST, -1),
@@ -269,19 +348,37 @@ def _read_chosen(words: Sequence[Word], place: int) -> ReadPoint | None:
     which, count = choice
     name = get_low(words, at + 1)
     unit = UNITS.get(name)
+    if name == "weekend":
+        return ReadPoint(Weekend(count), at + 2)
+    if name in WEEKDAYS and get_low(words, place - 1) != "of":
+        return _read_chosen_weekday(words, at, which)
+    if get_low(words, at) == "past":
+        return None
     if unit is not None and name in ("week", "month", "quarter", "year", "decade", "fortnight"):
-        return ReadPoint(ShiftedUnit(unit, count), at + 2)
+        return _read_chosen_unit(words, at + 1, unit, count)
     if name == "night" and which is Which.LAST:
         return ReadPoint(ShiftedUnit(Unit.DAY, -1), at + 2)
     if name in ("morning", "afternoon", "evening") and which is Which.THIS:
         return ReadPoint(ShiftedUnit(Unit.DAY, 0), at + 2)
-    if name in WEEKDAYS:
-        return ReadPoint(NamedWeekday(WEEKDAYS[name], which), at + 2)
     if name in SEASONS:
         return ReadPoint(NamedSeason(None, SEASONS[name], which), at + 2)
     if name in MONTHS:
         return ReadPoint(NamedMonth(None, MONTHS[name], which), at + 2)
     return None
+
+
+def _read_chosen_unit(words: Sequence[Word], place: int, unit: Unit, count: int) -> ReadPoint:
+    """Read "last month", and the Tuesday of "last week on Tuesday"."""
+    at = skip_low(words, place + 1, "on")
+    weekday = WEEKDAYS.get(get_low(words, at))
+    if unit is Unit.WEEK and weekday is not None:
+        return ReadPoint(WeekdayOfWeek(weekday, count), at + 1)
+    return ReadPoint(ShiftedUnit(unit, count), place + 1)
+
+
+def _read_chosen_weekday(words: Sequence[Word], place: int, which: Which) -> ReadPoint:
+    weekday = WEEKDAYS[get_low(words, place + 1)]
+    return ReadPoint(NamedWeekday(weekday, which), place + 2)
 
 
 def _is_double_choice(words: Sequence[Word], place: int) -> bool:
@@ -297,7 +394,7 @@ def _read_near_day(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read "yesterday" and "the day after tomorrow"."""
     at = skip_low(words, place, "earlier", "later")
     count = _NAMED_DAYS.get(get_low(words, at))
-    if count is not None:
+    if count is not None and not _is_name(words, at):
         return ReadPoint(ShiftedUnit(Unit.DAY, count), at + 1)
     at = skip_low(words, place, "the")
     lows = tuple(get_low(words, i) for i in range(at, at + 3))
@@ -308,33 +405,64 @@ def _read_near_day(words: Sequence[Word], place: int) -> ReadPoint | None:
     return None
 
 
+def _is_name(words: Sequence[Word], place: int) -> bool:
+    """Return True for the "Today" of "USA Today"."""
+    before = get_word(words, place - 1)
+    return get_word(words, place).is_capitalised and before.is_capitalised
+
+
 def read_count(words: Sequence[Word], place: int) -> tuple[int, int] | None:
-    """Return a small number and the place behind it: "2", "two", "a", "a couple of"."""
+    """Return a small number and the place behind it: "2", "two", "twenty-five", "a couple of"."""
     word = get_word(words, place)
-    if word.low == "a" and get_low(words, place + 1) == "couple":
-        return 2, skip_low(words, place + 2, "of", "more")
-    if word.low == "couple":
-        return 2, skip_low(words, place + 1, "of")
+    at = skip_low(words, place, "a")
+    if get_low(words, at) == "couple":
+        return 2, skip_low(words, at + 1, "of", "more")
     if word.kind is WordKind.NUMBER:
         return int(word.low), place + 1
+    if word.low in TENS:
+        at = skip_low(words, place + 1, "-")
+        ones = NUMBERS.get(get_low(words, at), 0)
+        if 1 <= ones <= 9 and get_low(words, at) not in ("a", "an"):
+            return TENS[word.low] + ones, at + 1
     if word.low in NUMBERS:
         return NUMBERS[word.low], place + 1
     return None
 
 
 def read_length(words: Sequence[Word], place: int) -> tuple[int, Unit, int] | None:
-    """Return count, unit and the place behind them: "three weeks", "a year"."""
-    counted = read_count(words, skip_low(words, place, *_ROUGHLY))
-    if counted is None:
+    """Return count, unit and the place behind them: "three weeks", "a year and a half"."""
+    at = skip_low(words, place, *_ROUGHLY)
+    if get_low(words, at) == "half" and get_low(words, at + 1) in ("a", "an"):
+        return _halve_unit(words, 0, at + 2)
+    counted = read_count(words, at)
+    if counted is None or get_low(words, place - 1) in ("-", *TENS):
         return None
     count, at = counted
+    if _lows_match(words, at, ("and", "a", "half")):
+        return _halve_unit(words, count, at + 3)
     unit = UNITS.get(get_low(words, at))
     if unit is None:
         return None
+    if _lows_match(words, at + 1, ("and", "a", "half")):
+        halved = _halve_unit(words, count, at)
+        return (halved[0], halved[1], at + 4) if halved is not None else None
     return count, unit, at + 1
 
 
-_ROUGHLY = ("about", "around", "almost", "nearly", "over", "roughly", "approximately", "just")
+def _lows_match(words: Sequence[Word], place: int, lows: tuple[str, ...]) -> bool:
+    return all(get_low(words, place + i) == low for i, low in enumerate(lows))
+
+
+def _halve_unit(words: Sequence[Word], count: int, place: int) -> tuple[int, Unit, int] | None:
+    """Return so many and a half of the unit at the place, in months."""
+    if UNITS.get(get_low(words, place)) is not Unit.YEAR:
+        return None
+    return 12 * count + 6, Unit.MONTH, place + 1
+
+
+_ROUGHLY = frozenset(
+    "about around almost nearly over roughly approximately just like exactly".split()
+)
 
 
 def _read_ago(words: Sequence[Word], place: int) -> ReadPoint | None:
@@ -343,10 +471,14 @@ def _read_ago(words: Sequence[Word], place: int) -> ReadPoint | None:
     if length is None or length[1] is Unit.HOUR:
         return None
     count, unit, at = length
-    if get_low(words, at) in ("ago", "back"):
+    is_back = get_low(words, at) == "back" and get_low(words, at + 1) not in ("in", "on", "when")
+    if get_low(words, at) == "ago" or is_back:
         return ReadPoint(ShiftedDay(unit, -count), at + 1)
     if get_low(words, at) == "from" and get_low(words, at + 1) in ("now", "today"):
         return ReadPoint(ShiftedDay(unit, count), at + 2)
+    is_bounded = get_low(words, place - 1) == "in" and get_low(words, place) not in ("over", "just")
+    if is_bounded and get_low(words, at) not in ("'", "of", "-", "or", "to"):
+        return ReadPoint(ShiftedDay(unit, count), at, is_named=False)
     return None
 
 
@@ -364,7 +496,14 @@ def _read_last_part(words: Sequence[Word], place: int) -> ReadPoint | None:
     whole = _read_whole(words, at)
     if whole is None:
         return None
-    return ReadPoint(LastPart(whole.point), whole.end)
+    return replace(whole, point=LastPart(whole.point), is_named=True)
+
+
+def _read_weekend(words: Sequence[Word], place: int) -> ReadPoint | None:
+    """Read "the weekend" as the coming one."""
+    if not _lows_match(words, place, ("the", "weekend")):
+        return None
+    return ReadPoint(Weekend(0), place + 2, is_named=False)
 
 
 _STARTS = frozenset({"start", "beginning"})
@@ -380,15 +519,15 @@ def _read_first_part(words: Sequence[Word], place: int) -> ReadPoint | None:
         if unit is not None and not get_low(words, unit_place).endswith("s"):
             return ReadPoint(ShiftedUnit(unit, 0), unit_place + 1)
         return _name(_read_whole(words, at + 2))
-    if at == place and low in ("early", "mid", "late"):
-        return _name(_read_whole(words, skip_low(words, at + 1, "-")))
+    if low in ("early", "mid", "late", "middle"):
+        behind = skip_low(words, at + 1, "-", "of")
+        whole = _name(_read_whole(words, behind))
+        return replace(whole, is_vague=low != "early") if whole is not None else None
     return None
 
 
 def _name(reading: ReadPoint | None) -> ReadPoint | None:
-    if reading is None:
-        return None
-    return ReadPoint(reading.point, reading.end)
+    return replace(reading, is_named=True) if reading is not None else None
 
 
 def _read_whole(words: Sequence[Word], place: int) -> ReadPoint | None:
@@ -443,30 +582,55 @@ def _read_season(words: Sequence[Word], place: int) -> ReadPoint | None:
 def _read_year(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read "2019" and "'19"."""
     year = read_year(words, place)
-    if year is None or get_low(words, place + 1) in UNITS:
+    if year is None or _is_count(words, place, year):
         return None
     return ReadPoint(NamedYear(year), place + 1, is_named=False)
 
 
+_BEFORE_COUNTS = frozenset("to by at from over around about through than".split())
+_NO_PLURALS = frozenset("is was has as this his its yes vs perhaps always less us".split())
+
+
+def _is_count(words: Sequence[Word], place: int, year: int) -> bool:
+    """Return True for the number of "up to 1200" and of "in 2000 steps"."""
+    if not 1900 <= year <= 2100 and get_low(words, place - 1) in _BEFORE_COUNTS:
+        return True
+    following = get_word(words, place + 1)
+    if following.low in UNITS or following.low in COUNTED_THINGS:
+        return True
+    is_plural = following.low.endswith("s") and following.kind is WordKind.WORD
+    return is_plural and not following.is_capitalised and following.low not in _NO_PLURALS | {"'s"}
+
+
 def _read_decade(words: Sequence[Word], place: int) -> ReadPoint | None:
-    """Read "the 2000s", "the 90s" and "the nineties"."""
+    """Read "the 2000s", "the 90s" and "the late nineties"."""
     at = skip_low(words, place, "the")
+    is_vague = get_low(words, at) in ("mid", "late")
     at = skip_low(words, at, "early", "mid", "late")
     at = skip_low(words, at, "-")
     word = get_word(words, at)
     if word.kind is WordKind.DECADE:
         digits = re.sub(r"[^0-9]", "", word.low)
-        year = int(digits) if len(digits) == 4 else _widen_year(int(digits))
-        return ReadPoint(NamedDecade(year), at + 1, is_named=False)
-    if word.low in DECADES and get_low(words, at - 1) == "the":
-        return ReadPoint(NamedDecade(1900 + DECADES[word.low]), at + 1, is_named=False)
+        year = int(digits) if len(digits) == 4 else _widen_decade(int(digits))
+        return ReadPoint(NamedDecade(year), at + 1, is_named=False, is_vague=is_vague)
+    if word.low in DECADES and get_low(words, place) == "the":
+        decade = NamedDecade(1900 + DECADES[word.low])
+        return ReadPoint(decade, at + 1, is_named=False, is_vague=is_vague)
     return None
 
 
+def _widen_decade(short: int) -> int:
+    return 2000 + short if short < 30 else 1900 + short
+
+
 def _read_feast(words: Sequence[Word], place: int) -> ReadPoint | None:
-    """Read "Christmas", "New Year's Eve" and "Christmas 2024"."""
-    if not get_word(words, place).is_capitalised:
+    """Read "Christmas", "New Year's Eve", "Christmas 2024" and "Easter"."""
+    is_lower = not get_word(words, place).is_capitalised
+    if is_lower and get_low(words, place - 1) not in _CLEAR_PREPOSITIONS | {"at", "on"}:
         return None
+    if get_low(words, place) == "easter":
+        year, end = _read_year_behind(words, place + 1)
+        return ReadPoint(Easter(year), end, is_named=False)
     for length in (4, 3, 2, 1):
         name = tuple(get_low(words, i) for i in range(place, place + length))
         if name in FEASTS:
@@ -476,7 +640,19 @@ def _read_feast(words: Sequence[Word], place: int) -> ReadPoint | None:
     return None
 
 
+def _read_now(words: Sequence[Word], place: int) -> ReadPoint | None:
+    """Read the "now" of "from now on" as today."""
+    before = get_low(words, place - 1)
+    is_now = get_low(words, place) == "now" and before in ("from", "between")
+    is_at_once = get_low(words, place) == "immediately" and before == "effective"
+    if not is_now and not is_at_once:
+        return None
+    return ReadPoint(ShiftedUnit(Unit.DAY, 0), place + 1)
+
+
 _READERS = (
+    _read_now,
+    _read_weekend,
     _read_written_date,
     _read_last_part,
     _read_first_part,

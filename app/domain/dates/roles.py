@@ -5,18 +5,23 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from app.domain.dates import verbs
-from app.domain.dates.clauses import Clause, Tense
-from app.domain.dates.names import Unit
+from app.domain.dates.clauses import Clause, Tense, VerbGroup, is_participle, list_verbs
+from app.domain.dates.names import NUMBERS, Unit
 from app.domain.dates.phrases import Phrase, PhraseKind
 from app.domain.dates.points import (
+    LastPart,
     Lean,
     NamedWeekday,
+    NamedYear,
+    Point,
     ShiftedDay,
     ShiftedUnit,
+    WeekdayOfWeek,
+    Weekend,
     Which,
 )
-from app.domain.dates.reading import get_low
-from app.domain.dates.words import Word
+from app.domain.dates.reading import get_low, get_word, is_hour_only, read_point
+from app.domain.dates.words import Word, WordKind
 
 
 class Role(Enum):
@@ -39,14 +44,50 @@ class Ruling:
 
 _VALUE = Ruling(Role.VALUE)
 _OPEN = Ruling(Role.OPEN)
+_EPISODE = Ruling(Role.EPISODE)
+_STARTED = Ruling(Role.STARTS, Lean.PAST)
+_STARTS_LATER = Ruling(Role.STARTS, Lean.FUTURE)
+_STARTS_NEAR = Ruling(Role.STARTS, Lean.NEAR)
+_LASTS = Ruling(Role.LASTS, Lean.FUTURE)
 
 
 def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
     """Return the role of a phrase in its clause."""
-    if _is_of_something_else(words, phrase) or _is_unreal(words, clause):
+    if _is_of_something_else(words, phrase, clause) or _is_unreal(words, clause):
         return _VALUE
-    if clause.is_subordinate:
-        return _OPEN
+    ruling = _decide_by_kind(words, phrase, clause)
+    if ruling.role is Role.VALUE:
+        return _VALUE
+    is_vague = phrase.is_vague or _starts_at_end(phrase)
+    is_doubtful = (
+        clause.is_subordinate or clause.is_later or is_vague or _is_one_of_two(words, phrase)
+    )
+    return _OPEN if is_doubtful else ruling
+
+
+def _is_aside(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
+    """Return True for the date in "Tom, our manager since 2019, is leaving"."""
+    is_closed = get_low(words, phrase.end) == "," and clause.is_verb_behind
+    is_first = phrase.first == clause.first or get_low(words, phrase.first - 1) == ","
+    before = words[max(0, clause.first - 1) : phrase.first]
+    return is_closed and not is_first and any(word.low == "," for word in before)
+
+
+def _is_one_of_two(words: Sequence[Word], phrase: Phrase) -> bool:
+    """Return True for "on Monday and Tuesday" and "in May or June"."""
+    if get_low(words, phrase.end) not in ("and", "or", "&", "/"):
+        return False
+    other = read_point(words, phrase.end + 1)
+    return other is not None and not is_hour_only(other)
+
+
+def _starts_at_end(phrase: Phrase) -> bool:
+    """Return True for "I moved at the end of March", which names no day."""
+    is_end = phrase.kind in (PhraseKind.UNTIL, PhraseKind.THROUGH)
+    return isinstance(phrase.point, LastPart) and not is_end
+
+
+def _decide_by_kind(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
     match phrase.kind:
         case PhraseKind.SINCE:
             return _decide_since(words, phrase, clause)
@@ -60,42 +101,72 @@ def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling
             return _decide_from(words, phrase, clause)
         case PhraseKind.DURING:
             return _decide_during(words, phrase, clause)
+        case PhraseKind.REST | PhraseKind.WHOLE:
+            return _decide_whole(words, phrase, clause)
         case PhraseKind.BY:
-            return _VALUE
+            return _decide_by(words, clause)
+        case PhraseKind.AROUND | PhraseKind.VAGUE:
+            is_change = clause.tense is Tense.PAST and is_change_verb(words, clause.verb)
+            return _OPEN if is_change else _VALUE
 
 
 _NOT_ADVERBIAL = frozenset(
-    "to for of about than with a an the my our his her their your like and or per".split()
+    """
+    to for of about than with a an the my our his her their your like and or per every each any no
+    until till black good
+    """.split()
 )
 
 
-def _is_of_something_else(words: Sequence[Word], phrase: Phrase) -> bool:
-    """Return True for "Monday's meeting", "my Monday class" and "moved to Friday"."""
+def _is_of_something_else(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
+    """Return True for "Monday's meeting", "my Monday class" and "the meeting on Monday is off"."""
     if get_low(words, phrase.end) in ("'s", "'"):
         return True
-    return not phrase.preposition and get_low(words, phrase.first - 1) in _NOT_ADVERBIAL
+    if not phrase.preposition and get_low(words, phrase.first - 1) in _NOT_ADVERBIAL:
+        return True
+    if _is_subject(words, phrase, clause):
+        return True
+    is_free = phrase.kind in (PhraseKind.SINCE, PhraseKind.UNTIL, PhraseKind.THROUGH)
+    if is_free or not clause.is_verb_behind:
+        return False
+    before = words[clause.first : phrase.first]
+    return any(word.kind is WordKind.WORD and word.low not in _FILLERS for word in before)
 
+
+def _is_subject(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
+    """Return True for "Today is my birthday" and "Monday was hard"."""
+    is_bare = phrase.kind is PhraseKind.DURING and not phrase.preposition
+    is_before_verb = clause.is_verb_behind and clause.verb.first == phrase.end
+    return is_bare and is_before_verb and clause.verb.is_being
+
+
+_FILLERS = frozenset(
+    """
+    so well btw and but ok okay yes yeah oh also now then anyway hey hi fyi note update just only
+    however actually
+    """.split()
+)
 
 _UNREAL_OPENERS = frozenset("if when unless whenever once".split())
-_UNREAL_MODALS = frozenset("would could might 'd wouldn couldn".split())
+_UNREAL_WORDS = frozenset(
+    "would could might 'd wouldn couldn wish hope hoping maybe perhaps".split()
+)
 
 
 def _is_unreal(words: Sequence[Word], clause: Clause) -> bool:
     """Return True for questions, conditions and wishes."""
-    if get_low(words, clause.end) == "?":
+    if get_low(words, clause.sentence[1]) == "?":
         return True
     if get_low(words, clause.first - 1) in _UNREAL_OPENERS:
         return True
-    lows = _list_lows(words, clause)
-    return lows[:1] in [[low] for low in _UNREAL_OPENERS] or bool(_UNREAL_MODALS & set(lows))
-
-
-def _list_lows(words: Sequence[Word], clause: Clause) -> list[str]:
-    return [word.low for word in words[clause.first : clause.end]]
+    if get_low(words, clause.first) in _UNREAL_OPENERS:
+        return True
+    is_guess = clause.tense is Tense.MODAL and get_low(words, clause.verb.head) == "have"
+    return is_guess or _has_any(words, clause, _UNREAL_WORDS)
 
 
 def _has_any(words: Sequence[Word], clause: Clause, chosen: frozenset[str]) -> bool:
-    return not chosen.isdisjoint(_list_lows(words, clause))
+    return any(word.low in chosen for word in words[clause.first : clause.end])
 
 
 _SINGLING = frozenset(
@@ -105,50 +176,100 @@ _FINITE = frozenset("is was are were has will isn wasn can".split())
 
 
 def _decide_since(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if get_low(words, phrase.end) in _FINITE:
-        return _VALUE
-    if _has_any(words, clause, _SINGLING):
+    following = get_low(words, phrase.end)
+    is_reason = following in _FINITE or following in verbs.CHANGES
+    if is_reason or _has_any(words, clause, _SINGLING):
         return _VALUE
     if clause.tense in (Tense.PAST, Tense.PLUPERFECT):
         return _OPEN
-    return Ruling(Role.STARTS)
+    return _STARTED
 
 
 _GRANTING = frozenset("have has got 've had give gave given".split())
-_POSTPONING = frozenset("postponed delayed pushed extended deferred moved adjourned put".split())
-_NEGATIONS = frozenset("not 't never".split())
+_NEGATIONS = frozenset("not 't never cannot nothing no".split())
 
 
 def _decide_until(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if get_low(words, phrase.first - 1) in _GRANTING:
+    if get_low(words, phrase.first - 1) in _GRANTING or _has_any(words, clause, verbs.POSTPONING):
         return _VALUE
-    if _has_any(words, clause, _POSTPONING):
+    if clause.tense is Tense.MODAL and get_low(words, clause.verb.head) in verbs.DONE_ONCE:
         return _VALUE
-    if clause.tense is Tense.FUTURE and _has_any(words, clause, _NEGATIONS):
+    if _is_negated_beginning(words, clause):
+        return _OPEN
+    if clause.tense is Tense.PERFECT and _has_any(words, clause, frozenset({"not", "'t"})):
         return _OPEN
     if clause.tense in (Tense.PAST, Tense.PLUPERFECT):
-        return Ruling(Role.EPISODE) if _is_state(words, clause) else _OPEN
-    return Ruling(Role.LASTS, Lean.FUTURE)
+        return _EPISODE if is_state_verb(words, clause.verb) else _OPEN
+    return _LASTS
 
 
-def _is_state(words: Sequence[Word], clause: Clause) -> bool:
-    """Return True if the verb tells of a lasting state: "lived", "was"."""
-    if clause.verb is None:
+def _is_negated_beginning(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "the shop won't open until Friday", which tells of an event."""
+    verb = words[clause.verb.first : clause.verb.head + 2] if clause.verb.first >= 0 else ()
+    lows = {word.low for word in verb}
+    return not lows.isdisjoint(_NEGATIONS) and not lows.isdisjoint(verbs.BEGINNINGS)
+
+
+def is_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
+    """Return True if the verb tells of a lasting state: "lived", "was a nurse", "was closed"."""
+    low = get_low(words, verb.head)
+    if verb.is_being and is_participle(words, verb.head):
+        return low in verbs.STATE_PARTICIPLES or low in verbs.STRETCHED_PARTICIPLES
+    if low in verbs.STATES or low in verbs.STATE_PARTICIPLES or low == "used":
+        return True
+    return verb.is_being and low != "born"
+
+
+def is_core_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
+    """Return True if the verb tells of a state and of nothing else: "lived", but not "ran"."""
+    low = get_low(words, verb.head)
+    if low in verbs.CORE_STATES:
+        return True
+    is_busy = low.endswith("ing") and low not in ("being",)
+    is_copula = verb.is_being and not is_participle(words, verb.head) and not is_busy
+    return is_copula or (verb.is_being and low in verbs.STATE_PARTICIPLES)
+
+
+def is_change_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
+    """Return True if a new state holds after the verb: "moved to Lisbon", "was promoted"."""
+    if verb.first < 0:
         return False
-    lows = {get_low(words, clause.verb), get_low(words, clause.verb - 1)}
-    return bool(lows & (verbs.STATES_PAST | {"used"}))
+    low, following = get_low(words, verb.head), get_word(words, verb.head + 1)
+    if verb.is_being or (low == "got" and following.low in verbs.PASSIVE_CHANGES):
+        return low in verbs.PASSIVE_CHANGES or following.low in verbs.PASSIVE_CHANGES
+    if low not in verbs.CHANGES:
+        return False
+    if low in ("got", "lost") and get_low(words, verb.head + 2) in verbs.POSSESSIONS:
+        return True
+    if low == "turned" and (following.kind is WordKind.NUMBER or following.low in NUMBERS):
+        return following.low not in ("a", "an")
+    if low == "left" and following.is_capitalised:
+        return verb.first < 1 or get_low(words, verb.first - 1) in ("i", "we")
+    if following.low in verbs.NO_CHANGES_BEFORE.get(low, frozenset()):
+        return False
+    allowed = verbs.CHANGES_BEFORE.get(low)
+    return allowed is None or following.low in allowed
+
+
+_PAST_TENSES = (Tense.PAST, Tense.PLUPERFECT)
 
 
 def _decide_between(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
     if _has_any(words, clause, verbs.RECURRING):
         return _VALUE
-    if clause.tense in (Tense.PAST, Tense.PLUPERFECT, Tense.PERFECT):
-        return Ruling(Role.EPISODE) if _is_state(words, clause) else _OPEN
-    if _is_bare_weekday(phrase) and clause.tense not in (Tense.FUTURE, Tense.PROGRESSIVE):
-        return _OPEN
+    if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
+        is_active = not clause.verb.is_being and phrase.preposition == "from"
+        is_state = is_active or is_state_verb(words, clause.verb)
+        return _EPISODE if is_state else _OPEN
     if _has_any(words, clause, verbs.EVENTS):
         return _VALUE
-    return Ruling(Role.LASTS, Lean.FUTURE)
+    is_years = isinstance(phrase.point, NamedYear)
+    if not phrase.preposition and (clause.tense is Tense.NONE or is_years):
+        return _OPEN
+    is_single = clause.tense in (Tense.FUTURE, Tense.PROGRESSIVE) or _is_coming_state(words, clause)
+    if _is_bare_weekday(phrase) and not is_single:
+        return _OPEN
+    return _LASTS
 
 
 def _is_bare_weekday(phrase: Phrase) -> bool:
@@ -160,81 +281,195 @@ def _decide_lasting(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
         return _VALUE
     if _has_any(words, clause, verbs.RECURRING):
         return _VALUE
+    if phrase.preposition in ("over", "in", "during") and phrase.is_past:
+        return _VALUE
+    if not phrase.preposition:
+        is_state = is_core_state_verb(words, clause.verb)
+        return _STARTED if clause.tense is Tense.PERFECT and is_state else _VALUE
     match clause.tense:
         case Tense.PERFECT:
-            return Ruling(Role.STARTS, Lean.PAST)
+            return _STARTED
         case Tense.PAST | Tense.PLUPERFECT:
-            return Ruling(Role.EPISODE) if _is_state(words, clause) else _VALUE
-        case Tense.FUTURE | Tense.PROGRESSIVE:
-            return Ruling(Role.STARTS) if phrase.is_past else Ruling(Role.LASTS, Lean.FUTURE)
+            return _EPISODE if is_state_verb(words, clause.verb) else _VALUE
     if phrase.is_past:
-        return Ruling(Role.STARTS, Lean.PAST)
-    if phrase.is_coming or clause.tense is Tense.MODAL or _is_being(words, clause):
-        return Ruling(Role.LASTS, Lean.FUTURE)
+        return _STARTED
+    is_coming = phrase.is_coming or clause.tense in (
+        Tense.FUTURE,
+        Tense.PROGRESSIVE,
+        Tense.MODAL,
+    )
+    if is_coming or _is_being(words, clause):
+        return _LASTS
     return _OPEN
 
 
 def _is_being(words: Sequence[Word], clause: Clause) -> bool:
-    if clause.verb is None:
-        return get_low(words, clause.first) in verbs.STATE_OPENERS
-    lows = {get_low(words, clause.verb), get_low(words, clause.verb - 1)}
-    return bool(lows & (verbs.AUXILIARIES_PRESENT | {"'s", "stay"}))
+    """Return True for "I'm in Rome", "she is closed", and a note such as "Away"."""
+    if clause.tense is Tense.NONE:
+        return any(
+            word.low in verbs.STATE_OPENERS for word in words[clause.first : clause.first + 5]
+        )
+    return clause.verb.is_being or get_low(words, clause.verb.head).startswith("stay")
 
 
 def _decide_from(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if clause.tense in (Tense.PAST, Tense.PLUPERFECT):
-        return Ruling(Role.STARTS) if _is_change(words, clause) else _OPEN
-    if phrase.preposition == "from" and _is_past_point(phrase):
-        return _VALUE
-    return Ruling(Role.STARTS, Lean.FUTURE)
+    if clause.tense in _PAST_TENSES:
+        return _STARTED if is_change_verb(words, clause.verb) else _OPEN
+    if phrase.preposition == "from":
+        if _is_past_point(phrase.point):
+            return _VALUE
+        if _is_predicate(phrase, clause):
+            return _OPEN
+    return _STARTS_LATER if clause.tense is Tense.FUTURE else _STARTS_NEAR
 
 
-def _is_past_point(phrase: Phrase) -> bool:
+def _is_predicate(phrase: Phrase, clause: Clause) -> bool:
+    """Return True for "my first day was 3 May" and "the job is in May"."""
+    is_before = clause.verb.first == phrase.first - 1 and not clause.is_verb_behind
+    return clause.verb.is_being and is_before
+
+
+def _is_past_point(point: Point | None) -> bool:
     """Return True for "last year" and "two weeks ago"."""
-    point = phrase.point
-    return (isinstance(point, ShiftedUnit | ShiftedDay) and point.count < 0) or (
-        isinstance(point, NamedWeekday) and point.which is Which.LAST
-    )
+    match point:
+        case ShiftedUnit(_, count) | ShiftedDay(_, count) | WeekdayOfWeek(_, count):
+            return count < 0
+        case Weekend(count):
+            return count < 0
+        case NamedWeekday(_, which):
+            return which is Which.LAST
+        case _:
+            return False
 
 
-def _is_change(words: Sequence[Word], clause: Clause) -> bool:
-    """Return True if a new state holds after the verb: "moved to Lisbon", "became vegan"."""
-    if clause.verb is None:
-        return False
-    for place in (clause.verb, clause.verb + 1):
-        low = get_low(words, place)
-        if low in verbs.CHANGES_PAST:
-            allowed = verbs.CHANGE_BY_NEXT.get(low)
-            return allowed is None or get_low(words, place + 1) in allowed
-    return False
+def _is_coming_point(point: Point | None) -> bool:
+    """Return True for "next year" and "tomorrow"."""
+    match point:
+        case ShiftedUnit(_, count) | ShiftedDay(_, count) | WeekdayOfWeek(_, count):
+            return count > 0
+        case NamedWeekday(_, which):
+            return which is Which.NEXT
+        case _:
+            return False
 
 
 def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if _has_any(words, clause, verbs.RECURRING):
+    if _has_any(words, clause, verbs.RECURRING) or _is_predicate(phrase, clause):
         return _VALUE
-    match clause.tense:
-        case Tense.PAST | Tense.PLUPERFECT | Tense.PERFECT:
-            return _decide_during_past(words, clause)
-        case Tense.NONE | Tense.MODAL:
-            return _VALUE
+    if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
+        return _decide_during_past(words, phrase, clause)
     if _has_any(words, clause, verbs.EVENTS | verbs.SCHEDULING):
         return _VALUE
-    if _is_now(phrase) and (clause.tense is Tense.PROGRESSIVE or _is_being(words, clause)):
-        return Ruling(Role.LASTS, Lean.FUTURE)
-    if isinstance(phrase.point, ShiftedUnit) and clause.tense in (Tense.PROGRESSIVE, Tense.FUTURE):
-        return _OPEN
+    if _is_coming_change(words, clause):
+        return _VALUE if _is_past_point(phrase.point) else _STARTS_LATER
+    if _is_now(phrase.point) and _is_present_state(words, clause):
+        is_general = get_low(words, phrase.first) == "today" and phrase.first == clause.first
+        return _OPEN if is_general and not _has_any(words, clause, _FIRST_PERSON) else _LASTS
+    if _is_coming_point(phrase.point) and _is_coming_state(words, clause):
+        return _LASTS
     return _VALUE
 
 
-def _decide_during_past(words: Sequence[Word], clause: Clause) -> Ruling:
-    if _has_any(words, clause, verbs.EVENTS):
+def _is_present_state(words: Sequence[Word], clause: Clause) -> bool:
+    if clause.tense is Tense.NONE:
+        return get_low(words, clause.first) in verbs.STATE_OPENERS
+    return clause.tense is Tense.PROGRESSIVE or (
+        clause.tense is Tense.PRESENT and clause.verb.is_being
+    )
+
+
+_FIRST_PERSON = frozenset("i im we my our".split())
+
+_PLACES = frozenset("in on at off away out abroad home working staying living covering".split())
+
+
+def _is_coming_state(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "I'm on leave" and "I'll be in Oslo", said of a time to come."""
+    head = clause.verb.head
+    is_place = get_low(words, head) in _PLACES or get_low(words, head + 1) in _PLACES
+    return clause.verb.is_being and is_place and _is_personal(words, clause)
+
+
+def _is_coming_change(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "I take over the team", said of a time to come."""
+    low, following = get_low(words, clause.verb.head), get_low(words, clause.verb.head + 1)
+    if low not in verbs.COMING_CHANGES_OF_THINGS and not _is_personal(words, clause):
+        return False
+    behind = verbs.COMING_CHANGES.get(low)
+    if behind is None or clause.tense is Tense.MODAL:
+        return False
+    return not behind or following in behind
+
+
+_PEOPLE = frozenset(
+    """
+    i you he she we they im ive user wife husband son daughter brother sister mum mom dad mother
+    father partner boss manager niece nephew friend flatmate roommate colleague hes shes team
+    """.split()
+)
+
+
+def _is_personal(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True if the subject of the clause is a person."""
+    for place in range(clause.first, clause.end):
+        word = words[place]
+        if word.low in _PEOPLE:
+            return True
+        if word.is_capitalised and place > clause.first and place < clause.verb.first:
+            return True
+    first = get_word(words, clause.first)
+    return first.is_capitalised and clause.verb.first == clause.first + 1
+
+
+def _decide_during_past(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
+    if _has_any(words, clause, verbs.EVENTS) or _is_coming_point(phrase.point):
         return _VALUE
-    if _is_change(words, clause):
-        return Ruling(Role.STARTS)
-    if clause.tense is Tense.PAST and _is_state(words, clause):
-        return Ruling(Role.EPISODE)
+    if _belongs_to_other_verb(words, phrase, clause):
+        return _VALUE
+    if is_change_verb(words, clause.verb):
+        return _OPEN if _is_narrative(words, clause) else _STARTED
+    is_age = get_word(words, clause.verb.head).kind is WordKind.NUMBER
+    if clause.tense is Tense.PAST and is_core_state_verb(words, clause.verb) and not is_age:
+        return _EPISODE
     return _VALUE
 
 
-def _is_now(phrase: Phrase) -> bool:
-    return isinstance(phrase.point, ShiftedUnit) and phrase.point.count == 0
+_BREAKS = frozenset("after before following upon despite besides".split())
+
+
+def _belongs_to_other_verb(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
+    """Return True for "he studied at Leeds, graduating in 1917" and "was ready to ship in May"."""
+    if clause.is_verb_behind:
+        return False
+    for place in range(clause.verb.head + 1, phrase.first):
+        low, following = get_low(words, place), get_low(words, place + 1)
+        if low in _BREAKS or (low == "," and following.endswith(("ing", "ed"))):
+            return True
+        if low == "to" and following == "be":
+            return True
+    return False
+
+
+def _is_narrative(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True if the sentence tells several things of the past."""
+    groups = list_verbs(words, *clause.sentence)
+    return sum(group.tense in _PAST_TENSES for group in groups) > 2
+
+
+def _is_now(point: Point | None) -> bool:
+    return isinstance(point, ShiftedUnit | Weekend) and point.count == 0
+
+
+def _decide_whole(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
+    if clause.tense in _PAST_TENSES:
+        is_told = phrase.kind is PhraseKind.WHOLE
+        return _VALUE if not is_told or _belongs_to_other_verb(words, phrase, clause) else _EPISODE
+    if clause.tense is Tense.PERFECT or _has_any(words, clause, verbs.RECURRING):
+        return _VALUE
+    return _LASTS
+
+
+def _decide_by(words: Sequence[Word], clause: Clause) -> Ruling:
+    """Return a start for "by June we will be on Databricks"; the rest are deadlines."""
+    is_being = clause.verb.is_being and not is_participle(words, clause.verb.head)
+    return _STARTS_LATER if clause.tense is Tense.FUTURE and is_being else _VALUE

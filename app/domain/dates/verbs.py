@@ -1,103 +1,199 @@
 """Word lists that tell a change from a state and from an event."""
 
-# Past forms of verbs after which a new state holds: "I moved to Lisbon".
-CHANGES_PAST = frozenset(
+# Verbs after which a new state holds, in the past: "I became vegan".
+CHANGES = frozenset(
     """
-    moved switched became began started joined left quit stopped retired resigned changed converted
-    relocated transferred migrated upgraded downgraded adopted enrolled enlisted subscribed
-    unsubscribed replaced hired promoted appointed elected married divorced engaged separated
-    diagnosed settled emigrated immigrated turned went ditched dropped cancelled canceled closed
-    opened bought sold acquired took gave got inherited renamed rebranded merged founded launched
-    signed registered swapped cut commenced finished graduated qualified adopted lost ended
-    assumed succeeded reopened installed deleted deactivated activated enabled disabled deprecated
-    expired lapsed broke split
+    moved switched became began started joined quit stopped retired resigned converted relocated
+    transferred migrated upgraded downgraded adopted enrolled enlisted subscribed unsubscribed
+    replaced married divorced separated settled emigrated immigrated ditched inherited rebranded
+    commenced qualified swapped renamed reopened left changed went turned took gave got cut broke
+    split signed lost dropped
     """.split()
 )
 
-# Of these only some uses are changes: the next words decide.
-CHANGE_BY_NEXT = {
-    "went": frozenset(
-        "vegan vegetarian freelance part full back remote solo independent public on".split()
-    ),
+# Of these only some uses are changes: "I took over the team" is one, "I took a pill" is none.
+CHANGES_BEFORE: dict[str, frozenset[str]] = {
+    "transferred": frozenset("to from into".split()),
+    "converted": frozenset("to".split()),
+    "relocated": frozenset("to from here".split()),
+    "settled": frozenset("in down here there".split()),
+    "left": frozenset("my the our his her their uni university school home".split()),
+    "changed": frozenset("to from jobs job my our his her their teams careers".split()),
+    "went": frozenset("vegan vegetarian freelance part full remote solo independent".split()),
     "turned": frozenset("vegan vegetarian".split()),
-    "took": frozenset("over up on".split()),
+    "took": frozenset("over up".split()),
     "gave": frozenset("up".split()),
-    "got": frozenset(
-        """
-        married engaged divorced promoted hired fired laid diagnosed a an my our the into rid
-        """.split()
-    ),
-    "cut": frozenset("out back down".split()),
+    "got": frozenset("married engaged divorced promoted hired fired laid diagnosed my rid".split()),
+    "cut": frozenset("out".split()),
     "broke": frozenset("up".split()),
     "split": frozenset("up from with".split()),
-    "signed": frozenset("up on off out".split()),
-    "opened": frozenset(),
-    "lost": frozenset("my his her their our".split()),
-    "finished": frozenset(),
-    "bought": frozenset(),
-    "sold": frozenset(),
-    "launched": frozenset(),
-    "founded": frozenset(),
-    "ended": frozenset(),
-    "closed": frozenset(),
+    "signed": frozenset("up".split()),
+    "lost": frozenset(),
     "dropped": frozenset("out dairy gluten meat".split()),
-    "graduated": frozenset(),
 }
 
-# Past forms of verbs that tell of a lasting state or habit: "I lived in Bristol".
-STATES_PAST = frozenset(
+# What one has from the day on which one "got" it, and does not have once one "lost" it.
+POSSESSIONS = frozenset(
     """
-    was were lived worked studied served ran used wore owned led managed taught stayed dated
-    attended rented shared belonged played kept coached chaired commanded headed directed
-    volunteered trained practised practiced smoked boarded commuted cared interned freelanced
-    represented hosted edited presided held spoke boxed lodged loved liked hated
+    new braces dog puppy cat kitten pet car bike job flat apartment house phone laptop glasses cast
+    pacemaker promotion tattoo piercing hamster rabbit horse allotment roommate flatmate
     """.split()
 )
 
-AUXILIARIES_PRESENT = frozenset("am is are 'm 're im ain".split())
-AUXILIARIES_PAST = frozenset("was were wasn weren".split())
-HAVE = frozenset("have has 've haven hasn ive".split())
-FUTURE = frozenset("will 'll shall won gonna".split())
-MODALS = frozenset(
-    "would could should might may can must couldn wouldn shouldn cannot 'd ought need needs".split()
+# And these uses are none: "I stopped at the shop", "I moved the meeting".
+NO_CHANGES_BEFORE: dict[str, frozenset[str]] = {
+    "stopped": frozenset("at by for to in off".split()),
+    "moved": frozenset("the a an my our his her their this that it them".split()),
+    "separated": frozenset("the".split()),
+    "adopted": frozenset("on in by at".split()),
+}
+
+# The same verbs in the present, which tell of a change to come: "I join Acme on Monday".
+COMING_CHANGES: dict[str, frozenset[str]] = {
+    "move": frozenset("to in into out from back house flat home abroad".split()),
+    "switch": frozenset("to from over teams".split()),
+    "change": frozenset("to jobs job teams".split()),
+    "take": frozenset("over up on".split()),
+    "taking": frozenset("over".split()),
+    "moving": frozenset("to in into out from back house flat home abroad".split()),
+    "switching": frozenset("to from over teams".split()),
+    "going": frozenset("part part-time full full-time vegan freelance remote".split()),
+    "go": frozenset("part part-time full full-time vegan freelance remote".split()),
+    "joining": frozenset(),
+    "join": frozenset(),
+    "become": frozenset(),
+    "becoming": frozenset(),
+    "retire": frozenset(),
+    "retiring": frozenset(),
+    "start": frozenset(
+        "as at with my a the in working on school uni university college nursery work".split()
+    ),
+    "starting": frozenset(
+        "as at with my a the in working on school uni university college nursery work".split()
+    ),
+    "migrate": frozenset("to from".split()),
+    "migrating": frozenset("to from".split()),
+    "begin": frozenset("as at with my".split()),
+    "transfer": frozenset("to".split()),
+    "transferring": frozenset("to".split()),
+    "relocate": frozenset("to".split()),
+    "relocating": frozenset("to".split()),
+}
+# Of these also the ones of things: "our office moves to Leeds in June".
+COMING_CHANGES_OF_THINGS = frozenset(
+    "move moves moving switch switches switching change changes migrate migrates migrating".split()
 )
-DO_PAST = frozenset("did didn".split())
+COMING_CHANGES_OF_OTHERS = {
+    f"{verb}es" if verb.endswith("ch") or verb == "go" else f"{verb}s": behind
+    for verb, behind in COMING_CHANGES.items()
+    if not verb.endswith("ing")
+}
+COMING_CHANGES |= COMING_CHANGES_OF_OTHERS
+
+# Participles that tell of a change behind "was", "got" and "has been": "she was promoted".
+PASSIVE_CHANGES = frozenset(
+    """
+    promoted hired appointed elected diagnosed laid fired transferred moved renamed banned suspended
+    furloughed seconded adopted upgraded migrated reassigned demoted sacked dismissed
+    redundant divorced discontinued married
+    """.split()
+)
+
+# Participles of states: "was closed", "phones confiscated for a week".
+STATE_PARTICIPLES = frozenset(
+    """
+    closed shut locked married employed based stationed grounded suspended banned enrolled
+    registered retired divorced engaged stuck parked paused blocked frozen unemployed furloughed
+    posted seconded staffed confiscated disabled
+    capped reserved rented let occupied barred excluded signed allowed exempt limited restricted
+    assigned attached involved interested separated
+    """.split()
+)
+
+# Participles that tell of a state only with a stretch: "was run by Ben from 2010 to 2015".
+STRETCHED_PARTICIPLES = frozenset(
+    """
+    run used owned managed headed led known called worn played made sold produced issued co-hosted
+    hosted presented edited taught
+    """.split()
+)
+
+# Past forms of verbs that tell of a lasting state or habit: "I lived in Bristol".
+CORE_STATES = frozenset(
+    """
+    lived worked studied stayed rented owned wore volunteered interned freelanced commuted smoked
+    lodged boarded
+    """.split()
+)
+CORE_STATES |= frozenset({"living", "working", "studying", "staying", "renting", "wearing"})
+STATES = CORE_STATES | frozenset(
+    """
+    served used ran led did spent lasted managed taught dated attended shared belonged played kept
+    coached chaired
+    commanded headed directed trained practised practiced cared represented hosted edited presided
+    held spoke loved liked hated had drove rode took paid did sang covered supported
+    """.split()
+)
+
+AUXILIARIES_PRESENT = frozenset("am is are 'm 're im youre theyre ain isn aren".split())
+AUXILIARIES_PAST = frozenset("was were wasn weren".split())
+SHORT_IS = frozenset("'s hes shes its whos thats".split())
+HAVE = frozenset("have has 've haven hasn ive weve youve theyve".split())
+FUTURE = frozenset("will 'll shall won gonna ill".split()) - {"ill"}
+MODALS = frozenset(
+    "would could should might may can must couldn wouldn shouldn cannot 'd ought cant".split()
+)
+DO_PAST = frozenset("did didn didnt".split())
 DO_PRESENT = frozenset("do does don doesn dont doesnt".split())
 
-# Things that have a date of their own: the date beside them is theirs.
+# Things and doings that have a date of their own: the date next to them is theirs.
 EVENTS = frozenset(
     """
-    flight flights meeting meetings appointment appointments deadline deadlines birthday birthdays
-    anniversary wedding exam exams interview interviews launch release concert party rent due bill
-    invoice payment payday surgery operation conference talk presentation delivery package parcel
-    train bus trip reservation booking warranty passport visa visas licence license lease contract
-    election trial hearing session game match race marathon show gig festival event ceremony
-    graduation funeral webinar demo review checkup check-up kickoff kick-off go-live cutover
-    renewal subscription expiry expires expire expired expiring renews renew due born died
-    scheduled rescheduled postponed booked birthdate dob delivered
+    flight flights meeting meetings appointment appointments deadline deadlines birthday bday
+    birthdays anniversary wedding exam exams interview interviews launch release concert party rent
+    due bill invoice payment payday surgery operation op conference talk presentation delivery
+    package parcel train bus reservation booking warranty passport visa visas licence license
+    election hearing game match race marathon gig festival ceremony graduation funeral webinar demo
+    review checkup kickoff cutover renewal expiry expires expire expired expiring renews renew born
+    died scheduled rescheduled postponed booked delivered congress symposium expo summit convention
+    award awarded released resignation accession album single novel championship tournament
+    battle finalist semifinalist winner runner-up founder founding event events
+    appearance mocks prom retro tickets ticket scan results dentist vet mot census premiere
     """.split()
 )
 
 # Verbs that put an event at a date.
 SCHEDULING = frozenset(
     """
-    scheduled rescheduled postponed delayed pushed extended deferred moved booked planned slated
-    due born expires expire expiring renews renew starts start begins begin ends end arrives arrive
-    leaves leave departs lands runs set adjourned
+    scheduled rescheduled postponed delayed pushed extended deferred booked planned slated due born
+    expires expire expiring renews renew ends end arrives arrive leaves leave departs lands runs
+    adjourned lapses opens closes
     """.split()
 )
-
-# Words that show a time that recurs.
-RECURRING = frozenset(
-    "every each weekly monthly yearly annually daily always usually mondays".split()
+POSTPONING = frozenset(
+    "postponed delayed pushed extended deferred moved adjourned put rescheduled booked".split()
 )
 
-# Adjectives and participles of a state that open a note: "Closed until Friday".
-STATE_OPENERS = frozenset(
+# What is done once, and not for a time: "it must be renewed until 10 March" means "by".
+DONE_ONCE = frozenset(
     """
-    closed open based employed married single vegan vegetarian retired away off on out suspended
-    paused locked blocked grounded enrolled subscribed parked stuck booked available unavailable
-    pregnant sober living working staying studying renting using covering valid active currently
-    temporarily still not no banned barred insured
+    renewed submitted paid returned done filed handed completed delivered finished signed sent
+    renew submit pay return file hand complete deliver finish sign send decide reply confirm cancel
+    apply register
+    """.split()
+)
+BEGINNINGS = frozenset("start begin open arrive come leave launch get go finish know hear".split())
+
+# Words that show a time that recurs.
+RECURRING = frozenset("every each weekly monthly yearly annually usually".split())
+
+# First words of a note on a state: "Closed until Friday", "Working from home".
+STATE_OPENERS = STATE_PARTICIPLES | frozenset(
+    """
+    run owned managed headed led known called
+    open single vegan vegetarian away off on out without in at pregnant sober available unavailable
+    living working staying studying renting using covering valid active currently temporarily still
+    not no banned barred insured visiting travelling traveling taking looking helping wearing
+    sharing paying training
     """.split()
 )

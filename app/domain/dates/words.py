@@ -18,6 +18,9 @@ class WordKind(Enum):
     SHORT_YEAR = auto()
     DECADE = auto()
     QUARTER = auto()
+    HOUR = auto()
+    ISO_MONTH = auto()
+    MONTH_YEAR = auto()
     MARK = auto()
     OTHER = auto()
 
@@ -43,7 +46,11 @@ class Word:
 _FREE_LEFT = r"(?<![\w.,/:#$£€@+\\=-])"
 _FREE_RIGHT = r"(?![\w/@%\\=]|[.,:][\w]|[-–—][\w])"
 _WORD = re.compile(
-    rf"(?P<ISO_DATE>{_FREE_LEFT}[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?![\w-]))"
+    rf"(?P<ISO_DATE>{_FREE_LEFT}[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}"
+    r"(?:T[0-9]{2}:[0-9:.]{2,20}(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?(?![\w-]))"
+    rf"|(?P<MONTH_YEAR>{_FREE_LEFT}(?:0?[1-9]|1[0-2])/(?:19|20)[0-9]{{2}}{_FREE_RIGHT})"
+    rf"|(?P<ISO_MONTH>{_FREE_LEFT}[12][0-9]{{3}}-0[1-9](?![\w-]))"
+    rf"|(?P<HOUR>{_FREE_LEFT}[0-9]{{1,2}}(?::[0-9]{{2}}(?:\s?[ap]m)?|\s?[ap]m|\s?o['’]?clock){_FREE_RIGHT})"
     rf"|(?P<SLASHED_DATE>{_FREE_LEFT}[0-9]{{1,4}}(?P<sep>[/.])[0-9]{{1,2}}(?P=sep)[0-9]{{2,4}}{_FREE_RIGHT})"
     rf"|(?P<YEAR_RANGE>{_FREE_LEFT}[12][0-9]{{3}}[-–—][12][0-9]{{3}}{_FREE_RIGHT})"
     rf"|(?P<DECADE>{_FREE_LEFT}(?:[12][0-9]{{2}}|['’]?[0-9])0['’]?s{_FREE_RIGHT})"

@@ -11,6 +11,8 @@ _JOINS = frozenset(("and", "but", "while", "whereas", "plus", "&", "also", "thou
 _MARKS = frozenset((",", ";", ".", "!", "-", "–", "—"))
 _SHORT_ANSWERS = frozenset(("too", "also", "either", "not", "n't"))
 _ENDS = frozenset((";", ".", "!"))
+# "While" without a comma means "as long as".
+_JOINS_BEHIND_COMMA = frozenset(("while", "whereas", "though", "although"))
 _TIME_NOUNS = frozenset(
     """
     week weekend month year morning afternoon evening summer winter spring autumn fall time days
@@ -62,7 +64,7 @@ def _list_borders(words: Words) -> Iterator[_Border]:
     place = 0
     while place < len(words):
         start = place
-        while place < len(words) and words[place].low in (_JOINS | _MARKS):
+        while place < len(words) and _may_part(words, place):
             place += 1
         if place > start > 0 and place < len(words):
             joins = frozenset(word.low for word in words[start:place])
@@ -70,6 +72,13 @@ def _list_borders(words: Words) -> Iterator[_Border]:
                 yield _Border(start, place, joins)
         if place == start:
             place += 1
+
+
+def _may_part(words: Words, place: int) -> bool:
+    """Return True for a conjunction or mark; the mark in ".sketch" belongs to its word."""
+    low = words[place].low
+    is_glued = place + 1 < len(words) and words[place + 1].glued
+    return low in _JOINS or (low in _MARKS and not is_glued)
 
 
 def _may_cut(border: _Border, before: Clause, after: Clause, length: int) -> bool:
@@ -82,25 +91,42 @@ def _may_cut(border: _Border, before: Clause, after: Clause, length: int) -> boo
         return False
     if not border.joins & (_ENDS | {",", "while", "whereas"}) and _has_relative(before):
         return False
-    if border.joins & {"though", "although"} and "," not in border.joins:
+    if border.joins & _JOINS_BEHIND_COMMA and not border.joins & _MARKS:
         return False
-    if after.lead and before.lead and after.lead == before.lead:
+    if not border.joins & _ENDS and _lends_time(before):
         return False
-    return not _needs_what_stands_before(after, length)
+    if border.joins == {"and"} and _may_be_item(before, after):
+        return False
+    return not _names_nobody(after) and not _needs_what_stands_before(after, length)
+
+
+def _may_be_item(before: Clause, after: Clause) -> bool:
+    """Return True if a bare noun after "and" may end a list: "the fours and zeros were …"."""
+    first = after.subject[0]
+    is_bare = not first.is_capitalised and first.low not in lexicon.SUBJECT_PRONOUNS
+    if not is_bare or first.low in lexicon.DETERMINERS:
+        return False
+    return any(word.low == "," for word in before.words)
+
+
+def _lends_time(clause: Clause) -> bool:
+    """Return True if a phrase such as "In March" opens the clause: it may reach over the next."""
+    return bool(clause.lead) and clause.lead[0].low in lexicon.PREPOSITIONS
+
+
+def _names_nobody(clause: Clause) -> bool:
+    """Return True for a subject such as "two" or "the second", whose noun stands before."""
+    lows = [word.low for word in clause.subject]
+    is_number = lows[-1] in lexicon.ORDINALS or lows[-1] in lexicon.NUMERALS
+    return is_number and (len(lows) == 1 or lows[0] == "the")
 
 
 def _may_cut_at_comma(before: Clause, after: Clause) -> bool:
-    """A comma alone parts clauses only if "I" or "my" begins the second one."""
+    """Return True if "I" or "my" begins the second clause, so that a comma is enough."""
     if after.lead or len(before.words) < 3:
         return False
-    first = after.subject[0].low
-    return first in ("i", "we", "my", "our") and before.subject[0].low in (
-        "i",
-        "we",
-        "my",
-        "our",
-        "the",
-    )
+    first, second = before.subject[0].low, after.subject[0].low
+    return second in lexicon.FIRST_PERSON and first in lexicon.FIRST_PERSON | {"the"}
 
 
 def _is_correction(before: Clause, after: Clause) -> bool:
@@ -161,15 +187,16 @@ def _is_object(words: Words, place: int) -> bool:
     if words[place].low != "her":
         return False
     following = words[place + 1] if place + 1 < len(words) else None
-    return following is None or following.is_mark or following.low in lexicon.PREPOSITIONS
+    if following is None or following.is_mark or following.low in lexicon.RELATIVE_WORDS:
+        return True
+    return following.low in lexicon.PREPOSITIONS
 
 
 def _names_time(words: Words, place: int) -> bool:
-    """Return True for "this week", "these days" and "that" before a clause."""
+    """Return True for "this week", for "that" before a clause, and for "too", which is left out."""
     following = words[place + 1].low if place + 1 < len(words) else ""
-    if words[place].low in ("too",):
-        return True
-    return following in _TIME_NOUNS or (words[place].low == "that" and following != "")
+    is_conjunction = words[place].low == "that" and following != ""
+    return following in _TIME_NOUNS or is_conjunction or words[place].low == "too"
 
 
 def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
@@ -185,7 +212,11 @@ def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
         return None
     if before.person is not after.person or _names_another(before):
         return None
+    if after.lead or any(word.low == "'s" for word in before.subject):
+        return None  # "Naomi's father is away and she lives with us"
     if before.group is Group.COPULA and pronoun.low == "it" and _names_thing(before):
+        return None
+    if any(word.low in lexicon.RELATIVE_WORDS for word in after.words[after.main + 1 :][:1]):
         return None
     verb, *rest = after.words[after.subject_end :]
     if verb.low.startswith("'"):
@@ -211,6 +242,14 @@ def _repeat_subject(clause: Clause) -> tuple[Word, ...]:
     return (replace(first, glued=False), *others)
 
 
+def _is_object_or_article(words: Words, place: int) -> bool:
+    """Return True for the "her" of "gave her a phone"."""
+    following = words[place + 1] if place + 1 < len(words) else None
+    return _is_object(words, place) or (
+        following is not None and following.low in lexicon.DETERMINERS
+    )
+
+
 def _skip_predicate(words: Words, start: int) -> int:
     """Return the place behind "a nurse" or a name, which is the subject under another word."""
     if words[start].low in ("a", "an"):
@@ -234,7 +273,9 @@ def _names_another(clause: Clause) -> bool:
         start = _skip_predicate(words, start)
     for place in range(start, len(words)):
         word = words[place]
-        if word.low in lexicon.PERSON_NOUNS:
+        if word.low in lexicon.PERSON_NOUNS or word.low in ("him", "them"):
+            return True
+        if word.low == "her" and _is_object_or_article(words, place):
             return True
         is_place = words[place - 1].low in ("in", "at", "to", "from", "near", "for", "of")
         if word.is_capitalised and not is_place and not words[place - 1].is_capitalised:

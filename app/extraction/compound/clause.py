@@ -71,13 +71,24 @@ class Clause:
         subject = self.subject
         if not subject or self.has_pronoun:
             return True
-        lows = {word.low for word in subject}
+        lows = _list_head_words(subject)
         if lows & (lexicon.PERSON_NOUNS | lexicon.PLURAL_PERSON_NOUNS | {"i"}):
             return True
         if self.words[self.finite - 1].low == "both":
             return True
+        if subject[0].low == "the" or subject[0].low in lexicon.NUMERALS:
+            return False
         names = [word for word in subject if word.low not in ("and", "&", ",")]
-        return all(word.is_capitalised for word in names) and subject[0].low != "the"
+        return all(word.is_capitalised for word in names)
+
+
+def _list_head_words(subject: Words) -> set[str]:
+    """Return the words of the subject behind the last possessive: the alarm of "User's alarm"."""
+    start = 0
+    for place, word in enumerate(subject):
+        if word.low == "'s" and place + 1 < len(subject):
+            start = place + 1
+    return {word.low for word in subject[start:]}
 
 
 def find_clause(words: Words) -> Clause | None:
@@ -146,6 +157,8 @@ def _read_noun_clause(words: Words, start: int) -> Clause | None:
     for place in range(start + 1, min(start + MAX_SUBJECT + 1, len(words))):
         word, before = words[place], words[place - 1]
         if word.low in ("and", "&"):
+            if before.low == "," and commas == 1:
+                return None  # "Anna, and Ben is …" begins another clause
             joined = True
             continue
         if word.low == ",":
@@ -159,7 +172,7 @@ def _read_noun_clause(words: Words, start: int) -> Clause | None:
             continue
         if not joined and (commas == 1 or (commas == 2 and before.low != ",")):
             continue
-        person = Person.PLURAL if joined else _person_of_nouns(words[start:place])
+        person = Person.PLURAL if joined else person_of_nouns(words[start:place])
         clause = _read_verbs(words, start, place, person)
         if clause is not None and _is_verb_of_noun(clause):
             return clause
@@ -213,7 +226,7 @@ def _ends_noun_phrase(word: Word) -> bool:
     return word.is_mark or low in ("or", "but")
 
 
-def _person_of_nouns(subject: Words) -> Person:
+def person_of_nouns(subject: Words) -> Person:
     """Return the person by the last word before a preposition."""
     head = subject[0]
     for word in subject[1:]:
@@ -275,6 +288,8 @@ def _is_short_is(words: Words, place: int) -> bool:
     if following is None:
         return False
     low = following.low
+    if words[place - 1].low == "name":
+        return True
     if low in ("a", "an", "the", "not", "my", "our", "now", "at", "in", "on", "from", "called"):
         return True
     return low in lexicon.STATUS_WORDS or low in ("allergic", "moving", "working", "coming")
@@ -314,23 +329,24 @@ def _is_function_word(word: Word) -> bool:
     )
 
 
+_NEVER_AFTER_I = frozenset("are is 's has does 're".split())
+
+
 def _read_verbs(words: Words, start: int, end: int, person: Person) -> Clause | None:
     """Read the verbs behind a subject that ends there."""
     finite = skip_adverbs(words, end)
     if finite >= len(words):
         return None
     low = words[finite].low
-    found_group = _read_group(words, finite, person)
-    if found_group is None:
+    verb_group = _read_group(words, finite, person)
+    if verb_group is None or (person is Person.FIRST and low in _NEVER_AFTER_I):
         return None
-    main, group = found_group
-    between = [word.low for word in words[end : main + 1]]
-    is_negated = any(each in lexicon.NEGATORS for each in between) or (
-        "no" in between
-        or (low in ("'m", "am") and words[min(finite + 1, len(words) - 1)].low == "not")
-    )
-    if finite + 1 < len(words) and words[finite + 1].low in ("not", "n't"):
-        is_negated = True
+    main, group = verb_group
+    behind = words[finite + 1].low if finite + 1 < len(words) else ""
+    before_main = {word.low for word in words[end : main + 1]}
+    is_negated = bool(before_main & lexicon.NEGATORS) or behind in ("not", "n't")
+    if person is Person.THIRD and low in ("are", "were", "'re", "have", "'ve"):
+        person = Person.PLURAL
     return Clause(tuple(words), start, end, person, finite, main, group, is_negated)
 
 
@@ -338,7 +354,9 @@ def _read_group(words: Words, finite: int, person: Person) -> tuple[int, Group] 
     low = words[finite].low
     after = skip_adverbs(words, finite + 1)
     following = words[after].low if after < len(words) else ""
-    if low in lexicon.BE_FORMS or (low == "'s"):
+    if low == "'s" and following in ("had", "been", "got"):
+        return _read_have_group(words, finite, after, following)
+    if low in lexicon.BE_FORMS or low == "'s":
         return _read_be_group(finite, after, following)
     if low in lexicon.HAVE_FORMS:
         return _read_have_group(words, finite, after, following)

@@ -6,6 +6,7 @@ from app.extraction.compound import lexicon, verbs
 from app.extraction.compound.clause import (
     Clause,
     Group,
+    Person,
     find_clause,
     is_adverb,
     read_headless_clause,
@@ -25,9 +26,13 @@ _VAGUE = frozenset(
     these those one ones it them him her me us you i we he she they half
     """.split()
 )
-_NO_NOUNS = frozenset("i is are was were am 'm 's etc".split())
-_GERUND_LIKERS = frozenset("quit stop start like love enjoy hate".split())
+_TIMES_OF_DAY = frozenset("mornings afternoons evenings nights weekdays day night".split())
+_NO_NOUNS = frozenset("i we you he she they is are was were am 'm 's etc".split())
+_GERUND_LIKERS = frozenset("quit stop start like love enjoy hate dislike adore prefer".split())
 _TASTES = frozenset("like love enjoy hate dislike eat drink prefer".split())
+_NOUNS_LIKE_VERBS = frozenset("saw left sweets lists arts means lies fries bites burns".split())
+_SMALL_NUMBERS = tuple("one two three four five six seven eight nine ten eleven twelve".split())
+_CLAUSE_STARTS = frozenset("when whenever because after before until till while if since".split())
 _NO_ADJECTIVES = frozenset("music garlic fabric magic topic clinic plastic arabic gaelic".split())
 
 Item = tuple[Word, ...]
@@ -91,10 +96,17 @@ def _find_list_start(clause: Clause) -> int | None:
     last = _follow_chain(clause)
     allowed = lexicon.NEGATED_LIST_VERBS if clause.is_negated else lexicon.LIST_VERBS
     if _lemma_at(clause, last) in allowed:
-        return skip_adverbs(clause.words, last + 1)
+        return _skip_plain_adverbs(clause.words, last + 1)
     if clause.lemma in _GERUND_LIKERS and not clause.is_negated:
-        return skip_adverbs(clause.words, clause.main + 1)
+        return _skip_plain_adverbs(clause.words, clause.main + 1)
     return None
+
+
+def _skip_plain_adverbs(words: Words, place: int) -> int:
+    """Return the place behind adverbs such as "still"; "monthly" may be an adjective."""
+    while place < len(words) and words[place].low in lexicon.ADVERBS:
+        place += 1
+    return place
 
 
 def _lemma_at(clause: Clause, place: int) -> str | None:
@@ -111,7 +123,7 @@ def _find_phrase_end(clause: Clause) -> int | None:
             return None
         for size in (4, 3, 2, 1):
             if tuple(lows[start : start + size]) in lexicon.LIST_PHRASES:
-                return start + size
+                return start + size if size > 1 or start == clause.main + 1 else None
     return None
 
 
@@ -141,6 +153,10 @@ def _read_objects(clause: Clause, start: int) -> _Row | None:
     row = _take_tail(clause, _drop_repeated_preposition(row, clause.words[start - 1]))
     if row is None or not all(_is_item(item) for item in row.items):
         return None
+    if _ends_in_verb(clause, row.items) or _lists_colours(row.items):
+        return None
+    if any(_is_predicate(item) and not _is_counted(item) for item in row.items[1:]):
+        return None
     if _is_one_thing(clause, row.items) or _is_apposition(row.items):
         return None
     items = _share_head(clause, row.items)
@@ -159,6 +175,8 @@ def _read_items(words: Words, start: int, *, join: str) -> _Row | None:
             joins += 1
             items.append([])
         elif words[place].low == ",":
+            if joins:
+                return None  # "twin girls, Mila and Ronja, aged seven" goes on
             items.append([])
         elif _ends_row(words[place].low, join):
             return None
@@ -166,6 +184,8 @@ def _read_items(words: Words, start: int, *, join: str) -> _Row | None:
             items[-1].append(words[place])
         place += max(size, 1)
     rows = tuple(tuple(item) for item in items if item)
+    if len(rows) == 2 and any(word.low == "," for word in words[start:]):
+        return None  # ", and" parts clauses rather than two nouns
     is_row = joins == 1 and 2 <= len(rows) <= MAX_ITEMS and bool(items[0])
     return _Row(rows) if is_row else None
 
@@ -187,7 +207,12 @@ def _joins_fixed_pair(words: Words, place: int, start: int) -> bool:
     if place == start or place + 1 >= len(words):
         return True
     before, after = words[place - 1], words[place + 1]
-    return (before.is_number and after.is_number) or is_fixed_pair(before, after)
+    are_numbers = _is_number(before) and _is_number(after)
+    return are_numbers or is_fixed_pair(before, after)
+
+
+def _is_number(word: Word) -> bool:
+    return word.is_number or word.low in lexicon.NUMERALS
 
 
 def is_fixed_pair(first: Word, second: Word) -> bool:
@@ -219,9 +244,19 @@ def _take_tail(clause: Clause, row: _Row) -> _Row | None:
     place = _find_tail(last)
     if place is None:
         return row
+    if _holds_clause(last[place:]):
+        return None
     if _is_shared_tail(clause, row.items, last[place:]):
         return _Row((*others, last[:place]), last[place:])
     return row if _is_counted(last) or last[0].low in verbs.GERUNDS else None
+
+
+def _holds_clause(tail: Words) -> bool:
+    """Return True for "when he comes home", and not for "since May"."""
+    for place in range(len(tail) - 1):
+        if tail[place].low in _CLAUSE_STARTS and tail[place + 1].low in lexicon.SUBJECT_PRONOUNS:
+            return True
+    return False
 
 
 def _find_tail(item: Words) -> int | None:
@@ -263,6 +298,8 @@ def _is_outside_tail(before: Item, tail: int, after: Item) -> bool:
         return after[0].low in verbs.GERUNDS
     if _is_counted(after) != _is_counted(before):
         return False
+    if any(word.low == "with" for word in before[tail:]):
+        return False
     inner = before[tail + 1 : tail + 2]
     if _is_counted(after):
         is_like_inner = bool(inner) and _is_counted(inner)
@@ -273,6 +310,22 @@ def _is_outside_tail(before: Item, tail: int, after: Item) -> bool:
         return True
     is_short = tail <= 2 and before[tail].low not in ("with", "of", "for")
     return is_short and place is not None
+
+
+def _ends_in_name(item: Item) -> bool:
+    """Return True for "the brands Brio": a common noun in the plural and a name."""
+    return len(item) > 2 and item[-1].is_capitalised and item[-2].low.endswith("s")
+
+
+def _count_things(items: list[Item]) -> int:
+    """Return how many things the items name: "two Fiats and a Toyota" are three."""
+    return sum(_read_number(item[0]) or 1 for item in items)
+
+
+def _read_number(word: Word) -> int | None:
+    if word.low in _SMALL_NUMBERS:
+        return _SMALL_NUMBERS.index(word.low) + 1
+    return int(word.low) if word.low.isdecimal() and len(word.low) < 4 else None
 
 
 def _is_counted(item: Words) -> bool:
@@ -289,6 +342,8 @@ def _is_item(item: Words) -> bool:
     first = item[0]
     if first.is_mark or is_adverb(first) or len(item) > MAX_ITEM:
         return False
+    if first.low in ("every", "each") or item[-1].low in _TIMES_OF_DAY:
+        return False
     if (
         first.low in _VAGUE
         or item[-1].low in _VAGUE
@@ -303,9 +358,39 @@ def _is_item(item: Words) -> bool:
         return False
     tail = _find_tail(item)
     noun_phrase = item if tail is None else item[:tail]
-    if any(word.low in _NO_NOUNS for word in noun_phrase):
+    if any(word.low in _NO_NOUNS for word in noun_phrase) or _holds_verb(noun_phrase):
+        return False
+    if noun_phrase[-1].low in lexicon.ORDINALS:
         return False
     return len(noun_phrase) <= MAX_NOUN_PHRASE
+
+
+def _holds_verb(noun_phrase: Words) -> bool:
+    """Return True for "the cakes arrived" and for "sings": a clause that was not seen before."""
+    if any(word.low in verbs.PASTS and not _may_be_noun(word) for word in noun_phrase[2:]):
+        return True
+    low = noun_phrase[0].low
+    is_third = low in verbs.THIRDS and verbs.THIRDS[low] not in lexicon.NOUNS_OR_VERBS
+    return len(noun_phrase) == 1 and is_third and not _may_be_noun(noun_phrase[0])
+
+
+def _may_be_noun(word: Word) -> bool:
+    return word.is_capitalised or word.low in verbs.BASES or word.low in _NOUNS_LIKE_VERBS
+
+
+def _ends_in_verb(clause: Clause, items: tuple[Item, ...]) -> bool:
+    """Return True for "has a new joint and dances"."""
+    last = items[-1]
+    may_be_verb = len(last) == 1 and last[0].low in verbs.THIRDS
+    return may_be_verb and clause.person is Person.THIRD and _is_counted(items[0])
+
+
+def _lists_colours(items: tuple[Item, ...]) -> bool:
+    """Return True for "Arsenal, red and white": bare adjectives at the end."""
+    return all(
+        len(item) == 1 and item[0].low in lexicon.SHARED_HEAD_ADJECTIVES - lexicon.PLAIN_NAMES
+        for item in items[1:]
+    )
 
 
 def _is_one_thing(clause: Clause, items: tuple[Item, ...]) -> bool:
@@ -315,6 +400,8 @@ def _is_one_thing(clause: Clause, items: tuple[Item, ...]) -> bool:
     first, second = items
     if is_fixed_pair(first[-1], second[0]) or is_fixed_pair(first[-1], second[-1]):
         return True
+    if clause.lemma not in _GERUND_LIKERS and second[0].low in verbs.GERUNDS:
+        return first[0].low not in verbs.GERUNDS
     are_names = all(word.is_capitalised for item in items for word in item)
     if all(item[0].low in lexicon.PLAIN_NAMES for item in items):
         return False
@@ -326,9 +413,11 @@ def _is_one_thing(clause: Clause, items: tuple[Item, ...]) -> bool:
 def _is_apposition(items: tuple[Item, ...]) -> bool:
     """Return True for "two cats, Biscuit and Olive", where the names are those of the cats."""
     first, *others = items
-    is_number = first[0].low in lexicon.NUMERALS or first[0].is_number
-    if is_number and first[0].low not in ("one", "1"):
-        return not all(_is_counted(item) for item in others)
+    if _is_number(first[0]) and first[0].low not in ("one", "1"):
+        are_counted = all(_is_counted(item) for item in others)
+        return not are_counted or _count_things(others) == _read_number(first[0])
+    if _ends_in_name(first) and all(word.is_capitalised for item in others for word in item):
+        return True
     is_common = not first[-1].is_capitalised
     return len(items) > 2 and is_common and all(item[0].is_capitalised for item in others)
 

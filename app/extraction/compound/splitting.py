@@ -20,9 +20,9 @@ _NO_PLAIN_STATEMENT = re.compile(
     r"""
     [?\n\t"“”„«»`{}<>=\\|*\[\]] | [()] \s* ;
     | (?<!\w)'[^']*'(?!\w)
-    | :\s
+    | :\s | ,\s+so\s | \band\s+(?:so|neither)\s
     | \b(?: if | unless | whether | in\ case | otherwise | instead | rather | correction | typo
-        | either | neither | and\ both | but\ both | not\ only | scratch\ that | i\ meant
+        | either | neither | and\ both | but\ both | not\ only | scratch\ that | i\ meant | i\ mean
         | nobody | no\ one | used\ to | i'd\ like
         ) \b
     """,

@@ -3,10 +3,18 @@
 from dataclasses import replace
 
 from app.extraction.compound import lexicon, verbs
-from app.extraction.compound.clause import Clause, Group, Person, find_clause, skip_adverbs
+from app.extraction.compound.clause import (
+    Clause,
+    Group,
+    Person,
+    find_clause,
+    person_of_nouns,
+    skip_adverbs,
+)
 from app.extraction.compound.words import Word, Words, carry_words
 
 _MAX_ITEMS = 8
+_TITLES = frozenset("mr mrs ms miss dr prof sir lady".split())
 _BE = {"are": ("is", "am"), "were": ("was", "was"), "'re": ("is", "am")}
 
 
@@ -15,7 +23,10 @@ def split_subjects(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
     clause = find_clause(words)
     if clause is None or clause.person is not Person.PLURAL:
         return [words]
-    items = _read_items(clause.subject)
+    subject = clause.subject
+    if subject[-1].low == "," or any(word.low == "&" for word in subject):
+        return [words]
+    items = _read_items(subject)
     if len(items) < 2 or not _is_distributive(clause) or _is_fixed_pair(items):
         return [words]
     return [_build_clause(clause, item, first=item is items[0]) for item in items]
@@ -32,7 +43,9 @@ def _read_items(subject: Words) -> list[Words]:
     filled: list[Words] = [item for item in items if item]
     if len(filled) > _MAX_ITEMS or not all(_is_subject_item(item) for item in filled):
         return []
-    return filled
+    names = [item for item in filled if len(item) == 1 and item[0].low != "i"]
+    are_alike = len({item[0].is_capitalised for item in names}) <= 1
+    return filled if are_alike else []
 
 
 def _is_subject_item(item: Words) -> bool:
@@ -40,6 +53,10 @@ def _is_subject_item(item: Words) -> bool:
     if first.low == "i" and len(item) == 1:
         return True
     if any(word.low in lexicon.PREPOSITIONS or word.is_mark for word in item):
+        return False
+    if any(word.low == "'s" for word in item) or item[-1].low in lexicon.PLAIN_NAMES:
+        return False
+    if item[-1].low.rstrip(".") in _TITLES:
         return False
     if first.low in ("my", "our", "the"):
         names_several = any(word.low in lexicon.PLURAL_PERSON_NOUNS for word in item[1:-1])
@@ -62,12 +79,18 @@ def _is_distributive(clause: Clause) -> bool:
         lows.remove("meeting")
     if lows & (lexicon.COLLECTIVE_WORDS | lexicon.THIRD_POSSESSIVES | lexicon.ANAPHORS):
         return False
+    if lows & lexicon.LATER_PRONOUNS or any(word.low in (",", ";", ".") for word in predicate):
+        return False
     if lows & {"and", "or", "but", "as", "who", "which", "our", "we"}:
         return False
     main = clause.words[clause.main]
     if clause.group is Group.COPULA:
         return _is_property(predicate)
-    return verbs.find_base(main.low) in lexicon.DISTRIBUTIVE_VERBS
+    lemma = verbs.find_base(main.low)
+    if lemma == "speak":  # "Anna and Ben speak on Fridays" may mean with each other
+        behind = clause.words[clause.main + 1 : clause.main + 2]
+        return any(word.low in lexicon.PLAIN_NAMES for word in behind)
+    return lemma in lexicon.DISTRIBUTIVE_VERBS
 
 
 def _is_property(predicate: Words) -> bool:
@@ -78,12 +101,14 @@ def _is_property(predicate: Words) -> bool:
         return False
     if _names_role(words):
         return True
+    if words[0].low in ("the", "a", "an"):
+        return False
     head_end = next(
         (i for i, word in enumerate(words) if word.low in lexicon.PREPOSITIONS), len(words)
     )
     head = words[head_end - 1] if head_end else words[0]
     if head_end and head.low.endswith("s") and head.low not in lexicon.STATUS_WORDS:
-        return head.low.endswith(("ous", "ss", "days"))
+        return head.low.endswith(("ous", "ss"))
     return head.low not in lexicon.PLURAL_PERSON_NOUNS
 
 
@@ -106,7 +131,7 @@ def _build_clause(clause: Clause, item: Words, *, first: bool) -> tuple[Word, ..
 
 
 def _agrees_in_singular(item: Words) -> bool:
-    return item[-1].low not in lexicon.PLURAL_PERSON_NOUNS
+    return item[-1].low == "i" or person_of_nouns(item) is Person.THIRD
 
 
 def _singularise_role(predicate: list[Word]) -> list[Word]:

@@ -1,5 +1,7 @@
 """Cutting a clause whose one subject has several verbs: "I live in Porto and work at Acme"."""
 
+from dataclasses import dataclass
+
 from app.extraction.compound import lexicon, verbs
 from app.extraction.compound.clause import (
     Clause,
@@ -13,7 +15,18 @@ from app.extraction.compound.clause import (
 from app.extraction.compound.lists import is_fixed_pair
 from app.extraction.compound.words import Word, Words, carry_words
 
+_JOINS = frozenset(("and", "but", ",", "&", "plus"))
+_AUXILIARIES = frozenset("am is are was were have has do does did will can".split())
 _STATIVE = frozenset("have own be know need want like love prefer live".split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The place of a conjunction, the start of the verb phrase behind it, and what it repeats."""
+
+    place: int
+    phrase_start: int
+    carried: tuple[Word, ...]
 
 
 def split_verb_phrases(
@@ -27,12 +40,10 @@ def split_verb_phrases(
     if clause is None or _blocks(clause):
         return [words]
     cuts = _find_cuts(clause, is_followed=is_followed)
-    if not cuts:
-        return [words]
-    ends = [start for start, _, _ in cuts] + [len(words)]
+    ends = [cut.place for cut in cuts] + [len(words)]
     pieces = [words[: ends[0]]]
-    for (_, phrase_start, carried), end in zip(cuts, ends[1:], strict=True):
-        pieces.append((*carried, *words[phrase_start:end]))
+    for cut, end in zip(cuts, ends[1:], strict=True):
+        pieces.append((*cut.carried, *words[cut.phrase_start : end]))
     return pieces
 
 
@@ -40,6 +51,8 @@ def _blocks(clause: Clause) -> bool:
     """Return True if a wish, a report or a negation may reach over all the verbs."""
     words = clause.words
     lows = {word.low for word in words}
+    if clause.lemma in ("try", "attempt"):
+        return True
     if lows & {"than", "both", "together"}:
         return True
     if any(word.low in lexicon.WISH_WORDS for word in words[clause.subject_end : clause.main]):
@@ -53,36 +66,60 @@ def _says_never(clause: Clause) -> bool:
     return any(word.low == "never" for word in clause.words[clause.subject_end : clause.main])
 
 
-def _find_cuts(clause: Clause, *, is_followed: bool) -> list[tuple[int, int, tuple[Word, ...]]]:
-    """Return, for each further verb phrase, the place of its join, its start and its subject."""
+def _find_cuts(clause: Clause, *, is_followed: bool) -> list[_Cut]:
+    """Return the cuts before each further verb phrase, in order."""
     words = clause.words
-    cuts: list[tuple[int, int, tuple[Word, ...]]] = []
-    phrase_start = clause.main
-    commas: list[tuple[int, int, tuple[Word, ...]]] = []
+    cuts: list[_Cut] = []
+    commas: list[_Cut] = []  # cuts at commas, until "and" or the end shows that they part verbs
+    before_start = clause.main
     for place in range(clause.main + 1, len(words) - 1):
-        low = words[place].low
-        if low not in ("and", "but", ",", "&", "plus"):
+        if words[place].low not in _JOINS or words[place - 1].low == ",":
             continue
-        begin = place + 1
-        while begin < len(words) - 1 and words[begin].low in ("and", "but", "also", "plus"):
-            begin += 1
-        if words[place - 1].low == ",":
+        phrase_start = _skip_joins(words, place + 1)
+        carried = _carry_subject(clause, phrase_start, in_series=bool(commas))
+        before, after = words[before_start:place], words[phrase_start:]
+        if carried is None or not _may_cut(clause, before, after):
             continue
-        carried = _carry_subject(clause, words, begin, in_series=bool(commas))
-        if carried is None or not _has_object(clause, words[phrase_start:place]):
+        is_comma = words[place].low == "," and phrase_start == place + 1
+        if is_comma and _may_be_participle(after[0]):
             continue
-        if _says_never(clause) and words[begin].low not in lexicon.FREQUENCY_ADVERBS:
-            continue
-        if _is_bound(words[phrase_start:place], words[begin:]):
-            continue
-        is_comma = low == "," and words[place + 1].low not in ("and", "but", "plus")
-        if is_comma:
-            commas.append((place, begin, carried))
-        else:
-            cuts += [*commas, (place, begin, carried)]
+        commas.append(_Cut(place, phrase_start, carried))
+        if not is_comma:
+            cuts += commas
             commas = []
-        phrase_start = begin
+        before_start = phrase_start
     return cuts + commas if is_followed else cuts
+
+
+def _skip_joins(words: Words, place: int) -> int:
+    while place < len(words) - 1 and words[place].low in ("and", "but", "also", "plus"):
+        place += 1
+    return place
+
+
+def _may_cut(clause: Clause, before: Words, after: Words) -> bool:
+    """Return True if two verb phrases hold without each other."""
+    if not _has_object(clause, before) or _may_share_auxiliary(clause, before, after[0]):
+        return False
+    if _says_never(clause) and after[0].low not in lexicon.FREQUENCY_ADVERBS:
+        return False
+    if clause.person is Person.THIRD and any(word.low == "their" for word in after):
+        return False
+    return not _is_bound(before, after)
+
+
+def _may_be_participle(word: Word) -> bool:
+    """Return True for "paid" after a comma, which may say more about the noun before."""
+    low = word.low
+    return low in verbs.PARTICIPLES and low not in verbs.BASES | lexicon.STATE_PARTICIPLES
+
+
+def _may_share_auxiliary(clause: Clause, phrase: Words, word: Word) -> bool:
+    """Return True for "was given soup and sent home" behind a first verb phrase."""
+    if phrase[0] == clause.words[clause.main]:
+        return False
+    auxiliaries = lexicon.BE_FORMS | lexicon.HAVE_FORMS
+    return phrase[0].low in auxiliaries and word.low in verbs.PARTICIPLES
 
 
 def _has_object(clause: Clause, phrase: Words) -> bool:
@@ -97,19 +134,24 @@ def _has_object(clause: Clause, phrase: Words) -> bool:
 
 def _is_bound(before: Words, after: Words) -> bool:
     """Return True if the verbs are a fixed pair, or a word of either needs the other."""
-    pair = (verbs.find_base(before[0].low), verbs.find_base(after[0].low))
-    if pair in lexicon.SERIAL_PAIRS or is_fixed_pair(before[-1], after[0]):
+    first, second = verbs.find_base(before[0].low), verbs.find_base(after[0].low)
+    if (first, second) in lexicon.SERIAL_PAIRS or is_fixed_pair(before[-1], after[0]):
         return True
     if any(word.low in lexicon.RELATIVE_WORDS for word in before):
         return True
-    end = next((i for i, word in enumerate(after) if word.low in (",", "and", "but")), len(after))
-    if any(word.low in lexicon.ANAPHORS for word in after[:end]):
-        return True
     if any(word.low in lexicon.OUTCOME_WORDS for word in after[:2]):
         return True
-    second = verbs.find_base(after[0].low)
-    is_base = second is not None and after[0].low == second
-    return is_base and _has_infinitive(before)
+    return _points_back(after) or (after[0].low == second and _has_infinitive(before))
+
+
+def _points_back(phrase: Words) -> bool:
+    """Return True if a word up to the next conjunction points at what stands before."""
+    for word in phrase:
+        if word.low in (",", "and", "but"):
+            return False
+        if word.low in lexicon.ANAPHORS:
+            return True
+    return False
 
 
 def _has_infinitive(words: Words) -> bool:
@@ -120,39 +162,47 @@ def _has_infinitive(words: Words) -> bool:
 
 
 def _carry_subject(
-    clause: Clause, words: Words, begin: int, *, in_series: bool
+    clause: Clause, phrase_start: int, *, in_series: bool
 ) -> tuple[Word, ...] | None:
     """Return the words to repeat before the verb phrase that begins there; None if none does.
 
     In a series another verb phrase stands between commas before.
     """
-    place = skip_adverbs(words, begin)
+    words = clause.words
+    place = skip_adverbs(words, phrase_start)
     if place >= len(words):
         return None
     word = words[place]
-    subject = carry_words(words[: clause.subject_end])
-    adverbs = _carry_adverbs(clause)
-    low = word.low
     following = words[place + 1] if place + 1 < len(words) else None
-    if low in _AUXILIARIES:
-        return subject if _agrees_auxiliary(clause, low, following) else None
-    group = carry_words(words[clause.subject_end : clause.main])
-    if clause.group in (Group.PROGRESSIVE, Group.PASSIVE, Group.PERFECT):
-        forms = verbs.GERUNDS if clause.group is Group.PROGRESSIVE else verbs.PARTICIPLES
-        if low in forms:
-            return None if clause.is_negated else (*subject, *group)
-    if clause.group in (Group.COPULA, Group.PASSIVE) and low in lexicon.STATE_PARTICIPLES:
+    subject = carry_words(words[: clause.subject_end])
+    if word.low in _AUXILIARIES:
+        return subject if _agrees_auxiliary(clause, word.low, following) else None
+    auxiliaries = carry_words(words[clause.subject_end : clause.main])
+    if _continues_group(clause, word.low):
+        is_unclear = clause.is_negated or following is None
+        return None if is_unclear else (*subject, *auxiliaries)
+    if clause.group in (Group.COPULA, Group.PASSIVE) and word.low in lexicon.STATE_PARTICIPLES:
         return (*subject, *carry_words([words[clause.finite]]))
     if clause.group is Group.MODAL:
-        return _carry_modal(clause, (*subject, *group), low)
-    if not _agrees(clause, low):
+        return (*subject, *auxiliaries) if _continues_modal(clause, word.low) else None
+    if not _agrees(clause, word.low):
         return None
     if not in_series and not _is_plainly_verb(clause, word, following):
         return None
-    return (*subject, *adverbs)
+    return (*subject, *_carry_adverbs(clause))
 
 
-_AUXILIARIES = frozenset("am is are was were have has do does did will can".split())
+def _continues_group(clause: Clause, low: str) -> bool:
+    """Return True for "raised" behind "was born", and for "training" behind "is learning"."""
+    if clause.group is Group.PROGRESSIVE:
+        return low in verbs.GERUNDS
+    return clause.group in (Group.PASSIVE, Group.PERFECT) and low in verbs.PARTICIPLES
+
+
+def _continues_modal(clause: Clause, low: str) -> bool:
+    """Return True for "play chess" behind "can swim"; "have a van" may stand for itself."""
+    modal = clause.words[clause.finite].low
+    return low in verbs.BASES - _STATIVE and modal in lexicon.CARRIED_MODALS
 
 
 def _agrees_auxiliary(clause: Clause, low: str, following: Word | None) -> bool:
@@ -170,13 +220,6 @@ def _agrees_auxiliary(clause: Clause, low: str, following: Word | None) -> bool:
 def _carry_adverbs(clause: Clause) -> tuple[Word, ...]:
     between = clause.words[clause.subject_end : clause.main]
     return carry_words([word for word in between if word.low in lexicon.CARRIED_ADVERBS])
-
-
-def _carry_modal(clause: Clause, words: tuple[Word, ...], low: str) -> tuple[Word, ...] | None:
-    modal = clause.words[clause.finite].low
-    if low not in verbs.BASES or modal not in lexicon.CARRIED_MODALS:
-        return None
-    return None if low in _STATIVE else words
 
 
 def _agrees(clause: Clause, low: str) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-_ABBREVIATION = r"(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|approx)\.(?=\s)"
+_ABBREVIATION = r"(?:[A-Za-z]\.){2,}|(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|approx)\.(?=\s)"
 _WORD = r"[^\W_]\w*(?:['’./&@+:-]\w+)*[+#]*"
 _TOKEN = re.compile(rf"{_ABBREVIATION}|{_WORD}|[^\w\s]|_+")
 _CONTRACTION = re.compile(r"(.+?)(n['’]t|['’](?:m|re|ve|ll|d|s))", re.IGNORECASE)
