@@ -9,10 +9,13 @@ import httpx
 import psycopg
 import pytest
 
+from app.domain.agent import AgentId
 from app.jobs.worker import run_worker
+from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
 from support.builders import problem, store
 from support.messages import capture, list_contents, list_facts, talk
+from support.retention import AT_ONCE, with_retention
 from support.service import running
 from support.service_process import run_dying_worker, serve_dying
 from support.sweeps import Place
@@ -293,6 +296,31 @@ def test_a_kept_answer_goes_with_its_messages(client: httpx.Client) -> None:
     body = {"session_id": "chat", "messages": talk("How are you, Zebra?")}
     retry = client.post("/v1/messages", json=body, headers=key)
     assert problem(retry, 410)["type"].endswith("erased")
+
+
+# --- retention ------------------------------------------------------------------------------------
+
+
+def test_old_messages_are_emptied_and_still_known(place: Place, tmp_path: Path) -> None:
+    answer = capture(place.client, talk("I live in Lisbon. How are you?"))
+    pending = capture(place.client, talk(*LONG), session="long", status=202)
+
+    async def retain(retention: Retention) -> tuple[RetentionReport, RetentionReport]:
+        preview = await retention.preview_retention(AgentId("default"))
+        return preview, await retention.retain_agent(AgentId("default"))
+
+    preview, report = with_retention(
+        place.url, tmp_path, retain, message_retention_days=AT_ONCE, cold_after_days=0
+    )
+    assert preview.emptied_turns == report.emptied_turns == 1
+    [message] = read_capture(place.client, answer["capture_id"])["messages"]
+    assert (message["content"], message["skipped"]) == (None, [])
+    assert message["facts"][0]["content"] is None
+    assert message["facts"][0]["memory_id"] == list_facts(answer)[0]["memory_id"]
+    assert capture(place.client, talk("I live in Lisbon. How are you?"))["repeated"] == 1
+    assert list_contents(place.client) == [list_facts(answer)[0]["content"]]
+    place.work()
+    assert read_capture(place.client, pending["capture_id"])["state"] == "done"
 
 
 # --- export and import ----------------------------------------------------------------------------
