@@ -16,6 +16,8 @@ from app.settings import load_settings
 from support.builders import problem, store
 from support.messages import capture, list_contents, list_facts, talk
 from support.retention import AT_ONCE, with_retention
+from support.scripted_model import ScriptedModel, fails
+from support.scripted_vectors import embeds
 from support.service import running
 from support.service_process import run_dying_worker, serve_dying
 from support.sweeps import Place
@@ -107,6 +109,30 @@ def test_a_long_capture_that_is_erased_before_it_is_read_stores_nothing(place: P
     assert (erased["state"], list_facts(erased)) == ("done", [])
     assert {message["content"] for message in erased["messages"]} == {None}
     assert list_contents(place.client) == []
+
+
+def test_without_the_encoder_messages_are_stored_and_their_facts_follow(database_url: str) -> None:
+    with ScriptedModel(embeds(8)) as encoder:
+        settings = load_settings(
+            database_url=database_url,
+            pool_size=1,
+            embedding_base_url=encoder.url,
+            embedding_dimensions=8,
+            embedding_tries=1,
+        )
+        with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+            encoder.then(fails(500))
+            waiting = capture(client, talk("I live in Lisbon."), status=202)
+            assert (waiting["state"], waiting["done"]) == ("pending", 0)
+            again = capture(client, talk("I live in Lisbon."))
+            assert not again["messages"][0]["done"], "the first call has the message"
+            assert read_capture(client, waiting["capture_id"])["error"] == "EmbedderUnavailable"
+            encoder.then(embeds(8))
+            expire_leases(database_url)
+            asyncio.run(run_worker(settings, until_idle=True))
+            done = read_capture(client, waiting["capture_id"])
+            assert (done["state"], done["error"]) == ("done", None)
+            assert list_contents(client) == [list_facts(done)[0]["content"]]
 
 
 # --- kill -9 --------------------------------------------------------------------------------------
