@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import httpx
 
 from app.settings import load_settings
+from support.builders import problem
 from support.messages import capture, list_contents, list_facts, talk
 from support.scripted_model import ScriptedModel, Step, fails, says
 from support.service import running
@@ -76,6 +77,18 @@ def test_secrets_are_taken_out_before_anything_is_stored(client: httpx.Client) -
     assert secret not in str(answer)
     [fact] = list_facts(answer)
     assert "redacted" in fact["content"]
+
+
+def test_secrets_are_refused_where_the_settings_say_so(database_url: str) -> None:
+    settings = load_settings(database_url=database_url, secrets="refuse")
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        messages = talk("I live in Lisbon.", "My token is ghp_" + "a1B2c3D4e5F6" * 3)
+        body = {"session_id": "chat", "messages": messages}
+        refused = problem(client.post("/v1/messages", json=body), 422)
+        assert refused["type"].endswith("secrets")
+        assert "1" in refused["detail"]
+        assert "ghp_" not in refused["detail"]
+        assert not capture(client, messages[:1])["messages"][0]["repeated"]
 
 
 # --- no feedback ----------------------------------------------------------------------------------
