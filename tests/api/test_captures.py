@@ -15,6 +15,7 @@ from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
 from support.builders import problem, store
 from support.messages import capture, list_contents, list_facts, talk
+from support.races import Crowd, Race
 from support.retention import AT_ONCE, with_retention
 from support.scripted_model import ScriptedModel, fails
 from support.scripted_vectors import embeds
@@ -403,3 +404,17 @@ def test_another_agent_sees_nothing_of_a_capture(client: httpx.Client) -> None:
 def test_bad_input_is_named(client: httpx.Client, change: dict[str, Any], named: str) -> None:
     body = {"session_id": "chat", "messages": talk("I live in Lisbon.")} | change
     assert named in problem(client.post("/v1/messages", json=body), 422)["detail"]
+
+
+# --- races ----------------------------------------------------------------------------------------
+
+
+def test_of_calls_with_the_same_messages_at_once_one_stores_them(race: Race) -> None:
+    async def run(crowd: Crowd) -> None:
+        body = {"session_id": "chat", "messages": talk("I live in Lisbon.", "My cat is Tom.")}
+        calls = [crowd.post("/v1/messages", body) for _ in range(6)]
+        answers = [answer.json() for answer in await asyncio.gather(*calls)]
+        assert sorted(answer["total"] for answer in answers) == [0] * 5 + [2]
+        assert len(await crowd.log()) == 2
+
+    race(run)
