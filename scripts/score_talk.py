@@ -18,8 +18,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from app.domain.talk import Quote, Role, Statement, Turn  # noqa: E402 - after the path is set
-from app.extraction.rules import extract_by_rules  # noqa: E402
+from app.domain.talk import Quote, Role, Statement, Turn
+from app.extraction.rules import extract_by_rules
 
 WANTED = {"fact", "confirmation"}
 

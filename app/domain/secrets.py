@@ -118,10 +118,7 @@ def _find_private_keys(text: str) -> Iterator[Secret]:
             continue
         while ends and ends[-1] < match.end():
             ends.pop()
-        if ends:
-            covered = ends[-1]
-        else:
-            covered = _find_body_end(text, match.end())
+        covered = ends[-1] if ends else _find_body_end(text, match.end())
         yield Secret(SecretKind.PRIVATE_KEY, match.start(), covered)
 
 

@@ -70,7 +70,8 @@ _WRAPPED_FROM = 60
 def _belongs_together(content: str, block: Block, line: str, reason: SkipReason | None) -> bool:
     if reason is not None:
         return reason is block.reason
-    last = content[block.start : block.end].rsplit("\n", 1)[-1].rstrip()
+    last_start = content.rfind("\n", block.start, block.end) + 1
+    last = content[max(last_start, block.start) : block.end].rstrip()
     is_open = len(last) >= _WRAPPED_FROM and last[-1] not in ".!?:;"
     return block.reason is None and is_open and line.lstrip()[:1].islower()
 
@@ -89,7 +90,8 @@ _LOG = re.compile(
           \ +\d{1,2}\ \d\d:\d\d:\d\d
       | \[? (?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE|CRITICAL|SEVERE)\b [\]:\s]
       | Traceback\ \(most | File\ "[^"]+",\ line\ \d | at\ [\w.$<>]+\( | npm\ ERR! | Caused\ by:
-      | (?:[A-Za-z_][\w.]*)?(?:Error|Exception|Warning)\b (?::|\ \[|$) | error(?:\[\w+\])?: | fatal: | warning:
+      | (?:[A-Za-z_][\w.]*)?(?:Error|Exception|Warning)\b (?::|\ \[|$)
+      | error(?:\[\w+\])?: | fatal: | warning:
       | panic: | E\ {2,}\w | FAILED\ \S+:: | Segmentation\ fault | \S+:\ command\ not\ found
       | \d{1,3}(?:\.\d{1,3}){3}\ -\ | exit(?:ed)?\ (?:status|code)\b
     )
@@ -105,14 +107,17 @@ _CODE = re.compile(
       | (?:public|private|protected|static|export|async)\ \w+ .*[({;=]
       | (?:function|func|fn|package|interface|struct|enum|type)\ \w+ .*[({]
       | \#include | \#!/ | @\w+\(? .*\)? \s*$
-      | (?:SELECT|INSERT\ INTO|UPDATE|DELETE\ FROM|CREATE|ALTER|DROP|FROM|WHERE|JOIN|GROUP\ BY)\ \S+.*
+      | (?:SELECT|INSERT\ INTO|UPDATE|DELETE\ FROM|CREATE|ALTER|DROP)\ \S+.*
+      | (?:FROM|WHERE|JOIN|GROUP\ BY|ORDER\ BY)\ \S+.*
       | (?:if|for|while|switch|catch)\ ?\( .* [){] \s*$ | (?:for\ \w+\ in|elif|if|while)\ .*: \s*$
       | (?:else|try|finally)\ ?[:{] | return\b .*; | print\(|console\.
       | </?\w[^>]*> | [{}\[\]()]+[;,]? \s*$ | //\ | /\* | \*/ | --\ \w
       | \$\ \S | >>>\ | \.\.\.\ {1,4}\S
-      | (?:sudo|npm|npx|pnpm|pip3?|kubectl|chmod|cargo|apt-get|cd|curl)\ [a-z./~-]\S*(?:\ +\S+)* \s*$
+      | (?:sudo|npm|npx|pnpm|pip3?|kubectl|chmod|cargo|apt-get|cd|curl)
+          \ [a-z./~-]\S*(?:\ +\S+)* \s*$
       | git\ (?:clone|push|pull|commit|checkout|rebase|merge|add|status|log|diff|reset)\b .*
-      | (?:docker|yarn|brew|go|uv|poetry)\ (?:run|build|add|install|exec|ps|compose|get|sync|test)\b .*
+      | (?:docker|yarn|brew|go|uv|poetry)
+          \ (?:run|build|add|install|exec|ps|compose|get|sync|test)\b .*
       | [\w.\[\]"'-]+ \s* (?:=|:=|\+=) \s* \S .*
       | "?[\w-]+"?: \s* [\[{] .*
       | [\w.\[\]]+ \s* == \s* \S+ .*

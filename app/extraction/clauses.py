@@ -4,22 +4,27 @@ import re
 from bisect import bisect_left
 
 from app.extraction import words as lists
+from app.extraction.phrases import build_pattern
 
-
-def _any_of(phrases: str) -> str:
-    """Return a pattern for one of the phrases, which "/" divides."""
-    return "(?:" + "|".join(re.escape(phrase) for phrase in phrases.split("/")) + r")\b"
-
-
-_SUBJECT = r"(?:(?:i|we|he|she|they|it|you|that|there)(?:['’]\w+)?|im|ive|my|our|the|this|theres|hes|shes)\b"
-_ASKS = _any_of(
-    "can/could/would/will/should/do/does/did/is/are/am/was/what/what's/which/how/where/when/who/why"
-    "/any/please/pls/let's/lets/help/give/write/tell/show/suggest/recommend/make/keep/don't/explain"
-    "/thanks/thank/anything/got"
+_SUBJECT = build_pattern(
+    """
+    i/i'm/i've/i'd/i'll/we/we're/we've/we'd/we'll/he/he's/he'd/he'll/she/she's/she'd/she'll/they
+    /they're/they've/they'd/they'll/it/it's/it'll/it'd/you/you're/you've/you'd/you'll/that/that's
+    /there/there's/my/our/the/this
+    """
 )
-_LINK = _any_of(
-    "and so/and then/so that/and/but/so/because/bc/cuz/cos/although/though/while/whereas/plus/or/then"
-    "/which means/which is why/yet/except/hence/therefore"
+_ASKS = build_pattern(
+    """
+    can/could/would/will/should/do/does/did/is/are/am/was/what/what's/which/how/where/when/who/why
+    /any/please/pls/let's/help/give/write/tell/show/suggest/recommend/make/keep/don't/explain
+    /thanks/thank/anything/got
+    """
+)
+_LINK = build_pattern(
+    """
+    and so/and then/so that/and/but/so/because/bc/cuz/cos/although/though/while/whereas/plus/or
+    /then/which means/which is why/yet/except/hence/therefore
+    """
 )
 # In talk without marks a question or a condition follows a statement.
 _RUN_ON = (
@@ -72,7 +77,9 @@ def cut_clauses(text: str) -> list[tuple[int, int, str]]:
 _WORD = re.compile(r"[\w'’]+")
 _SHORT_VERB = re.compile(r"\w+['’](?:m|re|ve|ll|d|s|t)\Z")
 _SHORT_SENTENCES = frozenset(
-    "thanks thank hi hello hey ok okay yes no remember im ive allergic".split()
+    """
+    thanks thank hi hello hey ok okay yes no remember im ive allergic
+    """.split()
 )
 
 

@@ -24,9 +24,7 @@ _ADDED_WORDS = build_pattern(
     /good memory/well remembered/pls/lol/haha/unfortunately/sadly/mate/for now/at the moment/both
     """
 )
-_ADDED = re.compile(
-    rf"(?:(?:{_ADDED_WORDS}|(?:only|just|all)\s+\w+)[\s,.!–—-]*)*\Z", re.IGNORECASE
-)
+_ADDED = re.compile(rf"(?:(?:{_ADDED_WORDS}|(?:only|just|all)\s+\w+)[\s,.!–—-]*)*\Z", re.IGNORECASE)
 # A yes that goes on like this limits itself, or is the start of something else.
 _LIMITED = re.compile(
     build_pattern(
@@ -60,7 +58,8 @@ _LEAD_WORDS = build_pattern(
     """
     ok/okay/so/and/just/got it/understood/great/right/alright/noted/thanks/sure/ah/oh/good/perfect
     /then/wait/sorry/hmm/also/let me check/let me just check/let me confirm/let me make sure
-    /let me check that/let me confirm that/let me make sure that/to confirm/just to confirm/to check
+    /let me check that/let me confirm that/let me make sure that/first/firstly
+    /to confirm/just to confirm/to check
     /just to check/to clarify/just to clarify/to be sure/just to be sure/to be clear/just checking
     /am i right that/am i right in thinking/am i right in thinking that/is it right that
     /is it correct that/is it true that/do i have it right that/do i understand correctly that
@@ -87,6 +86,14 @@ _TAIL_WORDS = build_pattern(
     """
 )
 _TAIL = re.compile(rf",\s*{_TAIL_WORDS}\s*\Z", re.IGNORECASE)
+_LONE_TAIL = re.compile(rf"{_TAIL_WORDS}\s*\?", re.IGNORECASE)
+
+
+def is_tag_question(sentence: str) -> bool:
+    """Return True for a question such as "Right?", which asks for what was said before it."""
+    return _LONE_TAIL.fullmatch(sentence) is not None
+
+
 _OFFER = re.compile(
     r"\b(?:would|shall|should|can|could|may|want|like)\s+(?:you\s+like|i|me|we)\b"
     r"|\b(?:do|would)\s+you\s+(?:want|like|need|mind)\b"
@@ -97,7 +104,7 @@ _OFFER = re.compile(
     r"|\A(?:want|need|like|ready|shall|should|what|which|how|when|where|who|why|can|could|would|will)\b",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
+_INVERTED = re.compile(
     r"(?:do|does|did|is|are|was|were|have|has|had|any|or)\b(?!\s+you\b)", re.IGNORECASE
 )
 
@@ -118,7 +125,7 @@ def read_proposal(sentence: str) -> str | None:
     if not text or _OFFER.search(text) or not (is_asked or _YOU.search(text)):
         return None
     stated = _state_question(text)
-    if _ASKED.match(stated):
+    if _INVERTED.match(stated):
         return None
     swapped = _YOU.sub(_swap_person, stated)
     return swapped[0].upper() + swapped[1:]

@@ -31,7 +31,10 @@ _MENTION = build_pattern(
 _HEADING = build_pattern(
     """
     fyi/f.y.i./just fyi/for your information/for the record/for reference/for future reference
-    /for context/for background/context/background/reminder/note to self/quick note/side note
+    /for context/for background/context/background
+    /bit of background/a bit of background
+    /some background/bit of context/a bit of context/some context
+    /reminder/note to self/quick note/side note
     /heads up/heads-up/ps/p.s./nb/n.b./jsyk/one thing to remember/one more thing to remember
     /one thing to note/important/correction
     """

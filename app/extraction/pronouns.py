@@ -36,7 +36,9 @@ _FITS = {
     "its": {Sex.THING},
 }
 _PRONOUN = re.compile(
-    r"(he|she|they|it|his|her|their|its)(['’](?:s|re|ve|ll|d))?(?=\s)", re.IGNORECASE
+    r"(?!it\s+takes\s+(?:me|us)\b|it['’]s\s+(?:my|our)\b)"
+    r"(he|she|they|it|his|her|their|its)(['’](?:s|re|ve|ll|d))?(?=\s)",
+    re.IGNORECASE,
 )
 # The verb tells how the short form is written out.
 _PERFECT = re.compile(
@@ -169,13 +171,13 @@ _PLACE_BEFORE = re.compile(
 )
 
 
-_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS | {"i", "i'm", "i've"}
+_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS
 _FIRST_NO_NAMES = lists.IMPERATIVES | lists.COMMON_OPENERS
 
 
 def _names_somebody(text: str, match: re.Match[str]) -> bool:
     """Return True for a name that may be a person's: it stands first, or is met, known or loved."""
-    word = match[0].split()[0].lower().rstrip(".")
+    word = re.split(r"[\s.'’]", match[0])[0].lower()
     if match.start() == 0 and word in _FIRST_NO_NAMES:
         return False
     if word in _NO_NAMES:
@@ -203,14 +205,15 @@ def _find_thing(text: str) -> list[Antecedent]:
     return [Antecedent(match[1], Sex.THING)]
 
 
+_ELSEWHERE = r"(?:him|her|them|it|that|this|those)"
+_BEHIND = r"(?:with|to|for|of|about|from|at|on|than|by)"
+_ENDS = r"(?=[\s.,!]*$|\s+(?:and|but|too|now|again|every|at|in|on)\b)"
 _DANGLING = re.compile(
-    r"\b(?:(?:with|to|for|of|about|from|at|on|than|by)\s+(?:him|her|them|it|that|this|those)(?=[\s.,!]*$|\s+(?:and|but|too|now|again|every|at|in|on)\b)"
-    r"|(?:him|them)\b|(?:his|her|their)\s+\w+)",
+    rf"\b(?:{_BEHIND}\s+{_ELSEWHERE}{_ENDS}|(?:him|them)\b|(?:his|her|their)\s+\w+)",
     re.IGNORECASE,
 )
-_NOUN_BEFORE = re.compile(
-    r"\b(?:[Mm]y|[Oo]ur|an?|[Tt]he|some|every|each|all|both)\s+\w|\b[A-Z]\w|\b\w+s\s"
-)
+_NOUN_BEFORE = re.compile(r"\b(?:[Mm]y|[Oo]ur|an?|[Tt]he|some|every|each|all|both)\s+\w|\b[A-Z]\w")
+_PLURAL_BEFORE = re.compile(r"\b\w{2,}s\s")
 
 
 def has_dangling_pronoun(text: str) -> bool:
@@ -218,6 +221,8 @@ def has_dangling_pronoun(text: str) -> bool:
     match = _DANGLING.search(text)
     if match is None:
         return False
-    return not find_antecedents(text[: match.start()]) and not _NOUN_BEFORE.search(
-        text[: match.start()]
-    )
+    before = text[: match.start()]
+    is_plural = "them" in match[0].lower() or "their" in match[0].lower()
+    if is_plural and _PLURAL_BEFORE.search(before):
+        return False
+    return not find_antecedents(before) and not _NOUN_BEFORE.search(before)

@@ -1,14 +1,14 @@
 """Reads facts from talk by rules: no model, no clock, no I/O."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold_loosely
 from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
-from app.extraction.confirmations import find_confirmation_end, read_proposal
-from app.extraction.openings import measure_correction, strip_openings
+from app.extraction.confirmations import find_confirmation_end, is_tag_question, read_proposal
+from app.extraction.openings import Opening, measure_correction, strip_openings
 from app.extraction.pronouns import (
     Antecedent,
     find_antecedents,
@@ -36,13 +36,20 @@ def extract_by_rules(turns: Sequence[Turn], handed_out: Collection[str] = ()) ->
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A clause of a sentence: its place in the turn, and why it is no fact; None if it is."""
+    """A clause of a sentence: its place, and why it is no fact; None if it is.
+
+    `link` is the word that ties it to the clause before. `text` has its pronoun replaced.
+    """
 
     start: int
     end: int
     link: str
     text: str
     reason: SkipReason | None
+
+    def move(self, offset: int) -> "_Part":
+        """Return the part with its place counted from `offset` characters earlier."""
+        return replace(self, start=self.start + offset, end=self.end + offset)
 
 
 # How many sentences back a pronoun may point.
@@ -85,10 +92,9 @@ class _Reader:
                 is_first = False
                 continue
             for start, end in split_sentences(turn.content, block.start, block.end):
-                if is_first:
-                    start = self._read_confirmation(place, start, end)
-                if start < end:
-                    self._read_sentence(place, start, end)
+                begins = self._read_confirmation(place, start, end) if is_first else start
+                if begins < end:
+                    self._read_sentence(place, begins, end)
                 is_first = False
 
     def _read_confirmation(self, place: int, start: int, end: int) -> int:
@@ -114,15 +120,14 @@ class _Reader:
         return yes_end
 
     def _find_proposal(self, content: str) -> tuple[str, int, int] | None:
-        """Return the one thing that an assistant proposes about the user, in the user's words."""
-        proposals = [*_find_proposals(content)]
-        if len(proposals) != 1:
+        """Return what an assistant proposes at the end of a turn, in the user's words."""
+        place = _find_proposed_sentence(content)
+        text = read_proposal(content[place[0] : place[1]]) if place else None
+        if place is None or text is None or not _is_proposable(text):
             return None
-        text, start, end = proposals[0]
         if starts_with_pronoun(text):
-            resolved = resolve_pronoun(text, self.recent, self.earlier)
-            return None if resolved is None else (resolved, start, end)
-        return text, start, end
+            text = resolve_pronoun(text, self.recent, self.earlier)
+        return None if text is None else (text, *place)
 
     def _is_repeated(self, text: str) -> bool:
         return fold_loosely(text) in self.handed_out
@@ -146,33 +151,38 @@ class _Reader:
             self._skip(place, start, end, SkipReason.REPEATED_CONTEXT)
             self._note_antecedents(core)
             return
-        parts = [*self._judge_parts(sentence, start, opening.start, opening.end, opening.is_note)]
+        parts = [part.move(start) for part in self._judge_parts(sentence, opening)]
         self._add_parts(place, start, end, parts)
         self._note_antecedents(" ".join(part.text for part in parts))
 
-    def _judge_parts(
-        self, sentence: str, offset: int, start: int, end: int, is_note: bool
-    ) -> Iterator[_Part]:
-        """Yield the clauses of a sentence, or the whole as one if every clause is a fact."""
-        core = sentence[start:end]
+    def _judge_parts(self, sentence: str, opening: Opening) -> Iterator[_Part]:
+        """Yield the clauses of a sentence, with their places in it."""
+        core = sentence[opening.start : opening.end]
         is_asked = sentence.rstrip(" \"'”’)!").endswith("?")
-        if is_note:
-            asked = core + "?" if is_asked else core
-            note_reason = find_skip_reason(Clause(asked), is_note=True)
-            yield _Part(offset + start, offset + end, "", core, note_reason)
+        if opening.is_note:
+            text, reason = self._judge_note(core + "?" if is_asked else core)
+            yield _Part(opening.start, opening.end, "", text, reason)
             return
         cuts = cut_clauses(core)
         follows_fact = False
         for number, (first, last, link) in enumerate(cuts):
             text = core[first:last]
             if is_asked and number == len(cuts) - 1:
-                reason: SkipReason | None = SkipReason.QUESTION
+                reason = SkipReason.QUESTION
             elif follows_fact and starts_with_pronoun(text):
                 reason = find_skip_reason(Clause(replace_by_stranger(text)))
             else:
                 text, reason = self._judge(text)
             follows_fact = reason is None
-            yield _Part(offset + start + first, offset + start + last, link, text, reason)
+            yield _Part(opening.start + first, opening.start + last, link, text, reason)
+
+    def _judge_note(self, text: str) -> tuple[str, SkipReason | None]:
+        """Return what is to be remembered with its pronoun replaced, and why it is no fact."""
+        reason = find_skip_reason(Clause(text), is_note=True)
+        if reason is not None or not starts_with_pronoun(text):
+            return text, reason
+        resolved = resolve_pronoun(text, self.recent, self.earlier)
+        return (text, SkipReason.UNCLEAR_PRONOUN) if resolved is None else (resolved, None)
 
     def _judge(self, text: str) -> tuple[str, SkipReason | None]:
         """Return a clause with its pronoun replaced, and why it is no fact."""
@@ -184,12 +194,8 @@ class _Reader:
         resolved = resolve_pronoun(text, self.recent, self.earlier)
         if resolved is not None:
             return resolved, find_skip_reason(Clause(resolved))
-        reason = find_skip_reason(Clause(text))
-        if reason is SkipReason.NO_STATEMENT and not find_skip_reason(
-            Clause(replace_by_stranger(text))
-        ):
-            reason = SkipReason.UNCLEAR_PRONOUN
-        return text, reason
+        reason = find_skip_reason(Clause(replace_by_stranger(text)))
+        return text, reason or SkipReason.UNCLEAR_PRONOUN
 
     def _add_parts(self, place: int, start: int, end: int, parts: list[_Part]) -> None:
         """Add one statement for each run of clauses that state something."""
@@ -200,16 +206,20 @@ class _Reader:
             return
         for run in runs:
             first, last = run[0].start, run[-1].end
+            text = (run[0].text + content[run[0].end : last]).strip()
             if run[0].reason is not None:
                 self._skip(place, first, last, run[0].reason)
-                continue
-            text = run[0].text + content[run[0].end : last]
-            self.statements.append(Statement(text.strip(), (Quote(place, first, last),)))
+            elif self._is_repeated(text):
+                self._skip(place, first, last, SkipReason.REPEATED_CONTEXT)
+            else:
+                self.statements.append(Statement(text, (Quote(place, first, last),)))
 
 
 # Clauses that say why, when or how of the clause before them, and stand with it.
 _SUBORDINATE = frozenset(
-    "because bc cuz cos since as although though while whereas which except".split()
+    """
+    because bc cuz cos since as although though while whereas which except
+    """.split()
 )
 
 
@@ -234,17 +244,22 @@ def _continues(run: list[_Part], part: _Part) -> bool:
     return is_neutral and (part.link in _SUBORDINATE or part.text[:3].lower() in {"he ", "she"})
 
 
-def _find_proposals(content: str) -> Iterator[tuple[str, int, int]]:
-    """Yield what the assistant proposes about the user, in the user's words, with its place."""
+def _find_proposed_sentence(content: str) -> tuple[int, int] | None:
+    """Return the place of the sentence that a mere yes answers, None if that is not plain.
+
+    It is the one question of the turn, or the last sentence if there is no question.
+    """
+    sentences: list[tuple[int, int]] = []
     for block in find_blocks(content):
-        if block.reason is not None:
-            continue
-        for start, end in split_sentences(content, block.start, block.end):
-            if end - start > _LONGEST_SENTENCE:
-                continue
-            text = read_proposal(content[start:end])
-            if text is not None and _is_proposable(text):
-                yield text, start, end
+        if block.reason is None:
+            sentences.extend(split_sentences(content, block.start, block.end))
+    while sentences and is_tag_question(content[sentences[-1][0] : sentences[-1][1]]):
+        sentences.pop()
+    questions = [place for place in sentences if content[place[0] : place[1]].endswith("?")]
+    candidates = questions or sentences[-1:]
+    if len(candidates) != 1 or candidates[0][1] - candidates[0][0] > _LONGEST_SENTENCE:
+        return None
+    return candidates[0]
 
 
 def _is_proposable(text: str) -> bool:

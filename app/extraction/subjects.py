@@ -1,11 +1,16 @@
 """Decides by its subject whether a clause is about the speaker, or somebody or something near."""
 
 from app.extraction import words as lists
+from app.extraction.phrases import list_phrases
 from app.extraction.predicates import is_lasting
 from app.extraction.times import has_date, has_habit, has_schedule
 from app.extraction.tokens import Clause
 
-_PARTS = frozenset("one some most all both none half two three many each neither".split())
+_PARTS = frozenset(
+    """
+    one some most all both none half two three many each neither
+    """.split()
+)
 _EVERYBODY = frozenset("everyone everybody nobody".split())
 # "On Sundays I …", "In my family we …", "Last year I …"
 _OPENINGS = frozenset(
@@ -23,7 +28,7 @@ def _measure_opening(clause: Clause) -> int:
     if words[1:3] == ("and", "i"):
         return 2
     is_opened = words[0] in _OPENINGS or "ago" in words[1:4]
-    if not is_opened:
+    if not is_opened or words[:2] == ("every", "time"):
         return 0
     for place in range(1, min(len(words) - 1, _OPENING_LENGTH)):
         if words[place] in lists.FIRST_PERSON:
@@ -89,7 +94,9 @@ def _skip_partner(rest: tuple[str, ...]) -> tuple[str, ...]:
 
 # Words that name a task in the plural or at hand, but also things of a life.
 _OWN_THINGS = frozenset(
-    "step class recipe branch test tests screen text line file head film story method".split()
+    """
+    step class recipe branch test tests screen text line file head film story method
+    """.split()
 )
 
 
@@ -123,7 +130,7 @@ def _is_near(clause: Clause, subject: set[str]) -> bool:
     """Return True if a clause about some thing tells by a name, a number or a date which one."""
     if clause.word_set & lists.OURS or subject & lists.LASTING_THINGS or has_schedule(clause):
         return True
-    has_name = any(token.is_capital for token in clause.tokens[1:])
+    has_name = any(token.is_capital and token.lower != "i" for token in clause.tokens[1:])
     has_number = any(word[0].isdigit() or word in _NUMBERS for word in clause.words)
     return (has_name or has_number) and not subject & lists.TALKED_OF
 
@@ -148,20 +155,28 @@ def _tells_of_this(clause: Clause) -> bool:
 
 
 # Statements about the speaker without "I".
-_ELLIPSES = (
-    "allergic to", "born in", "born on", "married to", "based in", "lactose intolerant", "been vegan",
-    "been vegetarian", "moved to", "prefers", "likes", "works at", "works as", "lives in",
-)  # fmt: skip
+_ELLIPSES = list_phrases(
+    """
+    allergic to/born in/born on/married to/based in/lactose intolerant/been vegan
+    /been vegetarian/moved to/prefers/likes/works at/works as/lives in
+    """
+)
 
 
-_NOT_NAMED = lists.TASK_NOUNS | lists.PRONOUNS | lists.FIRST_PERSON | {"you"}
+_NOT_NAMED = (
+    frozenset("people women men folk folks".split())
+    | lists.TASK_NOUNS
+    | lists.PRONOUNS
+    | lists.FIRST_PERSON
+    | {"you"}
+)
 
 
 def _tells_of_named(clause: Clause) -> bool:
     """Decide on a sentence whose first words name somebody or something."""
     words = clause.words
     first = clause.tokens[0]
-    if not first.is_word or first.lower in lists.STARTERS or first.lower.endswith("ing"):
+    if not first.is_word or first.lower in lists.STARTERS:
         return False
     place = _find_verb(words, 1)
     if place < 1 or place > 6:
@@ -170,8 +185,10 @@ def _tells_of_named(clause: Clause) -> bool:
     if subject & _NOT_NAMED:
         return False
     is_name = _is_name(clause, place)
-    is_near = bool(clause.word_set & lists.OURS) or has_schedule(clause)
-    if words[place] == "won" and not is_near:
+    is_near = bool(clause.word_set & (lists.OURS | {"due"})) or has_schedule(clause)
+    if first.lower.endswith("ing") and not (is_near and place == 1):
+        return False
+    if not is_near and (words[place] == "won" or subject & lists.TECHNOLOGIES):
         return False
     if not is_near and (not is_name or subject & lists.TALKED_OF or _is_doubtful(words, place)):
         return False

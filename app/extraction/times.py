@@ -3,6 +3,7 @@
 import re
 
 from app.extraction import words as lists
+from app.extraction.phrases import list_phrases
 from app.extraction.tokens import Clause
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b|['’]\d\d\b")
@@ -10,37 +11,43 @@ _LONG = re.compile(
     r"\bfor (?:over |about |almost |nearly |the (?:last|past) )?[\w-]+ (?:years|months|decades)\b"
 )
 _CLOCK = re.compile(
-    r"\b\d{1,2}(?::\d\d|\.\d\d\b|\s?[ap]\.?m\b)|\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE
+    r"\bat (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"|\b\d{1,2}(?::\d\d|\.\d\d\b|\s?[ap]\.?m\b)|\b\d{1,2}(?:st|nd|rd|th)\b",
+    re.IGNORECASE,
 )
 _WEEKLY = re.compile(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b"
     r"|\b(?:weekends|weekdays|weeknights|mornings|evenings|nights|afternoons)\b"
 )
-_HABITS = (
-    "every", "daily", "weekly", "monthly", "yearly", "annually", "always", "usually", "often",
-    "never", "each", "twice a", "twice daily", "once a", "once every", "times a", "rarely", "most days",
-    "most mornings", "most evenings", "most nights", "normally", "generally", "sometimes", "regularly",
-    "nightly", "per week", "per month", "per year", "a week", "a day", "a month", "a year", "a night",
-    "typically", "fortnightly", "before meals", "by default", "as a rule", "first thing", "whenever",
-    "an hour", "all year", "these days", "nowadays", "in the mornings", "no longer", "any more", "anymore",
-    "for a living", "since", "from now on",
-)  # fmt: skip
+_HABITS = list_phrases(
+    """
+    every/daily/weekly/monthly/yearly/annually/always/usually/often/never/each/twice a
+    /twice daily/once a/once every/times a/rarely/most days/most mornings/most evenings
+    /most nights/normally/generally/sometimes/regularly/nightly/per week/per month
+    /per year/a week/a day/a month/a year/a night/typically/fortnightly/before meals
+    /by default/as a rule/first thing/whenever/an hour/all year/these days/nowadays
+    /in the mornings/no longer/any more/anymore/for a living/since/from now on
+    """
+)
 _AMBIGUOUS_MONTHS = frozenset("may march mar sep".split())
 _PLAIN_MONTHS = lists.MONTHS - _AMBIGUOUS_MONTHS
-_FAR_PASTS = (
-    "years ago", "year ago", "months ago", "month ago", "weeks ago", "last year", "last month",
-    "last summer", "last winter", "last spring", "last autumn", "last fall", "when i was", "as a kid",
-    "as a child", "in may", "in march", "decades ago", "in my twenties", "in my thirties", "in college",
-    "in high school", "at university", "at uni", "back in", "last christmas", "this year", "last week",
-    "growing up", "as a teenager", "a while back", "in the eighties", "in the nineties", "easter",
-)  # fmt: skip
+_FAR_PASTS = list_phrases(
+    """
+    years ago/year ago/months ago/month ago/weeks ago/last year/last month/last summer
+    /last winter/last spring/last autumn/last fall/when i was/as a kid/as a child/in may
+    /in march/decades ago/in my twenties/in my thirties/in college/in high school
+    /at university/at uni/back in/last christmas/this year/last week/growing up
+    /as a teenager/a while back/in the eighties/in the nineties/easter
+    """
+)
 _DATE_WORDS = lists.WEEKDAYS | frozenset("tomorrow noon midnight christmas easter ramadan".split())
-_DATES = (
-    "next week", "next month", "next year", "next summer", "next spring", "next winter", "next autumn",
-    "this summer", "this weekend", "next weekend", "in may", "in march", "end of", "this winter",
-    "this spring", "this autumn", "this month", "until", "till", "next quarter", "next term",
-    "per cent", "in a fortnight",
-)  # fmt: skip
+_DATES = list_phrases(
+    """
+    next week/next month/next year/next summer/next spring/next winter/next autumn
+    /this summer/this weekend/next weekend/in may/in march/end of/this winter/this spring
+    /this autumn/this month/until/till/next quarter/next term/per cent/in a fortnight
+    """
+)
 
 
 def has_habit(clause: Clause) -> bool:

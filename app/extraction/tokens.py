@@ -7,19 +7,19 @@ from functools import cached_property
 from app.extraction import words as lists
 
 _WORD = re.compile(r"[^\W_](?:[\w'’.+#&/@:-]*[\w+#])?|[^\w\s]")
+# Short forms that are one word, and those without their apostrophe.
+_SHORT_FORMS = """
+    im=i+am ive=i+have dont=do+not doesnt=does+not cant=can+not cannot=can+not can't=can+not
+    isnt=is+not arent=are+not wont=will+not won't=will+not didnt=did+not wasnt=was+not
+    theres=there+is thats=that+is weve=we+have hasnt=has+not havent=have+not ain't=am+not
+    gonna=going+to wanna=want+to gotta=have+to hes=he+is shes=she+is theyre=they+are youre=you+are
+    let's=let+us lets=let+us whats=what+is couldnt=could+not wouldnt=would+not shouldnt=should+not
+    i'd=i+would itll=it+will ill=i+will u=you ur=your
+    """
 _WHOLE = {
-    "im": ("i", "am"), "ive": ("i", "have"), "dont": ("do", "not"), "doesnt": ("does", "not"),
-    "cant": ("can", "not"), "cannot": ("can", "not"), "can't": ("can", "not"),
-    "isnt": ("is", "not"), "arent": ("are", "not"), "wont": ("will", "not"),
-    "won't": ("will", "not"), "didnt": ("did", "not"), "wasnt": ("was", "not"),
-    "theres": ("there", "is"), "thats": ("that", "is"), "weve": ("we", "have"),
-    "hasnt": ("has", "not"), "havent": ("have", "not"), "ain't": ("am", "not"),
-    "gonna": ("going", "to"), "wanna": ("want", "to"), "gotta": ("have", "to"),
-    "hes": ("he", "is"), "shes": ("she", "is"), "theyre": ("they", "are"), "youre": ("you", "are"),
-    "let's": ("let", "us"), "lets": ("let", "us"), "whats": ("what", "is"),
-    "couldnt": ("could", "not"), "wouldnt": ("would", "not"), "shouldnt": ("should", "not"),
-    "i'd": ("i", "would"), "itll": ("it", "will"), "ill": ("i", "will"), "u": ("you",), "ur": ("your",),
-}  # fmt: skip
+    short: tuple(long.split("+"))
+    for short, long in (pair.split("=") for pair in _SHORT_FORMS.split())
+}
 _ENDINGS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 # After these, "'s" is short for "is" or "has"; after a noun it may mark an owner.
 _SHORT_IS = frozenset("he she it that there here what who where how".split())
@@ -88,10 +88,10 @@ def _write_out(word: str, following: str) -> tuple[str, ...]:
     lower = word.lower().replace("’", "'")
     if lower in _WHOLE:
         return _WHOLE[lower]
-    if lower.endswith("n't"):
+    if lower.endswith("n't") and len(lower) > 3:
         return lower[:-3], "not"
     for ending, long in _ENDINGS.items():
-        if lower.endswith(ending):
+        if lower.endswith(ending) and len(lower) > len(ending):
             return lower[: -len(ending)], long
     if lower.endswith("'s"):
         return _write_out_is(lower[:-2], following)

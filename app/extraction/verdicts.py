@@ -4,6 +4,7 @@ import re
 
 from app.domain.talk import SkipReason
 from app.extraction import words as lists
+from app.extraction.phrases import list_phrases
 from app.extraction.subjects import is_confirmable, is_stated
 from app.extraction.tokens import Clause
 
@@ -44,50 +45,51 @@ def is_question(clause: Clause) -> bool:
 
 
 _ASKED_SUBJECTS = frozenset(
-    "i you we he she they it there this that these those the my our your his her anyone any".split()
+    """
+    i you we he she they it there this that these those the my our your his her anyone any
+    """.split()
 )
 
 
+_POLITE_OPENINGS = list_phrases(
+    """
+    thanks/thank/cheers/sorry/thx/nice to/have a/much obliged/i am much obliged/i appreciate/bless
+    """
+)
+_LONGEST_POLITENESS = 8
+
+
 def _is_polite(clause: Clause) -> bool:
-    return clause.word_set <= lists.POLITE_WORDS or (
-        len(clause.words) <= 8
-        and clause.starts_with(
-            "thanks",
-            "thank",
-            "cheers",
-            "sorry",
-            "thx",
-            "nice to",
-            "have a",
-            "much obliged",
-            "i am much obliged",
-            "i appreciate",
-            "bless",
-        )
-    )
+    if clause.word_set <= lists.POLITE_WORDS:
+        return True
+    return len(clause.words) <= _LONGEST_POLITENESS and clause.starts_with(*_POLITE_OPENINGS)
 
 
-_WISHES = (
-    "i wish", "we wish", "i hope", "we hope", "hopefully", "i want", "we want", "i would love",
-    "i would like", "we would love", "we would like", "i would rather", "i would prefer", "would be nice",
-    "would be great", "would be cool", "would be lovely", "would be amazing", "if only", "one day i",
-    "someday", "i dream", "dreaming of", "my dream", "looking forward", "can not wait",
-    "i would kill", "i would give", "fingers crossed", "i am hoping", "we are hoping", "i would die",
-    "i really want", "i just want", "i always wanted", "i have always wanted", "really hope",
-    "i am tempted", "i fancy", "bucket list", "i also want", "wish i", "wishes", "i long",
-    "our hope", "my hope", "would be a dream", "i would really", "i would absolutely",
-)  # fmt: skip
+_WISHES = list_phrases(
+    """
+    i wish/we wish/i hope/we hope/hopefully/i want/we want/i would love/i would like
+    /we would love/we would like/i would rather/i would prefer/would be nice/would be great
+    /would be cool/would be lovely/would be amazing/if only/one day i/someday/i dream
+    /dreaming of/my dream/looking forward/can not wait/i would kill/i would give
+    /fingers crossed/i am hoping/we are hoping/i would die/i really want/i just want
+    /i always wanted/i have always wanted/really hope/i am tempted/i fancy/bucket list
+    /i also want/wish i/wishes/i long/our hope/my hope/would be a dream/i would really
+    /i would absolutely
+    """
+)
 
 
 def _is_wish(clause: Clause) -> bool:
     return clause.contains(*_WISHES)
 
 
-_SUPPOSED = (
-    "what if", "suppose", "supposing", "imagine", "let us say", "say i", "say we", "assuming", "assume",
-    "maybe", "perhaps", "might", "hypothetically", "in theory", "i could", "we could", "would",
-    "unless", "in case", "theoretically", "pretend", "could be", "may be", "possibly", "could",
-)  # fmt: skip
+_SUPPOSED = list_phrases(
+    """
+    what if/suppose/supposing/imagine/let us say/say i/say we/assuming/assume/maybe
+    /perhaps/might/hypothetically/in theory/i could/we could/would/unless/in case
+    /theoretically/pretend/could be/may be/possibly/could
+    """
+)
 
 
 def _is_supposed(clause: Clause) -> bool:
@@ -102,14 +104,17 @@ def _is_supposed(clause: Clause) -> bool:
 _QUOTED = re.compile(r"[\"“”«»]|(?:(?<=\s)|^)['‘](?=\w).*\w[.!?,]?['’](?=\W|$)")
 _REPORTS = frozenset(
     """
-    said says say saying repeats goes repeated told tells wrote writes replied asked asks goes went like shouted yelled
-    quoted quote quoting texted emailed claims claimed reads read answered announced posted tweeted
+    said says say saying repeats goes repeated told tells wrote writes replied asked asks went like
+    shouted yelled quoted quote quoting texted emailed claims claimed reads read answered announced
+    posted tweeted
     """.split()
 )
 
 
 _NAMING = frozenset(
-    "called named titled nicknamed sign signed label labelled labeled name nickname".split()
+    """
+    called named titled nicknamed sign signed label labelled labeled name nickname
+    """.split()
 )
 
 
@@ -129,39 +134,28 @@ def _has_long_quote(text: str) -> bool:
     return _LONG_QUOTE.search(text) is not None
 
 
-_REQUESTS = (
-    "i need you", "i want you", "i would like you", "can you", "could you", "would you", "i need help",
-    "need help", "i need a", "i need an", "i need some", "i need to", "we need a", "we need to", "we need some",
-    "you should", "you can", "you could", "you need", "you must", "feel free", "let me know",
-    "i am looking for", "we are looking for", "looking for", "your task", "your job", "help me",
-)  # fmt: skip
+_REQUESTS = list_phrases(
+    """
+    i need you/i want you/i would like you/can you/could you/would you/i need help
+    /need help/i need a/i need an/i need some/i need to/we need a/we need to/we need some
+    /you should/you can/you could/you need/you must/feel free/let me know/i am looking for
+    /we are looking for/looking for/your task/your job/help me
+    """
+)
+
+
+_BEFORE_ORDERS = frozenset("please pls also then now just and so ok kindly first finally".split())
 
 
 def _is_request(clause: Clause) -> bool:
     words = clause.words
-    while words and words[0] in {
-        "please",
-        "pls",
-        "also",
-        "then",
-        "now",
-        "just",
-        "and",
-        "so",
-        "ok",
-        "kindly",
-        "first",
-        "finally",
-    }:
+    while words and words[0] in _BEFORE_ORDERS:
         words = words[1:]
     if not words:
         return True
     is_order = words[0] in lists.IMPERATIVES and not _names_subject(words)
-    return (
-        is_order
-        or clause.starts_with(*_REQUESTS)
-        or clause.contains("i need you to", "i want you to", "for me please")
-    )
+    is_asked = clause.contains("i need you to", "i want you to", "for me please")
+    return is_order or is_asked or clause.starts_with(*_REQUESTS)
 
 
 def _names_subject(words: tuple[str, ...]) -> bool:

@@ -22,9 +22,10 @@ ADVERBS = _list(
     always usually often sometimes never rarely seldom also currently now recently just still
     already really mostly mainly normally generally typically actually finally officially only both
     all basically personally primarily once ever even definitely regularly probably not literally
-    absolutely simply specifically strictly strongly exclusively occasionally frequently generally
-    originally previously formerly nearly almost kinda sorta simply soon later then too so very
-    pretty quite super way extremely rather fairly hardly truly totally completely fully partly largely apparently honestly obviously technically
+    absolutely simply specifically strictly strongly exclusively occasionally frequently originally
+    previously formerly nearly almost kinda sorta soon later then too so very pretty quite super way
+    extremely rather fairly hardly truly totally completely fully partly largely apparently honestly
+    obviously technically
     """
 )
 
@@ -33,8 +34,8 @@ TALK_VERBS = _list(
     """
     think guess mean see get want wish hope need wonder know understand feel suppose believe agree
     assume remember forget expect appreciate doubt swear promise bet reckon figure ask hear notice
-    seem look keep try hate-to disagree apologize apologise notice recall imagine trust say tell
-    suspect fear worry read plan refuse curious care mind got thought meant apologise require plead beg vote thank
+    seem look keep try hate-to disagree apologize apologise recall imagine trust say tell suspect
+    fear worry read plan refuse curious care mind got thought meant require plead beg vote thank
     """
 )
 # What is done now, for the task at hand.
@@ -50,8 +51,8 @@ PAST_EVENTS = _list(
     """
     married graduated divorced adopted signed migrated founded hired promoted relocated enrolled
     inherited launched became resigned transferred emigrated immigrated qualified converted merged
-    acquired standardised standardized rented retired joined volunteered quit died grew born
-    lived worked studied taught trained rescheduled postponed cancelled canceled renamed
+    acquired standardised standardized rented retired joined volunteered quit died grew born lived
+    worked studied taught trained rescheduled postponed cancelled canceled renamed
     """
 )
 # Others tell of one only with certain words behind them, a name or a date.
@@ -72,7 +73,10 @@ PAST_EVENT_PHRASES = {
     "gave": _list("up birth"),
     "given": _list("up"),
     "got": _list(
-        "married divorced engaged promoted hired fired laid accepted diagnosed my our two three four five 2 3 4 5"
+        """
+        married divorced engaged promoted hired fired laid accepted diagnosed my our two three four
+        five 2 3 4 5
+        """
     ),
     "hosted": _list("our my"),
     "left": _list("my our the school university uni college home"),
@@ -96,13 +100,15 @@ PAST_EVENT_PHRASES = {
     "sold": _list("my our"),
     "split": _list("up"),
     "started": _list(
-        "a my our at as in on working using taking learning school uni university therapy keto eating"
+        """
+        a my our at as in on working using taking learning school uni university therapy keto eating
+        """
     ),
     "stopped": _list("eating drinking smoking taking using working going playing driving"),
     "switched": _list("to from our my jobs over"),
     "trained": _list("as at in"),
     "turned": _list("1 2 3 4 5 6 7 8 9 18 21 30 40 50 60 70 80 90 vegan vegetarian down"),
-    "upgraded": _list("our my to"),
+    "upgraded": _list("our my"),
     "used": _list("to"),
     "won": _list("my our"),
 }
@@ -117,9 +123,9 @@ IRREGULAR_PAST = _list(
 PROGRESSIVE_FACTS = _list(
     """
     living learning studying training taking moving expecting flying travelling traveling leaving
-    starting joining retiring renting commuting teaching raising recovering saving doing saving
-    graduating migrating switching hosting getting-married volunteering working transitioning
-    visiting hiring relocating breastfeeding intermittent fasting dating seeing sharing
+    starting joining retiring renting commuting teaching raising recovering saving doing graduating
+    migrating switching hosting getting-married volunteering working transitioning visiting hiring
+    relocating breastfeeding intermittent fasting dating seeing sharing
     """
 )
 MOODS = _list(
@@ -128,40 +134,40 @@ MOODS = _list(
     excited ready done back here good fine ok okay lost worried nervous stressed aware convinced
     grateful thankful impressed surprised unsure certain annoyed angry overwhelmed exhausted sleepy
     cold hot thirsty busy late upset able about right wrong positive starving open game down up
-    interested inclined torn new free available in-between almost halfway close amazed shocked
-    halfway off finished desperate jealous inside outside ears all any kinda regardless lonely ashamed shy keen
+    interested inclined torn new free available in-between almost halfway close amazed shocked off
+    finished desperate jealous inside outside ears all any kinda regardless lonely ashamed shy keen
     hopeful pleased relieved anxious knackered shattered pumped thrilled delighted fed gutted
-    feeling home hoping alright gonna not-sure keen tempted blown mad proud embarrassed scared
+    feeling home hoping alright gonna not-sure tempted blown mad proud embarrassed scared behind
     """
 )
 # Opinions of the moment, and how a thing at hand behaves.
 EVALUATIONS = _list(
     """
-    good great nice fine perfect wrong right bad terrible awful amazing awesome better best worse
-    ok okay cool weird strange odd interesting confusing clear unclear helpful useful useless easy
-    hard difficult simple tricky annoying ugly beautiful brilliant excellent lovely fantastic
-    wonderful slow fast broken failing down acting correct incorrect missing empty ready done
-    too so delicious tasty horrible crazy insane funny hilarious sad true false impossible possible
-    important understandable enough long short boring exciting overrated underrated worth working
-    corrupted expensive cheap loud asleep awake popular dead raw thin thick sticky salty sour soft
-    frozen blurry set cloudy sunny windy
-    crashing hanging throwing giving showing saying not-working stuck driving making getting
+    good great nice fine perfect wrong right bad terrible awful amazing awesome better best worse ok
+    okay cool weird strange odd interesting confusing clear unclear helpful useful useless easy hard
+    difficult simple tricky annoying ugly beautiful brilliant excellent lovely fantastic wonderful
+    slow fast broken failing down acting correct incorrect missing empty ready done too so delicious
+    tasty horrible crazy insane funny hilarious sad true false impossible possible important
+    understandable enough long short boring exciting overrated underrated worth working corrupted
+    expensive cheap loud asleep awake popular dead raw thin thick sticky salty sour soft frozen
+    blurry set cloudy sunny windy crashing hanging throwing giving showing saying not-working stuck
+    driving making getting
     """
 )
 # Things of the conversation and of the task at hand.
 TASK_NOUNS = _list(
     """
     question questions problem problems issue issues bug bugs error errors idea ideas code script
-    function functions query queries output outputs input response responses answer answers
-    attempt guess point point bad loop test tests build file files line lines snippet
-    link example examples draft sentence sentences paragraph paragraphs text title result
-    results thing things reason stack trace traceback exception message prompt version step
-    steps solution fix apology apologies fault understanding thought thoughts mind head brain
-    terminal screen cursor tab console compiler variable string array list dict dataframe column
-    columns row rows component class method request endpoint branch commit diff pr merge
-    suggestion suggestions recommendation recommendations recipe option options
-    difference field definition feeling doubt trouble clue luck hunch minute sec moment headache word words essay poem story
-    plot joke tone feedback movie film weather sauce dough
+    function functions query queries output outputs input response responses answer answers attempt
+    guess point bad loop test tests build file files line lines snippet link example examples draft
+    sentence sentences paragraph paragraphs text title result results thing things reason stack
+    trace traceback exception message prompt version step steps solution fix apology apologies fault
+    understanding thought thoughts mind head brain terminal screen cursor tab console compiler
+    variable string array list dict dataframe column columns row rows component class method request
+    endpoint branch commit diff pr merge suggestion suggestions recommendation recommendations
+    recipe option options difference field definition feeling doubt trouble clue luck hunch minute
+    sec moment headache word words essay poem story plot joke tone feedback movie film weather sauce
+    dough pipeline
     """
 )
 # Words that point into the conversation: "the first one", "the above".
@@ -175,10 +181,10 @@ DISCOURSE = _list(
 LASTING_THINGS = _list(
     """
     project repo repository app application company team service codebase product website site
-    office building flat apartment house town city neighbourhood neighborhood car school garden kitchen
-    boiler landlord landlady fridge oven freezer kids baby twins dog cat puppy gym nursery balcony shed garage
-    attic basement wedding rent router tenants neighbours neighbors clinic practice surgery pharmacy
-    warehouse factory farm shop store museum library
+    office building flat apartment house town city neighbourhood neighborhood car school garden
+    kitchen boiler landlord landlady fridge oven freezer kids baby twins dog cat puppy gym nursery
+    balcony shed garage attic basement wedding rent router tenants neighbours neighbors clinic
+    practice surgery pharmacy warehouse factory farm shop store museum library
     """
 )
 POLITE_WORDS = _list(
@@ -187,27 +193,28 @@ POLITE_WORDS = _list(
     great perfect awesome nice cool ok okay k kk sure right alright fine brilliant lovely amazing
     excellent wonderful fantastic sweet super neat wow lol haha hehe sorry apologies no worries
     problem np welcome bye goodbye later see ya soon cya have a day one weekend so much very lots
-    for the help your that this it all is was much appreciated again appreciate i really very
-    yes yep yeah yup no nope nah hmm hm oh ah ha well got gotcha understood makes sense
-    works me that's been helpful thats everyone there team mate folks man dude love legend
-    useful exactly correct absolutely indeed totally true then now just enough today
-    obliged debt grateful splendid marvellous smashing grand bonzer ace thankyou merci gracias danke obrigado
-    obrigada night-night xx x xxx hiya hullo howdy greetings pal bro sis dear sir madam maam speak
-    welcome ahoy alas welp yay yeh yea aye och aha ooh hooray phew whoa woah yikes oops uh um
-    of course will do be my pleasure to meet how kind and too what ta to star life saver
-    lifesaver best interesting good point fair congrats congratulations happy new year merry
-    christmas feel better talk tomorrow tonight worked work charm like helps helped lot heaps ton
-    tons bunch million in advance
+    for the help your that this it all is was appreciated again appreciate i really yes yep yeah yup
+    nope nah hmm hm oh ah ha well got gotcha understood makes sense works me that's been helpful
+    thats everyone there team mate folks man dude love legend useful exactly correct absolutely
+    indeed totally true then now just enough today obliged debt grateful splendid marvellous
+    smashing grand bonzer ace thankyou merci gracias danke obrigado obrigada night-night xx x xxx
+    hullo howdy greetings pal bro sis dear sir madam maam speak ahoy alas welp yay yeh yea aye och
+    aha ooh hooray phew whoa woah yikes oops uh um of course will do be my pleasure to meet how kind
+    and too what ta star life saver lifesaver best interesting point fair congrats congratulations
+    happy new year merry christmas feel better talk tomorrow tonight worked work charm like helps
+    helped lot heaps ton tons bunch million in advance
     """
 )
 QUESTION_WORDS = _list(
-    "what what's whats which who who's whose whom where where's when why how how's"
+    """
+    what what's whats which who who's whose whom where where's when why how how's
+    """
 )
 QUESTION_OPENINGS = _list(
     """
-    do does did is are am was were can could will would should shall have has had may might
-    isn't aren't don't doesn't didn't can't couldn't won't wouldn't shouldn't any anyone anybody
-    wasn't weren't haven't hasn't
+    do does did is are am was were can could will would should shall have has had may might isn't
+    aren't don't doesn't didn't can't couldn't won't wouldn't shouldn't any anyone anybody wasn't
+    weren't haven't hasn't
     """
 )
 IMPERATIVES = _list(
@@ -217,13 +224,13 @@ IMPERATIVES = _list(
     check look search describe provide use put change update delete keep call remind set send
     calculate compute plan design build run ignore assume imagine pretend act respond reply answer
     continue go stop start turn format sort shorten expand edit proofread correct review analyse
-    analyze debug implement define name pick choose outline include exclude skip avoid ensure
-    print open close wait hold walk teach ask play do don't never always be book order schedule
-    cancel get take bring move replace simplify clean organise organize optimise optimize test
-    think consider note see read say spell break split merge combine double drop cut speak
-    record save store log mark save swap stick bear forget guess focus prepare paste follow
-    estimate brainstorm rank rate highlight quote cite come map limit lower raise increase
-    decrease rename return throw wrap extract insert swap tweak polish condense reword
+    analyze debug implement define name pick choose outline include exclude skip avoid ensure print
+    open close wait hold walk teach ask play do don't never always be book order schedule cancel get
+    take bring move replace simplify clean organise organize optimise optimize test think consider
+    note see read say spell break split merge combine double drop cut speak record save store log
+    mark swap stick bear forget guess focus prepare paste follow estimate brainstorm rank rate
+    highlight quote cite come map limit lower raise increase decrease rename return throw wrap
+    extract insert tweak polish condense reword
     """
 )
 WEEKDAYS = _list("monday tuesday wednesday thursday friday saturday sunday")
@@ -239,9 +246,9 @@ PEOPLE = _list(
     father dad sister brother son daughter aunt uncle cousin nephew niece grandmother grandma gran
     grandfather grandpa granny nan boss manager colleague coworker teammate friend neighbour
     neighbor landlord landlady roommate flatmate housemate doctor dentist therapist teacher tutor
-    coach mentor client baby child kid toddler stepson stepdaughter stepfather stepmother
-    stepmum stepdad twin ex gp physio accountant lawyer assistant intern cto ceo cat dog puppy
-    kitten horse rabbit hamster parrot nana godmother godfather goddaughter godson
+    coach mentor client baby child kid toddler stepson stepdaughter stepfather stepmother stepmum
+    stepdad twin ex gp physio accountant lawyer assistant intern cto ceo cat dog puppy kitten horse
+    rabbit hamster parrot nana godmother godfather goddaughter godson
     """
 )
 FEMALE = _list(
@@ -252,8 +259,8 @@ FEMALE = _list(
 )
 MALE = _list(
     """
-    husband boyfriend fiancé fiance father dad brother son uncle nephew grandfather grandpa
-    landlord stepson stepfather stepdad godfather godson
+    husband boyfriend fiancé fiance father dad brother son uncle nephew grandfather grandpa landlord
+    stepson stepfather stepdad godfather godson
     """
 )
 PLURAL_PEOPLE = _list(
@@ -277,7 +284,8 @@ STARTERS = _list(
     instead apparently unfortunately luckily hopefully obviously later today tomorrow yesterday
     tonight looks sounds seems feels got going being having trying looking first second third last
     next finally otherwise however therefore thus whatever whenever wherever whether either neither
-    alright wanna gonna gotta want have kill money whites blacks people men women none same different like unlike than via per etc not-sure ive im dont cant whoever whose
+    alright wanna gonna gotta want kill money whites blacks people men women none same different
+    like unlike than via per etc not-sure ive im dont cant whoever whose
     """
 )
 # Words by which "Anna's …" is short for "Anna is …".
@@ -291,7 +299,9 @@ STATES = _list(
 
 # Said of a person or thing in passing: "a bit", "a pain".
 NO_CLASS = _list(
-    "bit little tad mess wreck idiot fool lot pain shame pity joke nightmare joy disaster"
+    """
+    bit little tad mess wreck idiot fool lot pain shame pity joke nightmare joy disaster
+    """
 )
 TALK_PAST = _list(
     """
@@ -304,8 +314,8 @@ TASK_PROGRESSIVES = _list(
     """
     trying looking getting debugging staring waiting thinking wondering reading meaning struggling
     asking playing fighting having telling saying showing giving throwing crashing hanging failing
-    returning doing using seeing going making feeling coming running sitting standing talking
-    typing testing building fixing breaking acting kidding joking considering hoping calling
+    returning doing using seeing going making feeling coming running sitting standing talking typing
+    testing building fixing breaking acting kidding joking considering hoping calling referring
     """
 )
 # Things that talk is often about without their being the speaker's.
@@ -313,9 +323,9 @@ TALKED_OF = _list(
     """
     time way point person people world weather news internet web page button link image picture
     photo video song book chapter article paper email mail letter report summary outline plan
-    itinerary table chart graph diagram data dataset model api library framework package module
-    docs documentation server db database container pod job pipeline process log logs whole entire
-    new old one ones food meal dinner flight hotel printer app website site build deploy deployment
+    itinerary table chart graph diagram data dataset model api library framework package module docs
+    documentation server db database container pod job pipeline process log logs whole entire new
+    old one ones food meal dinner flight hotel printer app website site build deploy deployment
     program software
     """
 )
@@ -324,9 +334,9 @@ PLAIN_VERBS = _list(
     live work go like love hate use prefer need want speak play run take start end eat drink sleep
     come get make study teach own cost meet open close happen keep stay sit stand hold give bring
     include cover contain require expire belong deploy ship share rent drive walk swim wear know
-    mean say call visit arrive leave die turn rotate depend host store serve sell buy pay swim
-    collect handle manage lead support read write watch cook bake ride sing paint knit train coach
-    volunteer commute travel fly land grow
+    mean say call visit arrive leave die turn rotate depend host store serve sell buy pay collect
+    handle manage lead support read write watch cook bake ride sing paint knit train coach volunteer
+    commute travel fly land grow
     """
 )
 THIRD_VERBS = _list(
@@ -351,5 +361,19 @@ COMMON_OPENERS = _list(
 )
 
 INTENSIFIERS = _list(
-    "really very so too pretty quite super way extremely basically kinda totally truly rather"
+    """
+    really very so too pretty quite super way extremely basically kinda totally truly rather
+    """
+)
+
+# Makers and tools. A sentence about one of them alone is general knowledge.
+TECHNOLOGIES = _list(
+    """
+    python rust java javascript typescript react vue angular svelte node npm yarn docker kubernetes
+    postgres postgresql mysql sqlite redis mongodb linux ubuntu windows macos git github gitlab
+    excel word chrome firefox safari google amazon aws azure gcp chatgpt openai gemini copilot
+    vscode vim emacs bash pandas numpy pytorch tensorflow django flask fastapi rails php golang
+    swift kotlin css html sql json yaml markdown latex wordpress android iphone apple microsoft
+    facebook instagram twitter youtube netflix spotify wikipedia
+    """
 )

@@ -1,0 +1,203 @@
+"""Decides on statements with "have", "do", "can" and "will" whether they last."""
+
+from collections.abc import Callable
+
+from app.extraction import words as lists
+from app.extraction.events import is_event
+from app.extraction.phrases import list_phrases
+from app.extraction.states import LASTING_PLANS, UNSTABLE, is_past_state, is_state
+from app.extraction.times import has_date, has_habit, has_past_date, has_schedule
+from app.extraction.tokens import Clause
+from app.extraction.verbs import Words, is_past_verb, is_pointing, names_task, skip_adverbs
+
+_NOTHING_HAD = lists.TASK_NOUNS | frozenset(
+    """
+    few couple lot bit other first plan plans picture their his her no any time access nothing
+    something anything everything that this it them these those fever sore cough temperature
+    hangover rash cramp cramps
+    """.split()
+)
+
+
+_AMOUNTS = frozenset("plenty one some none enough both any lots".split())
+
+
+def _is_possession(after: Words, clause: Clause) -> bool:
+    """Decide by the words after "has"."""
+    more, rest = skip_adverbs(after)
+    if rest[:1] == ("got",) and len(rest) > 1:
+        rest = rest[1:]
+    if not rest:
+        return False
+    first = rest[0]
+    if first == "to":
+        return has_habit(clause)
+    if first == "been":
+        return _is_long_time(rest[1:], clause)
+    if "never" in more:
+        return not is_pointing(rest[1:]) and first not in _TALKED_PARTICIPLES
+    if first == "had":
+        return clause.contains("for", "since") and not names_task(rest[1:], 4)
+    if is_past_verb(first) or first in _PARTICIPLES:
+        if "not" in more:
+            return False
+        is_old = first == "known" and clause.contains("for", "since")
+        return is_old or is_event(first, rest[1:], clause)
+    if len(rest) == 1 and first in _AMOUNTS:
+        return False
+    if rest[-1] in {"open", "ready", "left", "here"}:
+        return False
+    if first == "the" or set(rest[:4]) & {"minutes", "seconds", "hours"}:
+        return has_schedule(clause)
+    if first == "no":
+        return not set(rest[1:4]) & (_NOTHING_HAD - {"no", "any"})
+    return not set(rest[:4]) & _NOTHING_HAD
+
+
+_TALKED_PARTICIPLES = frozenset("seen heard understood had done used felt thought tried".split())
+_PARTICIPLES = frozenset(
+    """
+    done seen written begun known broken taken gone run put set read come not forgotten shown given
+    eaten drunk fallen worn torn drawn grown
+    """.split()
+)
+
+
+_SHORT_TIMES = list_phrases(
+    """
+    hours/ages/minutes/an hour/a while/a bit/all day/all morning/days/forever
+    /the whole day/weeks/all afternoon/all evening/since this morning/since yesterday
+    /since lunch/since last night
+    """
+)
+_LONG_STATES = frozenset(
+    """
+    diagnosed promoted vegan vegetarian married sober laid accepted hired moved cancelled canceled
+    postponed renamed closed replaced rescheduled sold pushed divorced widowed retired appointed
+    """.split()
+)
+_WORKPLACES = frozenset("at as in for remotely from here there with".split())
+
+
+_PASSING_PROGRESSIVES = frozenset(
+    """
+    trying looking getting debugging staring waiting thinking wondering struggling stuck asking
+    fighting having meaning avoiding
+    """.split()
+)
+
+
+def _is_long_time(after: Words, clause: Clause) -> bool:
+    """Decide by the words after "has been"."""
+    _, rest = skip_adverbs(after)
+    if not rest or clause.contains(*_SHORT_TIMES):
+        return False
+    if rest[0] == "to" and not is_pointing(rest[1:]):
+        return any(token.is_capital and token.lower != "i" for token in clause.tokens[1:])
+    if rest[0] in _LONG_STATES:
+        return True
+    if rest[0] in _PASSING_PROGRESSIVES:
+        return False
+    if rest[0] == "working" and not set(rest[1:2]) & _WORKPLACES:
+        return False
+    if clause.contains("since"):
+        return True
+    return rest[0] not in UNSTABLE and clause.contains("for", "all my life", "my whole life")
+
+
+_LIFE_EVENTS = frozenset("twins surgery baby stroke operation children kids sons daughters".split())
+
+
+def _is_past_possession(after: Words, clause: Clause) -> bool:
+    """Decide by the words after "had"."""
+    if names_task(after, 4) or is_pointing(after) or after[:1] == ("to",):
+        return False
+    return has_past_date(clause) or bool(set(after[:3]) & _LIFE_EVENTS)
+
+
+_DENIED = lists.TALK_VERBS | frozenset("seem find want need get even work give".split())
+_WHOLE_DENIALS = frozenset("drive drink smoke cook swim".split())
+
+
+def _is_denial(after: Words, clause: Clause) -> bool:
+    """Decide by the words after "does", most often "not"."""
+    _, rest = skip_adverbs(after)
+    if not rest:
+        return False
+    verb, objects = rest[0], rest[1:]
+    if verb in _WHOLE_DENIALS:
+        return True
+    if not objects or is_pointing(objects):
+        return False
+    if verb in {"have", "own"}:
+        is_near = not set(objects[:3]) & (_NOTHING_HAD - {"any", "access"})
+        return is_near and objects[-1] != "one"
+    if verb == "work":
+        return bool(set(objects) & _WORKPLACES) or has_schedule(clause)
+    if verb in {"need", "get", "see"}:
+        return has_habit(clause)
+    return verb not in _DENIED and not names_task(objects, 3)
+
+
+_ABILITIES = frozenset(
+    """
+    speak play swim drive ski cook code juggle sing ride sail knit dance
+    """.split()
+)
+_INABILITIES = frozenset(
+    """
+    eat drink drive swim stand tolerate have take work come attend digest sleep walk fly afford wear
+    climb touch cook ride run lift donate type hear smell taste handle bear abide
+    """.split()
+)
+
+
+def _is_ability(after: Words, clause: Clause) -> bool:
+    """Decide by the words after "can"."""
+    more, rest = skip_adverbs(after)
+    if not rest or is_pointing(rest[1:]):
+        return False
+    if "not" in more:
+        is_passing = clause.contains("right now", "at the moment", "yet", "seem")
+        return rest[0] in _INABILITIES and not is_passing
+    if "only" in more:
+        return has_schedule(clause)
+    return rest[0] in _ABILITIES and rest[1:2] not in {(), ("to",)}
+
+
+_WHEREABOUTS = frozenset(
+    """
+    in at away out on off working travelling traveling visiting staying living moving flying
+    """.split()
+)
+
+
+_SURE_PLANS = frozenset("move join retire graduate marry".split())
+
+
+def _is_plan(after: Words, clause: Clause) -> bool:
+    """Decide by the words after "will"."""
+    more, rest = skip_adverbs(after)
+    if len(rest) < 2 or is_pointing(rest[1:]):
+        return False
+    if "not" in more:
+        return rest[0] in {"eat", "drink", "touch", "fly", "wear", "take"}
+    if rest[0] == "be":
+        return (
+            rest[1] in _WHEREABOUTS
+            or rest[1].isdigit()
+            or (has_date(clause) and rest[1] not in UNSTABLE)
+        )
+    is_lasting_plan = rest[0] in LASTING_PLANS and has_date(clause)
+    return (is_lasting_plan or rest[0] in _SURE_PLANS) and not names_task(rest[1:], 3)
+
+
+JUDGES: dict[str, Callable[[Words, Clause], bool]] = {
+    **dict.fromkeys(("am", "is", "are"), is_state),
+    **dict.fromkeys(("was", "were"), is_past_state),
+    **dict.fromkeys(("have", "has"), _is_possession),
+    **dict.fromkeys(("do", "does"), _is_denial),
+    "had": _is_past_possession,
+    "can": _is_ability,
+    "will": _is_plan,
+}

@@ -1,0 +1,37 @@
+"""Decides whether a past verb tells of a change, or only of what was done a moment ago."""
+
+from app.extraction import words as lists
+from app.extraction.times import has_date, has_past_date
+from app.extraction.tokens import Clause
+from app.extraction.verbs import Words, is_pointing, names_task
+
+# What somebody gets or buys of which a life takes notice.
+ACQUIRED = frozenset(
+    """
+    dog cat puppy kitten house flat apartment car divorce promotion baby new job tattoo mortgage
+    raise bike boat van motorbike piano degree licence license diploma
+    """.split()
+)
+
+
+def is_event(verb: str, after: Words, clause: Clause) -> bool:
+    """Return True if a past verb tells of a change, or of something long ago."""
+    if not after or is_pointing(after) or verb in lists.TALK_PAST or names_task(after, 4):
+        return False
+    if has_past_date(clause):
+        return True
+    following = lists.PAST_EVENT_PHRASES.get(verb)
+    if following is None:
+        return verb in lists.PAST_EVENTS
+    if verb == "decided":
+        return _is_decision(after, clause)
+    if verb in {"bought", "got", "booked"} and set(after[:4]) & ACQUIRED:
+        return True
+    return after[0] in following and verb not in {"bought", "booked"}
+
+
+def _is_decision(after: Words, clause: Clause) -> bool:
+    """Return True for what "we" decided, or somebody about themselves with a name or a date."""
+    is_waiting = set(after[:3]) & {"wait", "against", "it", "that", "this", "skip", "try"}
+    has_name = any(token.is_capital and token.lower != "i" for token in clause.tokens[1:])
+    return not is_waiting and (clause.words[0] == "we" or has_name or has_date(clause))

@@ -1,0 +1,162 @@
+"""Decides on statements with "be" whether they last."""
+
+from collections.abc import Callable
+
+from app.extraction import words as lists
+from app.extraction.events import ACQUIRED
+from app.extraction.phrases import list_phrases
+from app.extraction.times import has_date, has_habit, has_past_date, has_schedule
+from app.extraction.tokens import Clause
+from app.extraction.verbs import Words, is_pointing, names_task, skip_adverbs
+
+_MOMENTS = frozenset(
+    """
+    end meeting hurry rush middle way fence verge loss mood it phone train bus board laptop same
+    page call break trouble mess pain tears panic zone point side debt luck shock minds line lines
+    step chapter level work airport home bed station gym shop supermarket desk computer kitchen
+    car town hospital doctors hotel office door
+    """.split()
+)
+# Moods, opinions, and how a thing at hand behaves.
+UNSTABLE = lists.MOODS | lists.EVALUATIONS
+# These last if it is told when or how often.
+_SCHEDULED = frozenset(
+    """
+    open free home late early up down off out busy available back short long closed on away in
+    quiet ready about slow new due
+    """.split()
+)
+_NO_COMPLEMENT = frozenset(
+    """
+    that to what how why whether because when if like as more less with there where
+    """.split()
+)
+
+
+_FEARS = frozenset("afraid scared terrified".split())
+# With "very" and the like these last; other words are opinions then.
+_MEASURED = _FEARS | {"allergic", "into", "close"}
+_NOW = list_phrases("today/tonight/this morning/right now/just now/at the moment/this minute")
+_NO_VERBS = frozenset("during evening morning".split())
+
+
+def is_state(after: Words, clause: Clause) -> bool:
+    """Decide by the words after "is"."""
+    more, rest = skip_adverbs(after)
+    if not rest or rest[0] in _NO_COMPLEMENT:
+        return rest[:1] == ("with",) and len(rest) > 2 and not is_pointing(rest[1:])
+    if clause.contains(*_NOW) and "birthday" not in clause.word_set:
+        return False
+    first = rest[0]
+    if first in _WITH_FOLLOWING:
+        return _WITH_FOLLOWING[first](rest[1:], clause)
+    if first.endswith("ing") and len(first) > 4 and first not in _NO_VERBS:
+        return _is_progress(first, rest[1:], clause)
+    if more & lists.INTENSIFIERS and first not in _MEASURED:
+        return False
+    if first in _SCHEDULED and first in UNSTABLE:
+        return has_schedule(clause)
+    return first not in UNSTABLE and rest[:2] != ("out", "of")
+
+
+def _is_place(after: Words, clause: Clause) -> bool:
+    """Decide on "is in …", which for many nouns is so for the moment."""
+    return not set(after[:3]) & _MOMENTS or has_habit(clause)
+
+
+def _is_class(after: Words, clause: Clause) -> bool:
+    """Decide on "is a …"."""
+    return not set(after[:1]) & lists.NO_CLASS and not names_task(after, 2)
+
+
+def _is_fear(after: Words, clause: Clause) -> bool:
+    """Decide on "is afraid of …"."""
+    return after[:1] == ("of",) and not set(after[1:2]) & {"the", "this", "that", "it"}
+
+
+def _is_getting(after: Words, clause: Clause) -> bool:
+    is_married = bool(set(after[:1]) & {"married", "divorced"})
+    return is_married or bool(set(after[1:3]) & ACQUIRED)
+
+
+def _is_about(after: Words, clause: Clause) -> bool:
+    return bool(after) and after[0] != "to" and after[0] not in UNSTABLE
+
+
+def _is_hard(after: Words, clause: Clause) -> bool:
+    """Decide on "is hard …", of which only "hard of hearing" lasts."""
+    return after[:1] == ("of",)
+
+
+_COURSES = frozenset(
+    "course degree phd masters apprenticeship internship residency a-levels".split()
+)
+
+
+def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
+    """Decide on "is learning …"."""
+    if is_pointing(after) or names_task(after, 3) or not after:
+        return False
+    if verb == "doing" and set(after[:5]) & _COURSES:
+        return True
+    if verb in lists.TASK_PROGRESSIVES or (verb == "working" and after[0] == "on"):
+        return False
+    return verb in lists.PROGRESSIVE_FACTS or has_date(clause)
+
+
+_TASK_PLANS = frozenset(
+    """
+    try use do check see look test add write make need ask fix send call
+    """.split()
+)
+LASTING_PLANS = frozenset(
+    """
+    be have start move join leave turn travel fly arrive visit stay retire attend graduate become
+    marry host teach open close study
+    """.split()
+)
+
+
+def _is_going(after: Words, clause: Clause) -> bool:
+    if after[:1] != ("to",):
+        return bool(set(after[1:2]) & {"holiday", "vacation", "leave"}) or has_date(clause)
+    following = after[1] if len(after) > 1 else ""
+    if following in LASTING_PLANS:
+        is_sure = following not in {"have", "be", "start", "leave"} or has_date(clause)
+        return is_sure and len(after) > 2 and not is_pointing(after[2:])
+    return has_date(clause) and following not in _TASK_PLANS
+
+
+_PAST_STATES = frozenset(
+    """
+    born raised diagnosed promoted hired fired adopted vaccinated elected homeschooled brought
+    moved founded built renamed cancelled canceled postponed rescheduled sold closed named made
+    married bought replaced cut laid retired widowed
+    """.split()
+)
+
+
+def is_past_state(after: Words, clause: Clause) -> bool:
+    """Decide by the words after "was"."""
+    more, rest = skip_adverbs(after)
+    if not rest or "not" in more or rest[0] in UNSTABLE or rest[0].endswith("ing"):
+        return False
+    if rest[0] in _PAST_STATES:
+        return not is_pointing(rest[1:]) and (rest[0] != "closed" or has_date(clause))
+    if has_past_date(clause):
+        return not names_task(rest, 4)
+    if clause.words[0] in lists.OWNERS and set(clause.words[1:4]) & lists.PEOPLE:
+        return rest[0] in {"a", "an"}
+    is_role = rest[0] in {"a", "an", "the", "in", "at", "vegan", "vegetarian", "my", "our"}
+    return is_role and clause.contains("for", "until") and not names_task(rest[1:], 3)
+
+
+_WITH_FOLLOWING: dict[str, Callable[[Words, Clause], bool]] = {
+    **dict.fromkeys(("in", "on", "at"), _is_place),
+    **dict.fromkeys(("a", "an"), _is_class),
+    **dict.fromkeys(_FEARS, _is_fear),
+    "going": _is_going,
+    "getting": _is_getting,
+    "about": _is_about,
+    "hard": _is_hard,
+}

@@ -1,0 +1,227 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS, SkipReason
+from app.extraction.rules import extract_by_rules
+from app.extraction.sentences import split_sentences
+from support.talk import build_turns, list_facts, list_reasons, read_talk
+
+FACTS = [
+    "I work at a hospital",
+    "I'm allergic to penicillin",
+    "im a night porter in hull",
+    "my dog is called Rex",
+    "My wife and I are vegetarians",
+    "our staging db is Postgres 15",
+    "we deploy on Fridays",
+    "we decided to go with Stripe for payments",
+    "the office wifi password policy changed to 14 characters",
+    "The museum is closed until 4 May",
+    "Dr Osei has been head of radiology since March",
+    "Nadia's allergic to bees",
+    "User prefers dark mode",
+    "I've been playing the cello since I was eight",
+    "I don't eat meat",
+    "I can't have dairy",
+    "I used to live in Spain",
+    "I moved to Graz in September",
+    "I was diagnosed with asthma in 2016",
+    "I'm flying to Denver on the 3rd",
+    "On Sundays I call my grandmother",
+    "Both my parents are teachers",
+    "Everyone in my team speaks Spanish",
+    "I no longer drive after dark",
+    "My passport expires in June 2027",
+    "It takes me forty minutes to get to work",
+    "There's a Lidl next to our house",
+    "this repo uses pnpm",
+]
+
+
+@pytest.mark.parametrize("text", FACTS)
+def test_a_lasting_statement_is_a_fact_in_its_own_words(text: str) -> None:
+    assert list_facts(text) == [text]
+    assert list_facts(f"{text}.") == [text]
+
+
+SKIPPED = [
+    ("What time is it in Tokyo?", SkipReason.QUESTION),
+    ("how do i reset it", SkipReason.QUESTION),
+    ("any tips", SkipReason.QUESTION),
+    ("I wish I could sing", SkipReason.WISH),
+    ("I'd love to live in Rome one day", SkipReason.WISH),
+    ("I want to rename the column", SkipReason.WISH),
+    ("If I moved to Oslo I'd need a car", SkipReason.HYPOTHETICAL),
+    ("I might move to Spain", SkipReason.HYPOTHETICAL),
+    ("Maybe I should get a dog", SkipReason.HYPOTHETICAL),
+    ("My boss said 'I hate Mondays'", SkipReason.QUOTATION),
+    ("> I live in Rome", SkipReason.QUOTATION),
+    ("Thanks so much!", SkipReason.POLITENESS),
+    ("yes please", SkipReason.POLITENESS),
+    ("Write me a poem", SkipReason.REQUEST),
+    ("Use British spelling", SkipReason.REQUEST),
+    ("I need a recipe for twelve people", SkipReason.REQUEST),
+    ("Remind me to call Tom", SkipReason.REQUEST),
+    ("I'm stuck on this bug", SkipReason.NO_STATEMENT),
+    ("I ran it again", SkipReason.NO_STATEMENT),
+    ("I just pushed the change", SkipReason.NO_STATEMENT),
+    ("I'm so tired today", SkipReason.NO_STATEMENT),
+    ("I think you're right", SkipReason.NO_STATEMENT),
+    ("I have one more question", SkipReason.NO_STATEMENT),
+    ("I'm getting a 403 when I call it", SkipReason.NO_STATEMENT),
+    ("My code doesn't compile", SkipReason.NO_STATEMENT),
+    ("My phone is about to die", SkipReason.NO_STATEMENT),
+    ("The build fails on CI", SkipReason.NO_STATEMENT),
+    ("The second option looks better", SkipReason.NO_STATEMENT),
+    ("Python is a great language", SkipReason.NO_STATEMENT),
+    ("Paris is the capital of France", SkipReason.NO_STATEMENT),
+    ("It's raining again", SkipReason.NO_STATEMENT),
+    ("Still nothing", SkipReason.NO_STATEMENT),
+    ("He lives with us", SkipReason.UNCLEAR_PRONOUN),
+    ("I play chess with her every Friday", SkipReason.UNCLEAR_PRONOUN),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), SKIPPED)
+def test_what_does_not_last_is_skipped_with_its_reason(text: str, reason: SkipReason) -> None:
+    assert list_facts(text) == []
+    assert list_reasons(text) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("FYI, the demo is on Tuesday", "the demo is on Tuesday"),
+        ("btw i live in leeds lol", "i live in leeds"),
+        ("Just so you know, I'm left-handed.", "I'm left-handed"),
+        ("Please remember that Karin is off sick", "Karin is off sick"),
+        ("Keep in mind: our budget is 2,000 euros", "our budget is 2,000 euros"),
+        ("Oh and I'm a vegan :)", "I'm a vegan"),
+        ("- I like tea", "I like tea"),
+        ("1. My desk is on floor 3", "My desk is on floor 3"),
+        ("Yes, I have two kids 😀", "I have two kids"),
+        ("Thanks! I'm Dutch, by the way", "I'm Dutch"),
+    ],
+)
+def test_what_leads_up_to_a_statement_is_no_part_of_it(text: str, fact: str) -> None:
+    assert list_facts(text) == [fact]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("I live in Leeds, so can you recommend a gym?", ["I live in Leeds"]),
+        ("Can you suggest a starter, because my brother is coeliac", ["my brother is coeliac"]),
+        ("Since I'm vegetarian, what can I have?", ["I'm vegetarian"]),
+        ("i play left back for parkside how do i get faster", ["i play left back for parkside"]),
+        ("I'm Brazilian and I tried the first recipe", ["I'm Brazilian"]),
+        ("I moved to Oslo because I love snow", ["I moved to Oslo because I love snow"]),
+        ("My wife and I live in Kent", ["My wife and I live in Kent"]),
+    ],
+)
+def test_a_part_that_can_stand_is_separated(text: str, facts: list[str]) -> None:
+    assert list_facts(text) == facts
+
+
+def test_an_assistant_a_tool_and_a_system_state_nothing() -> None:
+    lines = ["assistant: I live in Oslo.", "tool: I live in Rome.", "system: I live in Ulm."]
+    assert list_facts(*lines) == []
+    assert list_reasons(*lines) == [
+        SkipReason.ASSISTANT,
+        SkipReason.OTHER_ROLE,
+        SkipReason.OTHER_ROLE,
+    ]
+
+
+def test_what_a_context_handed_out_is_not_read_again() -> None:
+    handed_out = ("I live in Porto.", "Anna is a vet")
+    assert list_facts("I live in Porto", handed_out=handed_out) == []
+    assert list_facts("btw, i live in PORTO!", handed_out=handed_out) == []
+    assert list_reasons("I live in porto.", handed_out=handed_out) == [SkipReason.REPEATED_CONTEXT]
+    assert list_facts("My sister Anna lives here. She is a vet.", handed_out=handed_out) == [
+        "My sister Anna lives here"
+    ]
+    assert list_facts("I live in Porto, what shall I see?", handed_out=handed_out) == []
+    assert list_facts("I live in Lisbon", handed_out=handed_out) == ["I live in Lisbon"]
+
+
+def test_a_confirmed_memory_of_the_context_is_not_read_again() -> None:
+    talk = ["assistant: So you live in Porto?", "Yes."]
+    assert list_facts(*talk) == ["I live in Porto"]
+    assert list_facts(*talk, handed_out=("I live in Porto",)) == []
+
+
+def test_a_marked_context_is_skipped_whole() -> None:
+    context = f"{CONTEXT_BEGINS}\nI live in Porto.\n{CONTEXT_ENDS}"
+    assert list_facts(f"{context}\nI moved to Lisbon last month.") == [
+        "I moved to Lisbon last month"
+    ]
+    assert list_reasons(context) == [SkipReason.REPEATED_CONTEXT]
+
+
+def test_a_marked_context_without_its_end_reaches_to_the_end_of_the_turn() -> None:
+    turn = f"I like tea.\n{CONTEXT_BEGINS}\nI live in Porto.\nI moved to Lisbon last month."
+    assert list_facts(turn, "I'm a nurse.") == ["I like tea", "I'm a nurse"]
+
+
+SENTENCES = st.sampled_from(
+    [*FACTS, *(text for text, _ in SKIPPED), "ok", "x = 1", "| a | b | c |", "hi", "😀", "…"]
+)
+
+
+@given(st.lists(st.lists(SENTENCES, max_size=5).map(". ".join), max_size=4))
+def test_quotes_lie_in_their_turns_and_no_sentence_is_lost(contents: list[str]) -> None:
+    turns = build_turns(*contents)
+    extraction = extract_by_rules(turns)
+    quotes = [one.quotes[0] for one in extraction.statements]
+    quotes += [one.quote for one in extraction.skipped]
+    for place, turn in enumerate(turns):
+        own = sorted((q.start, q.end) for q in quotes if q.turn == place)
+        assert all(0 <= start < end <= len(turn.content) for start, end in own)
+        assert all(one[1] <= other[0] for one, other in pairwise(own))
+        for start, end in split_sentences(turn.content, 0, len(turn.content)):
+            assert any(first < end and start < last for first, last in own)
+
+
+@given(st.lists(SENTENCES.filter(lambda text: "He" not in text), max_size=6).map(". ".join))
+def test_a_statement_without_a_pronoun_is_verbatim(content: str) -> None:
+    for statement in read_talk(content).statements:
+        quote = statement.quotes[0]
+        assert statement.text == content[quote.start : quote.end]
+
+
+@settings(max_examples=300)
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200))
+def test_any_text_is_read_without_an_error(content: str) -> None:
+    assert len(read_talk(f"user: {content}", "assistant: So you like tea?", content).skipped) >= 0
+
+
+HOSTILE = [
+    "a. ",
+    "I, i, ",
+    "and i ",
+    "'a ",
+    '"a b c d e ',
+    "!? ",
+    "yes ",
+    "remember that ",
+    "if i go ",
+    "My Bob ",
+    "```",
+    "|a",
+    "a;b;c",
+    "note: ",
+    "x.y(z) ",
+    "\t",
+    CONTEXT_BEGINS,
+]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_hostile_turns_of_sixteen_thousand_characters_are_read(unit: str) -> None:
+    """Were one of the patterns quadratic, this would take minutes."""
+    content = (unit * (16_000 // len(unit) + 1))[:16_000]
+    read_talk(f"user: {content}", f"assistant: {content}", "yes")

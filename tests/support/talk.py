@@ -1,0 +1,30 @@
+"""Turns of talk for tests, and what the rules make of them."""
+
+from datetime import UTC, datetime
+
+from app.domain.talk import Extraction, Role, SkipReason, Turn
+from app.extraction.rules import extract_by_rules
+
+NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+def build_turns(*lines: str) -> list[Turn]:
+    """Return turns from lines such as "assistant: …"; a line without a role is the user's."""
+    turns = []
+    for line in lines:
+        role, _, text = line.partition(": ")
+        is_named = role in set(Role)
+        turns.append(Turn(Role(role) if is_named else Role.USER, text if is_named else line, NOW))
+    return turns
+
+
+def read_talk(*lines: str, handed_out: tuple[str, ...] = ()) -> Extraction:
+    return extract_by_rules(build_turns(*lines), handed_out)
+
+
+def list_facts(*lines: str, handed_out: tuple[str, ...] = ()) -> list[str]:
+    return [one.text for one in read_talk(*lines, handed_out=handed_out).statements]
+
+
+def list_reasons(*lines: str, handed_out: tuple[str, ...] = ()) -> list[SkipReason]:
+    return [one.reason for one in read_talk(*lines, handed_out=handed_out).skipped]
