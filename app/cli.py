@@ -20,6 +20,7 @@ from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from app import __version__
 from app.commands.client import changing, control, lifespans, reading, relationships, transfer
 from app.commands.client.calling import AsJson, Failure, drop_unset
+from app.commands.client.captures import capture
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
 from app.commands.client.why import why
@@ -447,6 +448,7 @@ for command in (
     relationships.links,
     why,
     sweep,
+    capture,
     insights,
     *control.COMMANDS,
     *lifespans.COMMANDS,

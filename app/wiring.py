@@ -21,6 +21,7 @@ from app.domain.strength import HalfLives
 from app.embedding import Embedder
 from app.embedding.choice import open_embedder
 from app.embedding.deferred import DeferredEmbedder
+from app.extraction.model.extractor import ModelExtractor
 from app.networks import FairThreads
 from app.remote.budget import Budget, Limits
 from app.remote.chat import ChatClient, ChatOptions
@@ -139,7 +140,7 @@ async def open_services(
             queue=queue,
             embedder=embedder,
             local_judge=local_judge,
-            model_judge=build_model_judge(settings, http),
+            chat=build_chat(settings, http),
             language_oid=language_oid,
         )
         opened.push_async_callback(services.sweep_requests.wait_until_idle)
@@ -222,7 +223,7 @@ def _build_services(
     queue: Queue,
     embedder: Embedder,
     local_judge: LocalJudge | None,
-    model_judge: ModelJudge | None,
+    chat: ChatClient | None,
     language_oid: int,
 ) -> Services:
     """Compose the services. `language_oid` names the text search configuration in the database."""
@@ -232,7 +233,9 @@ def _build_services(
     setup = WriteSetup(policy, language_oid, sweep_requests.wake_for_marks)
     # A sweep leaves marks for a later one and wakes no worker, which could take them up at once.
     sweep_setup = WriteSetup(policy, language_oid)
-    cascade = Cascade(local_judge, model_judge)
+    budget = build_budget(settings)
+    cascade = Cascade(local_judge, build_model_judge(settings, chat, budget))
+    extractor = ModelExtractor(chat, budget) if chat else None
     classifier = Classifier(engine, embedder, cascade, store_settings)
     dater = FactDater(engine, zone=find_zone(settings.timezone) or UTC, is_on=settings.read_dates)
     remember = Remember(engine, embedder, dater, classifier, store_settings, setup)
@@ -262,7 +265,7 @@ def _build_services(
             engine,
             remember,
             reverts,
-            MessageReader(engine),
+            MessageReader(engine, extractor),
             queue,
             refuses_secrets=settings.secrets == "refuse",
         ),
@@ -344,11 +347,9 @@ def build_retention_settings(settings: Settings) -> RetentionSettings:
     )
 
 
-def build_model_judge(settings: Settings, http: httpx.AsyncClient) -> ModelJudge | None:
-    """Return the model judge if an endpoint is set and both switches of reference 001 are on."""
-    if settings.llm_base_url is None or not (
-        settings.semantic_contradiction_enabled and settings.supersession_semantic_fallback
-    ):
+def build_chat(settings: Settings, http: httpx.AsyncClient) -> ChatClient | None:
+    """Return the client of the model's endpoint, if one is set."""
+    if settings.llm_base_url is None:
         return None
     options = ChatOptions(
         base_url=settings.llm_base_url,
@@ -360,7 +361,15 @@ def build_model_judge(settings: Settings, http: httpx.AsyncClient) -> ModelJudge
         concurrency=settings.llm_concurrency,
         tries=settings.llm_tries,
     )
-    return ModelJudge(ChatClient(http, options), build_budget(settings))
+    return ChatClient(http, options)
+
+
+def build_model_judge(
+    settings: Settings, chat: ChatClient | None, budget: Budget
+) -> ModelJudge | None:
+    """Return the model judge if an endpoint is set and both switches of reference 001 are on."""
+    is_on = settings.semantic_contradiction_enabled and settings.supersession_semantic_fallback
+    return ModelJudge(chat, budget) if chat and is_on else None
 
 
 def build_budget(settings: Settings) -> Budget:

@@ -94,7 +94,7 @@ async def undo_capture(
     services: ServicesDep,
     caller: CallerDep,
     capture_id: CapturePath,
-    body: Annotated[UndoRequest | None, Body()] = None,
+    body: Annotated[UndoRequest | None, Body(openapi_examples=examples.UNDO)] = None,
 ) -> Response:
     body = body or UndoRequest.model_validate({})
 

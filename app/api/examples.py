@@ -223,3 +223,8 @@ MESSAGES: Examples = {
         },
     ),
 }
+
+UNDO: Examples = {
+    "dry_run": _make_example("What would be undone", {"dry_run": True}),
+    "undo": _make_example("Undo the capture, and what was built on it", {"cascade": True}),
+}

@@ -8,9 +8,9 @@ whoever goes on after a crash loses nothing and stores nothing twice.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -19,7 +19,9 @@ from uuid_utils.compat import uuid7
 from app.domain.agent import AgentId
 from app.domain.captures import CaptureRequest, CaptureState, Message
 from app.domain.errors import (
+    AnswerErased,
     CaptureUnfinished,
+    KeyReused,
     PalimpsestError,
     SecretsRefused,
     Unavailable,
@@ -37,6 +39,7 @@ from app.services.capture_reports import (
     build_report,
 )
 from app.services.classify import StoreCommand
+from app.services.idempotency import Replayed
 from app.services.message_reader import MessageReader, Reading
 from app.services.remember import Outcomes, Remember
 from app.services.reverts import RevertedOperation, Reverter
@@ -60,8 +63,10 @@ logger = logging.getLogger(__name__)
 SHORT_TURNS = 40
 SHORT_CHARACTERS = 20_000
 
-# Turns before those that are read. They say what "yes" and "she" mean.
+# Turns before those that are read. They say what "yes" and "she" mean. Of several, at most so many
+# characters are read.
 EARLIER_TURNS = 8
+EARLIER_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,10 @@ class _Batch:
 
 class _TakenOver(Exception):
     """Another runner has the capture, or its messages were erased. This one writes no more."""
+
+
+# The call was executed meanwhile under the same key, and its caller gets that answer.
+_ANSWERED_BEFORE = (Replayed, AnswerErased, KeyReused)
 
 
 class Capturer:
@@ -121,18 +130,19 @@ class Capturer:
         if request.dry_run:
             return await self._preview(call, request, redacted)
         runner = uuid7()
-        report = await self._store_messages(call, request, redacted, runner)
-        if report.capture.state is not CaptureState.PENDING:
-            return report
-        if _is_long(request):
-            self._wake_worker(call.agent, report.capture.id)
+        report, is_claimed = await self._store_messages(call, request, redacted, runner)
+        if not is_claimed:
+            if report.capture.state is CaptureState.PENDING:
+                self._wake_worker(call.agent, report.capture.id)
             return report
         try:
             async with self._hold_lease(call.agent, report.capture.id, runner):
                 batch = await self._read_batch(call.agent, report.capture, report.open_turns)
                 return await self._store_batch(call, report.capture, batch, runner, request)
-        except (_TakenOver, Unavailable):
-            # The messages are stored, and a worker goes on with them.
+        except _ANSWERED_BEFORE:
+            raise
+        except Exception:
+            # The messages are stored, and a worker goes on with them. The trouble is logged.
             return report
 
     def _remove_secrets(self, request: CaptureRequest) -> tuple[CaptureRequest, int]:
@@ -153,11 +163,12 @@ class Capturer:
         request: CaptureRequest,
         redacted: int,
         runner: UUID,
-    ) -> CaptureReport:
-        """Write the messages that are new.
+    ) -> tuple[CaptureReport, bool]:
+        """Write the messages that are new, and return whether this runner is to read them.
 
         A retry of a call that was cut off finds its capture and goes on with that one.
         """
+        is_claimed = False
         capture_id = call.idempotency.derive_id() or uuid7()
         async with agent_write(self._engine, call, refuse_frozen=False) as write:
             connection, agent = write.connection, call.agent
@@ -174,11 +185,11 @@ class Capturer:
                         connection, agent, capture_id, extractor=request.extract, trouble=None
                     )
             if capture.state is CaptureState.PENDING and not _is_long(request):
-                await captures.claim_capture(connection, agent, capture_id, runner)
+                is_claimed = await captures.claim_capture(connection, agent, capture_id, runner)
             report = await _read_report(connection, agent, capture, request.messages)
             if capture.state is not CaptureState.PENDING or _is_long(request):
                 await write.keep(report)
-        return report
+        return report, is_claimed
 
     async def _preview(
         self, call: Call[CaptureReport], request: CaptureRequest, redacted: int
@@ -240,28 +251,49 @@ class Capturer:
         self, agent: AgentId, capture_id: UUID, runner: UUID
     ) -> AsyncIterator[None]:
         """Renew the lease of a capture during the block, and release the capture if it fails."""
-        renewing = asyncio.create_task(self._renew_lease(agent, capture_id, runner))
+        over = asyncio.Event()
+        renewing = asyncio.create_task(self._renew_lease(agent, capture_id, runner, over))
         try:
             yield
-        except _TakenOver:
+        except (_TakenOver, *_ANSWERED_BEFORE):
             raise
         except Exception as problem:
-            error = type(problem).__name__
-            logger.warning("A capture was cut off: %s", error)
-            passes = isinstance(problem, Unavailable)
-            record = captures.record_capture_trouble if passes else captures.record_capture_failure
-            async with begin_for_agent(self._engine, agent) as connection:
-                await record(connection, agent, capture_id, runner, error)
+            await self._record_problem(agent, capture_id, runner, problem)
             raise
         finally:
-            renewing.cancel()
+            over.set()
+            await renewing
 
-    async def _renew_lease(self, agent: AgentId, capture_id: UUID, runner: UUID) -> None:
-        interval = captures.LEASE / timedelta(seconds=3)
-        while True:
-            await asyncio.sleep(interval)
+    async def _renew_lease(
+        self, agent: AgentId, capture_id: UUID, runner: UUID, over: asyncio.Event
+    ) -> None:
+        """Renew the lease of the capture until its work is over."""
+        interval = captures.LEASE.total_seconds() / 3
+        while not await _set_within(over, interval):
+            try:
+                async with begin_for_agent(self._engine, agent) as connection:
+                    await captures.renew_capture_lease(connection, agent, capture_id, runner)
+            except Exception as problem:
+                # The next renewal may come through in time.
+                kind = type(problem).__name__
+                logger.warning("The runner of a capture could not say that it lives: %s", kind)
+
+    async def _record_problem(
+        self, agent: AgentId, capture_id: UUID, runner: UUID, problem: Exception
+    ) -> None:
+        """Note on a capture why it was cut off. Trouble that passes is no failure of the capture.
+
+        If the database cannot be written either, the lease of the runner runs out.
+        """
+        kind = type(problem).__name__
+        logger.warning("A capture was cut off: %s", kind)
+        passes = isinstance(problem, Unavailable)
+        record = captures.record_capture_trouble if passes else captures.record_capture_failure
+        try:
             async with begin_for_agent(self._engine, agent) as connection:
-                await captures.renew_capture_lease(connection, agent, capture_id, runner)
+                await record(connection, agent, capture_id, runner, kind)
+        except Exception as second:
+            logger.warning("That could not be noted: %s", type(second).__name__)
 
     # --- the facts of some turns -----------------------------------------------------------------
 
@@ -275,6 +307,7 @@ class Capturer:
                 earlier = await captures.list_earlier_turns(
                     connection, agent, capture.session_id, turns[0].id, limit=EARLIER_TURNS
                 )
+        earlier = _limit_earlier(earlier)
         talk = [*earlier, *turns]
         reading = await self._reader.read_messages(
             agent, capture.extract, list(map(_build_turn, talk)), actor=capture.actor
@@ -379,6 +412,12 @@ class Capturer:
         await asyncio.gather(*self._wakings)
 
 
+async def _set_within(event: asyncio.Event, seconds: float) -> bool:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)
+    return event.is_set()
+
+
 def _is_long(request: CaptureRequest) -> bool:
     """Return True if a worker reads the messages, because that takes long."""
     characters = sum(len(message.content) for message in request.messages)
@@ -398,6 +437,18 @@ def _split_batches(turns: Sequence[StoredTurn]) -> Iterator[list[StoredTurn]]:
         characters += length
     if batch:
         yield batch
+
+
+def _limit_earlier(earlier: Sequence[StoredTurn]) -> list[StoredTurn]:
+    """Return the last of these turns, as many as are not too long together, and one in any case."""
+    limited: list[StoredTurn] = []
+    characters = 0
+    for turn in reversed(earlier):
+        characters += len(turn.content or "")
+        if limited and characters > EARLIER_CHARACTERS:
+            break
+        limited.append(turn)
+    return limited[::-1]
 
 
 # --- from messages to rows -----------------------------------------------------------------------

@@ -3,20 +3,25 @@
 Nothing is locked, and no connection is held while a model is asked.
 """
 
+import asyncio
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Self
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.captures import ExtractBy
-from app.domain.talk import Extraction, Role, Turn
-from app.domain.text import hash_text_loosely
+from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Turn
+from app.domain.text import fold_loosely, hash_text_loosely
+from app.extraction.blocks import find_blocks
 from app.extraction.confirmations import read_proposal
+from app.extraction.model.extractor import ModelExtractor
 from app.extraction.rules import extract_by_rules
 from app.extraction.sentences import split_sentences
+from app.remote.budget import Payer
+from app.services import metrics
 from app.store import captures
 from app.store.engine import connect_for_agent
 
@@ -44,19 +49,43 @@ class Reading:
 
 
 class MessageReader:
-    """Reads facts from the messages of a session."""
+    """Reads facts from the messages of a session. `model` is None if no model is set."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, model: ModelExtractor | None) -> None:
         self._engine = engine
+        self._model = model
 
     async def read_messages(
         self, agent: AgentId, extract: ExtractBy, turns: Sequence[Turn], *, actor: str
     ) -> Reading:
-        """Return the facts of these turns. A model that fails is replaced by the rules."""
+        """Return the facts of these turns. If a model fails, the rules read them instead.
+
+        `actor` pays for the model.
+        """
         handed_out = await self._find_handed_out(agent, turns)
-        extraction = extract_by_rules(turns, handed_out)
-        trouble = NO_MODEL if extract is ExtractBy.MODEL else None
+        trouble: str | None = None
+        if extract is ExtractBy.MODEL:
+            reading = await self._ask_model(Payer(agent, actor), turns, handed_out)
+            if reading.extractor is ExtractBy.MODEL:
+                return reading
+            trouble = reading.trouble
+        # In a thread: the rules take some milliseconds for each message.
+        extraction = await asyncio.to_thread(extract_by_rules, turns, handed_out)
         return Reading(extraction, ExtractBy.RULES, trouble)
+
+    async def _ask_model(
+        self, payer: Payer, turns: Sequence[Turn], handed_out: Collection[str]
+    ) -> Reading:
+        """Return what the model read. If it failed, nothing was read, by nobody."""
+        if self._model is None:
+            return replace(Reading.nothing(), trouble=NO_MODEL)
+        hidden = find_handed_out_parts(turns, handed_out)
+        result = await self._model.extract(payer, hide_parts(turns, hidden))
+        metrics.count_model_cost(result.cost)
+        if result.extraction is None:
+            return replace(Reading.nothing(), trouble=result.cost.trouble)
+        extraction = drop_handed_out(result.extraction, hidden, handed_out)
+        return Reading(extraction, ExtractBy.MODEL)
 
     async def _find_handed_out(self, agent: AgentId, turns: Sequence[Turn]) -> tuple[str, ...]:
         """Return the texts in these turns that came out of the agent's memory.
@@ -102,3 +131,58 @@ def _list_assistant_texts(line: str) -> list[str]:
         proposal = read_proposal(sentence)
         texts += [sentence, proposal] if proposal else [sentence]
     return texts
+
+
+# --- what a model must not read -------------------------------------------------------------------
+
+
+def find_handed_out_parts(turns: Sequence[Turn], handed_out: Collection[str]) -> list[Quote]:
+    """Return the contexts in these turns, and the lines that came out of the memory."""
+    known = set(handed_out)
+    parts: list[Quote] = []
+    for place, turn in enumerate(turns):
+        for block in find_blocks(turn.content):
+            if block.reason is SkipReason.REPEATED_CONTEXT:
+                parts.append(Quote(place, block.start, block.end))
+        for start, end in _find_lines(turn.content):
+            if turn.content[start:end] in known and turn.role is Role.USER:
+                parts.append(Quote(place, start, end))
+    return parts
+
+
+def _find_lines(content: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the lines of a context, without the space around them."""
+    for match in re.finditer(r"[^\n]+", content):
+        line = match[0].strip()
+        if _CONTEXT_LINE.match(line):
+            start = match.start() + match[0].index(line)
+            yield start, start + len(line)
+
+
+def hide_parts(turns: Sequence[Turn], parts: Sequence[Quote]) -> list[Turn]:
+    """Return the turns with spaces for these parts, so that all other places stay as they are."""
+    contents = [turn.content for turn in turns]
+    for part in parts:
+        content = contents[part.turn]
+        blank = " " * (part.end - part.start)
+        contents[part.turn] = content[: part.start] + blank + content[part.end :]
+    return [replace(turn, content=text) for turn, text in zip(turns, contents, strict=True)]
+
+
+def drop_handed_out(
+    extraction: Extraction, hidden: Sequence[Quote], handed_out: Collection[str]
+) -> Extraction:
+    """Return the extraction without the statements that a memory says and the assistant repeated.
+
+    The hidden parts are among what was skipped.
+    """
+    known = {fold_loosely(text) for text in handed_out}
+    reason = SkipReason.REPEATED_CONTEXT
+    skipped = [*extraction.skipped, *(Skipped(part, reason) for part in hidden)]
+    statements = []
+    for statement in extraction.statements:
+        if fold_loosely(statement.text) in known:
+            skipped.append(Skipped(statement.quotes[0], reason))
+        else:
+            statements.append(statement)
+    return Extraction(tuple(statements), tuple(skipped))

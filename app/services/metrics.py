@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.domain.relation import ModelCost
 from app.planning.plan import Plan, ReviewSource
 from app.store.engine import Pool
 
@@ -49,12 +50,17 @@ def count_operations(plans: Iterable[Plan]) -> None:
         if plan.review:
             _REVIEWS.labels(plan.review.source).inc()
         if plan.model_cost:
-            _CALLS.inc(plan.model_cost.llm_calls)
-            _TOKENS.labels("prompt").inc(plan.model_cost.prompt_tokens)
-            _TOKENS.labels("completion").inc(plan.model_cost.completion_tokens)
-            _SECONDS.observe(plan.model_cost.ms / 1e3)
-            if plan.model_cost.trouble:
-                _TROUBLE.inc()
+            count_model_cost(plan.model_cost)
+
+
+def count_model_cost(cost: ModelCost) -> None:
+    """Count a question to the model."""
+    _CALLS.inc(cost.llm_calls)
+    _TOKENS.labels("prompt").inc(cost.prompt_tokens)
+    _TOKENS.labels("completion").inc(cost.completion_tokens)
+    _SECONDS.observe(cost.ms / 1e3)
+    if cost.trouble:
+        _TROUBLE.inc()
 
 
 def count_held(stores: int) -> None:

@@ -9,10 +9,16 @@ import httpx
 import psycopg
 import pytest
 
+from app.domain.agent import AgentId
 from app.jobs.worker import run_worker
+from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
 from support.builders import problem, store
 from support.messages import capture, list_contents, list_facts, talk
+from support.races import Crowd, Race
+from support.retention import AT_ONCE, with_retention
+from support.scripted_model import ScriptedModel, fails
+from support.scripted_vectors import embeds
 from support.service import running
 from support.service_process import run_dying_worker, serve_dying
 from support.sweeps import Place
@@ -104,6 +110,30 @@ def test_a_long_capture_that_is_erased_before_it_is_read_stores_nothing(place: P
     assert (erased["state"], list_facts(erased)) == ("done", [])
     assert {message["content"] for message in erased["messages"]} == {None}
     assert list_contents(place.client) == []
+
+
+def test_without_the_encoder_messages_are_stored_and_their_facts_follow(database_url: str) -> None:
+    with ScriptedModel(embeds(8)) as encoder:
+        settings = load_settings(
+            database_url=database_url,
+            pool_size=1,
+            embedding_base_url=encoder.url,
+            embedding_dimensions=8,
+            embedding_tries=1,
+        )
+        with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+            encoder.then(fails(500))
+            waiting = capture(client, talk("I live in Lisbon."), status=202)
+            assert (waiting["state"], waiting["done"]) == ("pending", 0)
+            again = capture(client, talk("I live in Lisbon."))
+            assert not again["messages"][0]["done"], "the first call has the message"
+            assert read_capture(client, waiting["capture_id"])["error"] == "EmbedderUnavailable"
+            encoder.then(embeds(8))
+            expire_leases(database_url)
+            asyncio.run(run_worker(settings, until_idle=True))
+            done = read_capture(client, waiting["capture_id"])
+            assert (done["state"], done["error"]) == ("done", None)
+            assert list_contents(client) == [list_facts(done)[0]["content"]]
 
 
 # --- kill -9 --------------------------------------------------------------------------------------
@@ -295,6 +325,31 @@ def test_a_kept_answer_goes_with_its_messages(client: httpx.Client) -> None:
     assert problem(retry, 410)["type"].endswith("erased")
 
 
+# --- retention ------------------------------------------------------------------------------------
+
+
+def test_old_messages_are_emptied_and_still_known(place: Place, tmp_path: Path) -> None:
+    answer = capture(place.client, talk("I live in Lisbon. How are you?"))
+    pending = capture(place.client, talk(*LONG), session="long", status=202)
+
+    async def retain(retention: Retention) -> tuple[RetentionReport, RetentionReport]:
+        preview = await retention.preview_retention(AgentId("default"))
+        return preview, await retention.retain_agent(AgentId("default"))
+
+    preview, report = with_retention(
+        place.url, tmp_path, retain, message_retention_days=AT_ONCE, cold_after_days=0
+    )
+    assert preview.emptied_turns == report.emptied_turns == 1
+    [message] = read_capture(place.client, answer["capture_id"])["messages"]
+    assert (message["content"], message["skipped"]) == (None, [])
+    assert message["facts"][0]["content"] is None
+    assert message["facts"][0]["memory_id"] == list_facts(answer)[0]["memory_id"]
+    assert capture(place.client, talk("I live in Lisbon. How are you?"))["repeated"] == 1
+    assert list_contents(place.client) == [list_facts(answer)[0]["content"]]
+    place.work()
+    assert read_capture(place.client, pending["capture_id"])["state"] == "done"
+
+
 # --- export and import ----------------------------------------------------------------------------
 
 
@@ -349,3 +404,17 @@ def test_another_agent_sees_nothing_of_a_capture(client: httpx.Client) -> None:
 def test_bad_input_is_named(client: httpx.Client, change: dict[str, Any], named: str) -> None:
     body = {"session_id": "chat", "messages": talk("I live in Lisbon.")} | change
     assert named in problem(client.post("/v1/messages", json=body), 422)["detail"]
+
+
+# --- races ----------------------------------------------------------------------------------------
+
+
+def test_of_calls_with_the_same_messages_at_once_one_stores_them(race: Race) -> None:
+    async def run(crowd: Crowd) -> None:
+        body = {"session_id": "chat", "messages": talk("I live in Lisbon.", "My cat is Tom.")}
+        calls = [crowd.post("/v1/messages", body) for _ in range(6)]
+        answers = [answer.json() for answer in await asyncio.gather(*calls)]
+        assert sorted(answer["total"] for answer in answers) == [0] * 5 + [2]
+        assert len(await crowd.log()) == 2
+
+    race(run)

@@ -15,6 +15,7 @@ from app.settings import load_settings
 from support.builders import store
 from support.databases import fresh_database, name_of
 from support.keys import ROOT_KEY, calling, issue
+from support.messages import capture
 from support.service import running
 
 Route = dict[str, Any]
@@ -28,6 +29,7 @@ PASTED = {
     "review_id": lambda answer: answer["review_id"],
     "agent_id": lambda answer: answer["agent_id"],
     "sweep_id": lambda answer: answer["sweep_id"],
+    "capture_id": lambda answer: answer["capture_id"],
     "key_id": lambda answer: answer["key_id"],
 }
 
@@ -139,6 +141,7 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
         "review_id": waits,
         "key_id": "no key is issued here",
         "sweep_id": sweep,
+        "capture_id": capture(client, "My boat is called Ada.")["capture_id"],
     }
     ids = {name: found(stored) for name, found in PASTED.items()}
     body = call.body
@@ -167,6 +170,7 @@ def test_the_examples_of_a_store_tell_a_story_in_their_order(client: httpx.Clien
     assert [answer["operation"] for answer in answers] == [
         "ADD",
         "UPDATE",
+        "ADD",
         "ADD",
         "ADD",
         "ADD",

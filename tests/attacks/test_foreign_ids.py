@@ -11,13 +11,14 @@ import pytest
 from app.settings import load_settings
 from support.builders import store
 from support.keys import EVERY_SCOPE, ROOT_KEY, calling, issue
+from support.messages import capture
 from support.openapi_check import DOCUMENT
 from support.service import running
 from support.transfers import NDJSON
 
 PATHS: dict[str, Any] = json.loads(DOCUMENT.read_text())["paths"]
 # Ids that the service gives. What callers name (agents, sessions, slots) is refused or their own.
-GIVEN_IDS = ("memory_id", "log_id", "review_id", "sweep_id", "key_id")
+GIVEN_IDS = ("memory_id", "log_id", "review_id", "sweep_id", "capture_id", "key_id")
 
 
 def routes_with_ids() -> list[tuple[str, str, str]]:
@@ -70,6 +71,7 @@ def ids(root: httpx.Client, address: str) -> dict[str, str]:
             "log_id": stored["log_id"],
             "review_id": review,
             "sweep_id": victim.post("/v1/sweeps").json()["id"],
+            "capture_id": capture(victim, "My boat is called Ada.")["capture_id"],
             "key_id": key["id"],
         }
 
@@ -123,6 +125,7 @@ BODIES_WITH_IDS = {
     "decide": ("/v1/reviews/decide", {"decision": "reject", "ids": ["ID"]}),
     "erase a chain": ("/v1/erasures", {"chain_id": "ID"}),
     "undo a sweep": ("/v1/reverts", {"sweep_id": "ID"}),
+    "undo a capture": ("/v1/reverts", {"capture_id": "ID"}),
 }
 
 
@@ -132,7 +135,8 @@ def test_a_foreign_id_in_a_body_answers_like_an_unknown_one(
 ) -> None:
     path, body = BODIES_WITH_IDS[case]
     own = store(thief, f"Has a goldfish called {uuid4().hex}")["memory"]["id"]
-    kind = {"decide": "review_id", "undo a sweep": "sweep_id"}.get(case, "memory_id")
+    kinds = {"decide": "review_id", "undo a sweep": "sweep_id", "undo a capture": "capture_id"}
+    kind = kinds.get(case, "memory_id")
     answers = []
     for used in (ids[kind], make_unknown(ids[kind])):
         sent = json.loads(json.dumps(body).replace("ID", used))
@@ -163,7 +167,7 @@ def test_nothing_of_the_victim_has_changed(
     victim = {"X-Agent-Id": "victim"}
     memory = root.get(f"/v1/memories/{ids['memory_id']}", headers=victim).json()
     assert (memory["content"], memory["status"]) == ("Has a secret", "current")
-    assert len(root.get("/v1/log", headers=victim).json()["items"]) == 3
+    assert len(root.get("/v1/log", headers=victim).json()["items"]) == 4
     export = root.get("/v1/export", headers=victim).content
     refused = thief.post("/v1/import", content=export, headers=NDJSON | victim)
     assert refused.status_code == 403

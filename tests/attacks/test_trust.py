@@ -5,7 +5,12 @@ import json
 import httpx
 import pytest
 
+from app.settings import load_settings
 from support.builders import contents, store
+from support.databases import fresh_database, name_of
+from support.keys import ROOT_KEY, calling, issue
+from support.messages import capture, list_facts
+from support.service import running
 from support.transfers import NDJSON
 
 SLOT = {"key": "recovery_mail", "single_valued": True}
@@ -38,3 +43,20 @@ def test_an_older_version_of_low_trust_may_come_before(client: httpx.Client) -> 
     import_line(client, content=FOREIGN, trust=0, valid_from="2020-01-01T00:00:00Z")
     assert contents(client) == {MINE}
     assert contents(client, as_of="2021-01-01T00:00:00Z") == {FOREIGN}
+
+
+def test_a_message_of_a_key_with_a_low_ceiling_gets_no_more_trust_than_that(
+    server_url: str, template_url: str
+) -> None:
+    with (
+        fresh_database(server_url, template=name_of(template_url)) as url,
+        running(load_settings(database_url=url, api_key=ROOT_KEY)) as address,
+        calling(address, ROOT_KEY) as root,
+        calling(address, issue(root, trust_ceiling=10)["key"]) as low,
+        calling(address, issue(root, trust_ceiling=90)["key"]) as high,
+    ):
+        trusts = []
+        for client, town in ((low, "Lisbon"), (high, "Porto")):
+            [fact] = list_facts(capture(client, f"My sister lives in {town}."))
+            trusts.append(fact["answer"]["memory"]["trust"])
+    assert trusts == [10, 40]

@@ -42,7 +42,7 @@ from support.builders import send, store
 from support.databases import fresh_database, name_of
 from support.doctor_check import assert_healthy
 from support.retention import retain
-from support.scripted_model import ScriptedModel, every, quoting
+from support.scripted_model import ScriptedModel, every, quoting, says
 from support.service import running
 from support.stored_text import everything, in_files
 from support.sweeps import Place
@@ -170,7 +170,7 @@ def write_marked_history(client: httpx.Client, model: ScriptedModel) -> None:
     write_judged(client, model)
     write_reviews(client, model)
     write_imports(client)
-    write_messages(client)
+    write_messages(client, model)
 
 
 def write_values(client: httpx.Client) -> None:
@@ -240,15 +240,17 @@ def write_reviews(client: httpx.Client, model: ScriptedModel) -> None:
     client.patch("/v1/agents/default", json={"mode": "live"}).raise_for_status()
 
 
-def write_messages(client: httpx.Client) -> None:
-    """Messages of the erased session: a fact, a duplicate of one, a question, and kept answers."""
+def write_messages(client: httpx.Client, model: ScriptedModel) -> None:
+    """Messages of the erased session: a fact, a duplicate of one, a question, kept answers, and an unusable answer of a model."""
     texts = ("My zebra is called Marty.", "Zebra lives in Porto", "Do you like zebras?")
     for key in ("first", "second"):
         messages = []
         for text in texts:
             message = {"role": "user", "content": text, "name": "Zebra Anna"}
             messages.append(message | {"id": f"zebra-{key}-{text}"})
-        body = {"session_id": TEXTS["session_id"], "messages": messages}
+        model.then(says('{"facts": ["zebra"]}'), every("NONE"))
+        extract = "model" if key == "first" else "rules"
+        body = {"session_id": TEXTS["session_id"], "messages": messages, "extract": extract}
         headers = {"Idempotency-Key": key}
         client.post("/v1/messages", json=body, headers=headers).raise_for_status()
 

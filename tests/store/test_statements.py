@@ -60,6 +60,7 @@ class Recorder:
             response = await self._client.request(method, path, **request)
             # What a route leaves to the background is sent before the next route is called.
             await self._app.state.services.sweep_requests.wait_until_idle()
+            await self._app.state.services.captures.wait_until_idle()
             return response
 
         recorded, response = await run_recorded(label, send)
@@ -98,6 +99,7 @@ async def record_every_route(url: str) -> list[RecordedCall]:
         await call_reads(recorder)
         await call_log_and_reviews(recorder)
         await call_agents_and_work(recorder)
+        await call_messages(recorder)
         await call_transfer(recorder)
         await call_endings(recorder)
         await call_keys(recorder)
@@ -186,6 +188,25 @@ async def call_agents_and_work(recorder: Recorder) -> None:
     await call("GET /v1/insights")
     for route in ("GET /livez", "GET /readyz", "GET /metrics", "GET /version"):
         await call(route)
+
+
+async def call_messages(recorder: Recorder) -> None:
+    call = recorder.call
+    messages = [
+        {"id": "m1", "role": "user", "content": "My boat is called Ada. How are you?"},
+        {"id": "m2", "role": "assistant", "content": "Fine!"},
+    ]
+    body = {"session_id": "talk", "messages": messages}
+    await call("POST /v1/messages", "a dry run", json=body | {"dry_run": True})
+    headers = {"Idempotency-Key": "talk"}
+    answer = await call("POST /v1/messages", "a fact", json=body, headers=headers)
+    await call("POST /v1/messages", "sent again", json=body)
+    many = [{"role": "user", "content": f"How are you, {number}?"} for number in range(41)]
+    long = {"session_id": "long", "messages": many}
+    await call("POST /v1/messages", "for a worker", status=202, json=long)
+    ids = {"capture_id": answer["capture_id"]}
+    await call("GET /v1/captures/{capture_id}", ids=ids)
+    await call("POST /v1/captures/{capture_id}/undo", ids=ids)
 
 
 async def call_transfer(recorder: Recorder) -> None:

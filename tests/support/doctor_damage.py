@@ -11,6 +11,7 @@ from psycopg import sql
 from app.domain.agent import AgentId
 from app.planning.audit.faults import Fault
 from support.builders import editor, send, store
+from support.messages import capture, list_facts
 from support.scripted_model import ScriptedModel, every
 
 AGENT = AgentId("patient")
@@ -68,7 +69,12 @@ def tell(client: httpx.Client, model: ScriptedModel) -> Names:
         headers={"Idempotency-Key": "k"},
     )
     remember("keyed", keyed.json())
-    client.delete(f"/v1/memories/{names['secret']}", params={"erase": True})
+    for name, text in (("boat", "My boat is called Ada."), ("word", "My dog is called Zebra.")):
+        answer = capture(client, text)
+        names[f"{name}_capture"] = answer["capture_id"]
+        remember(name, list_facts(answer)[0]["answer"])
+    for name in ("secret", "word"):
+        client.delete(f"/v1/memories/{names[name]}", params={"erase": True})
     for target in ("vim", "home"):
         by_hand = {"type": "causes", "target_id": names[target]}
         names[f"{target}_link"] = client.post(

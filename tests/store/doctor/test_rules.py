@@ -480,6 +480,22 @@ LEFT = {
     "a kept answer with half a fingerprint": Damage(
         "UPDATE idempotency_keys SET fingerprint = '\\x00'", "idempotency", ()
     ),
+    "a captured fact of no operation": Damage(
+        where("captured_facts", "log_id = '{unknown}'", "boat", key="memory_id"),
+        "captures",
+        ("unknown",),
+    ),
+    "a capture that is done too early": Damage(
+        where("turns", "done = false", "boat_capture", key="capture_id"),
+        "captures",
+        ("boat_capture",),
+    ),
+    "an erased text in a message": Damage(
+        where("turns", "content = 'Zebra'", "word_capture", key="capture_id"), "erased", ("word",)
+    ),
+    "an erased text in a captured fact": Damage(
+        where("captured_facts", "content = 'Zebra'", "word", key="memory_id"), "erased", ("word",)
+    ),
     "a time that never comes": Damage(
         of_memory("valid_until = 'infinity'", "vim"), "times", ("vim",)
     ),

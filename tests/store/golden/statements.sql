@@ -1266,6 +1266,16 @@ FROM memories
 WHERE agent_id = :agent AND id = ANY(:ids) AND created_at <= :known_at;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
+-- GET /v1/memories/{memory_id}/why
+-- app/store/captures.py list_facts_of_memory
+SELECT f.id, f.turn_id, f.place, f.content, f.quotes, f.operation, f.memory_id, f.log_id,
+    f.review_id, f.problem
+FROM captured_facts f
+JOIN turns t ON t.agent_id = :agent AND t.id = f.turn_id
+WHERE f.agent_id = :agent AND f.memory_id = :memory AND t.received_at <= :known_at
+ORDER BY f.id
+LIMIT 20;
+
 
 -- ===== POST /v1/search (hybrid) =====
 -- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
@@ -6045,6 +6055,266 @@ SELECT current_setting('transaction_read_only')::boolean AS is_read_only;
 -- no statement
 
 
+-- ===== POST /v1/messages (a dry run) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/engine.py: as for GET /v1/reviews
+
+-- POST /v1/messages (a dry run)
+-- app/store/captures.py find_messages
+SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped
+FROM turns
+WHERE agent_id = :agent AND session_id = :session AND message_id = ANY(:messages);
+
+-- POST /v1/messages (a dry run)
+-- app/store/captures.py list_earlier_turns
+SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped
+FROM turns
+WHERE agent_id = :agent AND session_id = :session AND id < :before AND content IS NOT NULL
+ORDER BY id DESC
+LIMIT :limit;
+
+-- POST /v1/messages (a dry run)
+-- app/store/captures.py find_stored_hashes
+SELECT DISTINCT fuzzy_hash
+FROM memories
+WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL;
+-- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
+
+-- POST /v1/messages (a dry run)
+-- app/store/apply.py apply_plans
+WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
+    category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
+    details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
+    confidence, trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id,
+    :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity,
+    :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities,
+    :sources, :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
+    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
+    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
+    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
+    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (INSERT
+    INTO memory_relationships (agent_id, source_id, target_id, type, log_id, created_at) VALUES
+    (:agent_id, :source_id, :target_id, :type, :log_id, :created_at)), part2 AS (UPDATE agents SET
+    last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO
+    consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
+    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
+    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed, actor,
+    previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
+    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
+    :hash, :content_digest, :content_salt);
+
+-- POST /v1/messages (a dry run)
+-- app/store/captures.py list_facts
+SELECT id, turn_id, place, content, quotes, operation, memory_id, log_id, review_id, problem
+FROM captured_facts
+WHERE agent_id = :agent AND turn_id = ANY(:turns)
+ORDER BY turn_id, place;
+
+
+-- ===== POST /v1/messages (a fact) =====
+-- app/store/idempotency.py find_idempotency_record: as for POST /v1/memories (a first fact)
+-- app/store/idempotency.py find_idempotency_record: as for POST /v1/memories (a new value of a slot)
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+
+-- POST /v1/messages (a fact)
+-- app/store/captures.py find_capture
+SELECT id, session_id, state, extract, split, trust, actor, turns, repeated, redacted, received_at,
+    request_id, extractor, trouble, error, finished_at FROM captures WHERE agent_id = :agent AND id
+    = :id;
+-- app/store/engine.py: as for GET /v1/reviews
+-- app/store/captures.py find_messages: as for POST /v1/messages (a dry run)
+
+-- POST /v1/messages (a fact)
+-- app/store/captures.py create_capture
+INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, actor, request_id,
+    turns, repeated, redacted, received_at, failures) VALUES (:agent_id, :id, :session_id, :state,
+    :extract, :split, :trust, :actor, :request_id, :turns, :repeated, :redacted, :received_at,
+    :failures);
+
+-- POST /v1/messages (a fact)
+-- app/store/captures.py create_capture
+INSERT INTO turns (agent_id, id, capture_id, position, session_id, message_id, role, name, content,
+    said_at, received_at, done, skipped) VALUES (:agent_id, :id, :capture_id, :position,
+    :session_id, :message_id, :role, :name, :content, :said_at, :received_at, :done, :skipped);
+
+-- POST /v1/messages (a fact)
+-- app/store/captures.py claim_capture
+UPDATE captures SET runner = :runner, alive_at = clock_timestamp()
+WHERE agent_id = :agent AND id = :id AND state = 'pending'
+    AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
+RETURNING id;
+
+-- POST /v1/messages (a fact)
+-- app/store/captures.py list_turns
+SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped
+FROM turns
+WHERE agent_id = :agent AND capture_id = :capture
+ORDER BY position;
+-- app/store/captures.py list_facts: as for POST /v1/messages (a dry run)
+-- app/store/captures.py list_earlier_turns: as for POST /v1/messages (a dry run)
+-- app/store/captures.py find_stored_hashes: as for POST /v1/messages (a dry run)
+-- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+
+-- POST /v1/messages (a fact)
+-- app/store/captures.py count_open_turns
+SELECT count(*) AS open
+FROM turns t
+JOIN captures c ON c.agent_id = :agent AND c.id = t.capture_id
+WHERE t.agent_id = :agent AND t.id = ANY(:ids) AND NOT t.done
+    AND c.runner = :runner AND c.state = 'pending';
+-- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
+-- app/store/apply.py apply_plans: as for POST /v1/messages (a dry run)
+
+-- POST /v1/messages (a fact)
+-- app/store/captures.py finish_turns
+UPDATE turns t SET done = true, skipped = CAST(r.skipped AS jsonb)
+FROM unnest(CAST(:ids AS uuid[]), CAST(:skipped AS text[])) AS r (id, skipped)
+WHERE t.agent_id = :agent AND t.id = r.id;
+
+-- POST /v1/messages (a fact)
+-- app/store/captures.py finish_turns
+INSERT INTO captured_facts (agent_id, id, turn_id, place, content, quotes, operation, memory_id,
+    log_id, review_id, problem) VALUES (:agent_id, :id, :turn_id, :place, :content, :quotes,
+    :operation, :memory_id, :log_id, :review_id, :problem);
+
+-- POST /v1/messages (a fact)
+-- app/store/captures.py save_capture_progress
+UPDATE captures SET
+    extractor = CASE WHEN extractor = 'rules' THEN extractor ELSE :extractor END,
+    trouble = coalesce(trouble, :trouble),
+    failures = 0
+WHERE agent_id = :agent AND id = :id;
+
+-- POST /v1/messages (a fact)
+-- app/store/captures.py save_capture_progress
+UPDATE captures c SET state = 'done', finished_at = clock_timestamp(), error = NULL
+WHERE agent_id = :agent AND id = :id AND state = 'pending'
+    AND NOT EXISTS (
+        SELECT FROM turns t WHERE t.agent_id = :agent AND t.capture_id = c.id AND NOT t.done
+    );
+-- app/store/idempotency.py save_idempotency_record: as for POST /v1/memories (a new value of a slot)
+
+
+-- ===== POST /v1/messages (sent again) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+-- app/store/captures.py find_capture: as for POST /v1/messages (a fact)
+-- app/store/engine.py: as for GET /v1/reviews
+-- app/store/captures.py find_messages: as for POST /v1/messages (a dry run)
+-- app/store/captures.py create_capture: as for POST /v1/messages (a fact)
+-- app/store/captures.py finish_turns: as for POST /v1/messages (a fact)
+-- app/store/captures.py save_capture_progress: as for POST /v1/messages (a fact)
+-- app/store/captures.py save_capture_progress: as for POST /v1/messages (a fact)
+-- app/store/captures.py list_turns: as for POST /v1/messages (a fact)
+-- app/store/captures.py list_facts: as for POST /v1/messages (a dry run)
+
+-- POST /v1/messages (sent again)
+-- app/store/captures.py find_turns
+SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped FROM turns
+    WHERE agent_id = :agent AND id = ANY(:ids);
+
+
+-- ===== POST /v1/messages (for a worker) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+-- app/store/captures.py find_capture: as for POST /v1/messages (a fact)
+-- app/store/engine.py: as for GET /v1/reviews
+-- app/store/captures.py find_messages: as for POST /v1/messages (a dry run)
+-- app/store/captures.py create_capture: as for POST /v1/messages (a fact)
+-- app/store/captures.py create_capture: as for POST /v1/messages (a fact)
+-- app/store/captures.py list_turns: as for POST /v1/messages (a fact)
+-- app/store/captures.py list_facts: as for POST /v1/messages (a dry run)
+-- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
+-- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
+
+
+-- ===== GET /v1/captures/{capture_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/captures.py find_capture: as for POST /v1/messages (a fact)
+-- app/store/captures.py list_turns: as for POST /v1/messages (a fact)
+-- app/store/captures.py list_facts: as for POST /v1/messages (a dry run)
+
+
+-- ===== POST /v1/captures/{capture_id}/undo =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/captures.py find_capture: as for POST /v1/messages (a fact)
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+
+-- POST /v1/captures/{capture_id}/undo
+-- app/store/log/archived.py refuse_archived_selection
+SELECT max(created_at) AS until, count(*) AS operations
+FROM folded_operations
+WHERE agent_id = :agent AND archive_id IS NOT NULL AND stands
+    AND operation NOT IN ('REVERT', 'ERASE') AND true AND id IN (
+        SELECT f.log_id
+        FROM turns t
+        JOIN captured_facts f ON f.agent_id = :agent AND f.turn_id = t.id
+        WHERE t.agent_id = :agent AND t.capture_id = :capture_id
+    );
+
+-- POST /v1/captures/{capture_id}/undo
+-- app/store/log/reverts.py list_standing_operations
+SELECT l.id
+FROM consolidation_log l
+WHERE l.agent_id = :agent AND l.id IN (
+    SELECT f.log_id
+    FROM turns t
+    JOIN captured_facts f ON f.agent_id = :agent AND f.turn_id = t.id
+    WHERE t.agent_id = :agent AND t.capture_id = :capture_id
+) AND l.operation <> 'ERASE'
+    AND (
+        l.reverted_by IS NULL
+        OR EXISTS (
+            SELECT FROM consolidation_log r
+            WHERE r.agent_id = :agent AND r.id IN (
+                SELECT f.log_id
+                FROM turns t
+                JOIN captured_facts f ON f.agent_id = :agent AND f.turn_id = t.id
+                WHERE t.agent_id = :agent AND t.capture_id = :capture_id
+            ) AND r.id = l.reverted_by AND r.reverted_by IS NULL
+                AND r.incoming IS NOT NULL
+        )
+    )
+    AND (
+        l.operation <> 'REVERT'
+        OR l.incoming IS NOT NULL
+        OR NOT EXISTS (
+            SELECT FROM consolidation_log u
+            WHERE u.agent_id = :agent AND u.id IN (
+                SELECT f.log_id
+                FROM turns t
+                JOIN captured_facts f ON f.agent_id = :agent AND f.turn_id = t.id
+                WHERE t.agent_id = :agent AND t.capture_id = :capture_id
+            ) AND u.id = l.reverts
+        )
+    )
+ORDER BY l.created_at DESC, l.id DESC
+LIMIT :limit;
+-- app/store/log/reverts.py find_done_operations: as for POST /v1/log/{log_id}/revert
+-- app/store/log/archived.py refuse_archived: as for POST /v1/log/{log_id}/revert
+-- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
+-- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
+-- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
+-- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
+-- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
+-- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
+
+-- POST /v1/captures/{capture_id}/undo
+-- app/store/apply.py apply_plans
+DELETE FROM memory_relationships
+WHERE agent_id = :agent_id AND source_id = :source_id AND target_id = :target_id AND type = :type;
+-- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
+-- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+
+
 -- ===== GET /v1/export =====
 -- app/store/transfer/exports.py stream_blocks: as for POST /v1/memories (a first fact)
 
@@ -6237,9 +6507,60 @@ COPY (
     ORDER BY t.id
 ) TO STDOUT (FORMAT BINARY);
 
+-- GET /v1/export
+-- app/store/transfer/exports.py stream_blocks
+COPY (
+    SELECT row_to_json(line)::text, NULL::bytea
+    FROM captures t
+    CROSS JOIN LATERAL (
+        SELECT 'capture' AS type, id AS id, session_id AS session_id, state AS state, extract AS
+            extract, split AS split, trust AS trust, extractor AS extractor, trouble AS trouble,
+            actor AS actor, request_id AS request_id, turns AS turns, repeated AS repeated,
+            redacted AS redacted, to_char(received_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS received_at, to_char(finished_at AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS finished_at, failures AS failures, error AS
+            error
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.id
+) TO STDOUT (FORMAT BINARY);
+
+-- GET /v1/export
+-- app/store/transfer/exports.py stream_blocks
+COPY (
+    SELECT row_to_json(line)::text, NULL::bytea
+    FROM turns t
+    CROSS JOIN LATERAL (
+        SELECT 'turn' AS type, id AS id, capture_id AS capture_id, position AS position, session_id
+            AS session_id, message_id AS message_id, role AS role, name AS name, content AS
+            content, to_char(said_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            said_at, to_char(received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            received_at, done AS done, skipped AS skipped
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.id
+) TO STDOUT (FORMAT BINARY);
+
+-- GET /v1/export
+-- app/store/transfer/exports.py stream_blocks
+COPY (
+    SELECT row_to_json(line)::text, NULL::bytea
+    FROM captured_facts t
+    CROSS JOIN LATERAL (
+        SELECT 'captured' AS type, id AS id, turn_id AS turn_id, place AS place, content AS
+            content, quotes AS quotes, operation AS operation, memory_id AS memory_id, log_id AS
+            log_id, review_id AS review_id, problem AS problem
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.id
+) TO STDOUT (FORMAT BINARY);
+
 
 -- ===== GET /v1/export (with vectors) =====
 -- app/store/transfer/exports.py stream_blocks: as for POST /v1/memories (a first fact)
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
@@ -6271,7 +6592,8 @@ COPY (
 SELECT clock_timestamp() AS clock,
     NOT EXISTS (SELECT FROM memories WHERE agent_id = :agent)
     AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent)
-    AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent) AS empty,
+    AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent)
+    AND NOT EXISTS (SELECT FROM captures WHERE agent_id = :agent) AS empty,
     (SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config)
     AS languages;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
@@ -6443,6 +6765,70 @@ INSERT INTO reviews (agent_id, id, status, source, relation, sentence, memory_id
     judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) SELECT
     agent_id, id, status, source, relation, sentence, memory_id, log_id, judgments, relied_on,
     created_at, said, incoming, note, decided_at, decision_log_id FROM incoming;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+CREATE TEMP TABLE incoming (LIKE captures INCLUDING DEFAULTS INCLUDING CONSTRAINTS, CONSTRAINT
+    captures_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming (agent_id, id, session_id, state, extract, split, trust, extractor, trouble, actor,
+    request_id, turns, repeated, redacted, received_at, finished_at, failures, error) FROM STDIN
+    (FORMAT BINARY);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, extractor, trouble,
+    actor, request_id, turns, repeated, redacted, received_at, finished_at, failures, error) SELECT
+    agent_id, id, session_id, state, extract, split, trust, extractor, trouble, actor, request_id,
+    turns, repeated, redacted, received_at, finished_at, failures, error FROM incoming;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+CREATE TEMP TABLE incoming (LIKE turns INCLUDING DEFAULTS INCLUDING CONSTRAINTS, CONSTRAINT
+    turns_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming (agent_id, id, capture_id, position, session_id, message_id, role, name, content,
+    said_at, received_at, done, skipped) FROM STDIN (FORMAT BINARY);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT capture_id AS id FROM incoming WHERE capture_id IS NOT NULL
+    EXCEPT
+    (SELECT id FROM captures WHERE agent_id = :agent )
+LIMIT 1;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+INSERT INTO turns (agent_id, id, capture_id, position, session_id, message_id, role, name, content,
+    said_at, received_at, done, skipped) SELECT agent_id, id, capture_id, position, session_id,
+    message_id, role, name, content, said_at, received_at, done, skipped FROM incoming;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+CREATE TEMP TABLE incoming (LIKE captured_facts INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
+    CONSTRAINT captured_facts_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming (agent_id, id, turn_id, place, content, quotes, operation, memory_id, log_id,
+    review_id, problem) FROM STDIN (FORMAT BINARY);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT turn_id AS id FROM incoming WHERE turn_id IS NOT NULL
+    EXCEPT
+    (SELECT id FROM turns WHERE agent_id = :agent )
+LIMIT 1;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+INSERT INTO captured_facts (agent_id, id, turn_id, place, content, quotes, operation, memory_id,
+    log_id, review_id, problem) SELECT agent_id, id, turn_id, place, content, quotes, operation,
+    memory_id, log_id, review_id, problem FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
@@ -6802,11 +7188,63 @@ WHERE l.agent_id = :agent
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
+WITH quotes AS MATERIALIZED (
+    SELECT lower(quote) AS quote FROM unnest(CAST(:quotes AS text[])) AS quote
+),
+facts AS (
+    SELECT f.turn_id, f.quotes
+    FROM captured_facts f
+    WHERE f.agent_id = :agent AND (
+        f.memory_id = ANY(:ids)
+        OR f.memory_id IS NULL AND f.log_id = ANY(:operations)
+        OR lower(f.content) IN (SELECT quote FROM quotes)
+    )
+)
+SELECT t.id, t.capture_id
+FROM turns t
+WHERE t.agent_id = :agent AND t.content IS NOT NULL AND (
+    :everything
+    OR t.session_id = :session
+    OR EXISTS (SELECT FROM quotes WHERE strpos(lower(t.content), quote) > 0)
+    OR t.id IN (SELECT turn_id FROM facts)
+    OR t.id IN (
+        SELECT CAST(q ->> 'turn_id' AS uuid)
+        FROM facts CROSS JOIN LATERAL jsonb_array_elements(facts.quotes) AS q
+    )
+);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE turns SET content = NULL, name = NULL, skipped = '[]', done = true
+WHERE agent_id = :agent AND id = ANY(:turns);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE captured_facts SET content = NULL
+WHERE agent_id = :agent AND (:everything OR turn_id = ANY(:turns) OR memory_id = ANY(:ids));
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE captures SET trouble = 'erased' WHERE agent_id = :agent AND trouble IS NOT NULL;
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE turns SET session_id = NULL, message_id = NULL
+WHERE agent_id = :agent AND (:everything OR session_id = :session);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE captures SET session_id = NULL
+WHERE agent_id = :agent AND (:everything OR session_id = :session);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
 UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL
 WHERE agent_id = :agent AND (
     :everything
     OR mentioned_ids && CAST(:ids AS uuid[])
     OR mentioned_ids && CAST(:operations AS uuid[])
+    OR mentioned_ids && CAST(:captures AS uuid[])
     OR mentioned_ids && (
         SELECT array_agg(id) FROM reviews WHERE agent_id = :agent AND (
             :everything
@@ -7016,6 +7454,12 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)

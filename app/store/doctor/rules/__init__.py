@@ -9,6 +9,7 @@ from app.domain.agent import AgentId
 from app.planning.audit.faults import Fault
 from app.planning.audit.replay import to_log_value
 from app.store.columns import ERASED_LOG_KEYS, ERASED_LOG_KEYS_OF_CHAIN
+from app.store.doctor.rules.captures import CAPTURES
 from app.store.doctor.rules.content import ERASED, VECTORS
 from app.store.doctor.rules.log_chain import LOG_CHAIN
 from app.store.doctor.rules.references import REFERENCES
@@ -20,7 +21,7 @@ from app.store.redactions import NOWHERE
 
 __all__ = ["READABLE", "RULES", "stream_faults"]
 
-RULES = (*IN_TIME, *REFERENCES, *VECTORS, *ERASED, *RETENTION, *LOG_CHAIN)
+RULES = (*IN_TIME, *REFERENCES, *VECTORS, *ERASED, *RETENTION, *LOG_CHAIN, *CAPTURES)
 
 
 async def stream_faults(

@@ -1,0 +1,188 @@
+"""`palimpsest capture`: send the messages of a file, and follow what is read from them."""
+
+import hashlib
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import typer
+from rich.markup import escape
+
+from app.commands.client.calling import (
+    Failure,
+    Service,
+    answer_of,
+    build_route,
+    drop_unset,
+    takes_service,
+)
+from app.commands.client.printing import make_console, print_json, print_table
+
+Message = dict[str, Any]
+
+# What the service takes in one call.
+MAX_MESSAGES = 200
+MAX_CHARACTERS = 100_000
+PATIENCE = 60  # seconds without progress of a capture
+
+
+@takes_service
+def capture(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Messages, as a JSON array or one JSON object a line; `-`: standard input.",
+        ),
+    ],
+    session: Annotated[
+        str | None,
+        typer.Option(help="Session of the messages. Default: the name of the file."),
+    ] = None,
+    extract: Annotated[
+        str | None,
+        typer.Option(help="What reads the facts: rules, model or off.", show_default=False),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be stored.")] = False,
+    *,
+    service: Service,
+) -> None:
+    """Send messages, and store the facts that are read from them.
+
+    A message without an `id` gets one from its place and its text, so that the same file can be
+    sent again.
+    """
+    session = session or _get_default_session(file)
+    messages = _name_messages(_read_messages(file))
+    choices = drop_unset(session_id=session, extract=extract, dry_run=dry_run or None)
+    answers: list[dict[str, Any]] = []
+    with service.connect() as client:
+        for part in _split_calls(messages):
+            answer = answer_of(client, "POST", "/v1/messages", json={**choices, "messages": part})
+            answers.append(_follow_capture(client, answer))
+            if not service.as_json:
+                _print_capture(answers[-1])
+    if service.as_json:
+        print_json({"captures": answers})
+
+
+def _get_default_session(file: str) -> str:
+    if file == "-":
+        raise Failure("--session names the session of messages from standard input; add it.")
+    return Path(file).stem
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+def _read_messages(file: str) -> list[Message]:
+    """Return the messages of the file. Raises Failure if it holds something else."""
+    text = _read_text(file)
+    messages: list[Any]
+    if text.lstrip().startswith("["):
+        messages = _parse_json(text, "the file")
+    else:
+        lines = enumerate(text.splitlines(), 1)
+        messages = [_parse_json(line, f"line {number}") for number, line in lines if line.strip()]
+    if not messages:
+        raise Failure(f"{file} holds no message.")
+    for place, message in enumerate(messages, 1):
+        if not (isinstance(message, dict) and isinstance(message.get("content"), str)):
+            raise Failure(f"message {place} is no object with a text as its content.")
+    return messages
+
+
+def _read_text(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except OSError as problem:
+        raise Failure(f"{file}: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise Failure(f"{file} is not in UTF-8.") from None
+
+
+def _parse_json(text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as problem:
+        raise Failure(f"{place} is not JSON: {problem}") from None
+
+
+def _name_messages(messages: list[Message]) -> list[Message]:
+    """Return the messages, each with an id."""
+    named: list[Message] = []
+    for place, message in enumerate(messages):
+        words = f"{place}\n{message.get('role')}\n{message['content']}"
+        digest = hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
+        named.append({"id": f"file-{digest[:32]}"} | message)
+    return named
+
+
+def _split_calls(messages: list[Message]) -> Iterator[list[Message]]:
+    """Yield the messages in parts, each small enough for one call."""
+    part: list[Message] = []
+    characters = 0
+    for message in messages:
+        length = len(message["content"])
+        if part and (len(part) == MAX_MESSAGES or characters + length > MAX_CHARACTERS):
+            yield part
+            part, characters = [], 0
+        part.append(message)
+        characters += length
+    yield part
+
+
+# --- the answers ---------------------------------------------------------------------------------
+
+
+def _follow_capture(client: httpx.Client, answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the capture at its end. Raises Failure if it fails or no worker goes on with it."""
+    moved_at, done = time.monotonic(), answer["done"]
+    while answer["state"] == "pending":
+        if time.monotonic() - moved_at > PATIENCE:
+            raise Failure(
+                f"no worker goes on with capture {answer['capture_id']}. Is one running "
+                "(`palimpsest worker`)? The messages are stored."
+            )
+        time.sleep(0.2)
+        answer = answer_of(client, "GET", build_route("captures", answer["capture_id"]))
+        if answer["done"] > done:
+            moved_at, done = time.monotonic(), answer["done"]
+    if answer["state"] == "failed":
+        raise Failure(f"capture {answer['capture_id']} failed: {answer['error']}")
+    return answer
+
+
+def _print_capture(answer: dict[str, Any]) -> None:
+    console = make_console()
+    title = "dry run" if answer["dry_run"] else f"capture {answer['capture_id']}"
+    counts = f"{answer['total']} messages, {answer['repeated']} known before"
+    redacted = f", {answer['redacted']} secrets taken out" if answer["redacted"] else ""
+    console.print(f"[bold]{title}[/bold]: {counts}{redacted}")
+    if answer["trouble"]:
+        console.print(escape(answer["trouble"]))
+    rows = []
+    for message in answer["messages"]:
+        rows += [_format_fact(message, fact) for fact in message["facts"]]
+    print_table(["message", "operation", "fact", "memory"], rows)
+    reasons = Counter(
+        part["reason"] for message in answer["messages"] for part in message["skipped"]
+    )
+    if reasons:
+        parts = [f"{count} {reason}" for reason, count in reasons.most_common()]
+        console.print(f"skipped: {', '.join(parts)}")
+
+
+def _format_fact(message: dict[str, Any], fact: dict[str, Any]) -> list[str]:
+    waiting = f"review {fact['review_id']}" if fact["review_id"] else ""
+    return [
+        str(message["position"]),
+        fact["operation"] or fact["problem"] or "waits",
+        fact["content"] or "(erased)",
+        fact["memory_id"] or waiting,
+    ]
