@@ -1,5 +1,7 @@
 """Finds the phrases of time in a text: "since March", "until Friday", "for three weeks"."""
 
+import re
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import time
@@ -154,11 +156,14 @@ _THROUGH_WORDS = ("through", "thru")
 def _read_range(words: Sequence[Word], place: int) -> Phrase | None:
     """Read "from May to June", "between 2010 and 2014", "2010-2014"."""
     opening = get_low(words, place)
+    at = skip_low(words, place, "from", "between")
+    days = _read_day_range(words, place, at)
+    if days is not None:
+        return days
     years = get_word(words, skip_low(words, place, "from", "in"))
     if years.kind is WordKind.YEAR_RANGE:
         return _make_year_range(words, place)
     joiners = ("and",) if opening == "between" else _RANGE_WORDS
-    at = skip_low(words, place, "from", "between")
     start = _read_start_of_range(words, at)
     if start is None or get_low(words, start.end) not in joiners:
         return None
@@ -176,6 +181,26 @@ def _read_range(words: Sequence[Word], place: int) -> Phrase | None:
         point=_share_year(start.point, end.point),
         until=end.point,
         is_through=joiner in _THROUGH_WORDS,
+    )
+
+
+def _read_day_range(words: Sequence[Word], place: int, at: int) -> Phrase | None:
+    """Read "3-7 June 2026" and "June 3-7"."""
+    days = at if get_word(words, at).kind is WordKind.DAY_RANGE else at + 1
+    if get_word(words, days).kind is not WordKind.DAY_RANGE:
+        return None
+    month = read_point(words, at if days > at else days + 1)
+    if month is None or not isinstance(month.point, NamedMonth):
+        return None
+    first, last = re.split(r"[-–—]", get_word(words, days).low)
+    year, number = month.point.year, month.point.month
+    return Phrase(
+        PhraseKind.BETWEEN,
+        place,
+        max(month.end, days + 1),
+        get_low(words, place) if at > place else "",
+        point=NamedDay(year, number, int(first)),
+        until=NamedDay(year, number, int(last)),
     )
 
 
@@ -303,6 +328,30 @@ def _read_opened(words: Sequence[Word], place: int) -> Phrase | None:
             reading = _read_this_unit(words, behind)
         if reading is not None:
             return _make_opened(words, place, kind, opening, reading)
+        event = _read_event(words, place, kind, behind)
+        if event is not None:
+            return event
+    return None
+
+
+# An event may be told in so many words before its date.
+_LONGEST_EVENT = 6
+_NOT_IN_EVENTS = frozenset("is are was were am will has have 's 'm since until till can".split())
+
+
+def _read_event(words: Sequence[Word], place: int, kind: PhraseKind, behind: int) -> Phrase | None:
+    """Read "since the accident in 2019" and "until Jo comes back in June" by the date at the end."""
+    if kind not in (PhraseKind.SINCE, PhraseKind.UNTIL):
+        return None
+    for at in range(behind + 1, behind + _LONGEST_EVENT + 1):
+        word = get_word(words, at - 1)
+        if word.kind is not WordKind.WORD or word.low in _NOT_IN_EVENTS:
+            return None
+        if get_low(words, at) not in ("in", "on"):
+            continue
+        reading = read_point(words, at + 1)
+        if reading is not None and not is_hour_only(reading):
+            return _make_opened(words, place, kind, words[place].low.split(), reading)
     return None
 
 
@@ -329,7 +378,7 @@ def _make_opened(
     words: Sequence[Word],
     place: int,
     kind: PhraseKind,
-    opening: tuple[str, ...],
+    opening: Sequence[str],
     reading: ReadPoint,
 ) -> Phrase | None:
     end = reading.end

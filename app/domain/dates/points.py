@@ -145,9 +145,10 @@ class Feast:
 
 @dataclass(frozen=True, slots=True)
 class Easter:
-    """Easter Sunday, with or without its year."""
+    """A day so many days after Easter Sunday, with or without its year."""
 
     year: int | None
+    days: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +191,9 @@ def find_stretch(point: Point, today: date, lean: Lean) -> Stretch | None:
             return make_stretch(make_day(year, 1, 1), Unit.YEAR)
         case NamedDecade(year):
             return make_stretch(make_day(year, 1, 1), Unit.DECADE)
-        case Easter(year):
-            return _find_easter(year, today, lean)
+        case Easter(year, days):
+            sunday = _find_easter(year, today, lean)
+            return make_stretch(add_days(sunday, days) if sunday else None, Unit.DAY)
         case LastPart(whole):
             return _find_end(whole, today, lean)
         case _:
@@ -241,15 +243,15 @@ def _find_nearest_day(month: int, day: int, today: date) -> date | None:
     )
 
 
-def _find_easter(year: int | None, today: date, lean: Lean) -> Stretch | None:
+def _find_easter(year: int | None, today: date, lean: Lean) -> date | None:
     if year is not None:
-        return make_stretch(find_easter(year), Unit.DAY)
+        return find_easter(year)
     this_year = find_easter(today.year)
     if this_year is None or (lean is Lean.PAST and this_year > today):
-        return make_stretch(find_easter(today.year - 1), Unit.DAY)
+        return find_easter(today.year - 1)
     if lean is not Lean.PAST and this_year < today:
-        return make_stretch(find_easter(today.year + 1), Unit.DAY)
-    return make_stretch(this_year, Unit.DAY)
+        return find_easter(today.year + 1)
+    return this_year
 
 
 def _choose_year(month: int, which: Which, today: date, lean: Lean) -> int:

@@ -8,6 +8,7 @@ from datetime import time
 from app.domain.dates.names import (
     COUNTED_THINGS,
     DECADES,
+    EASTER_DAYS,
     FEASTS,
     MONTHS,
     NUMBERS,
@@ -233,7 +234,9 @@ def _read_day_of_month(words: Sequence[Word], place: int) -> ReadPoint | None:
     month = _read_month_name(words, behind)
     if month is None:
         return None
-    if get_word(words, behind).low == "may" and not get_word(words, behind).is_capitalised:
+    is_plain = get_low(words, behind) == "may" and not get_word(words, behind).is_capitalised
+    is_sure = is_ordinal or get_low(words, place - 1) in _CLEAR_PREPOSITIONS | {"on"}
+    if is_plain and not is_sure:
         return None
     year, end = _read_year_behind(words, month[1])
     return ReadPoint(NamedDay(year, month[0], day), end)
@@ -245,18 +248,27 @@ def _read_month(words: Sequence[Word], place: int) -> ReadPoint | None:
     if name is None:
         return None
     month, at = name
-    is_lower = not get_word(words, place).is_capitalised
-    is_ordinary = get_low(words, place) in ORDINARY_WORDS and is_lower
-    day = _read_day_number(words, skip_low(words, at, "the"))
-    if day is not None and not is_ordinary and get_low(words, at + 1) not in UNITS:
-        year, end = _read_year_behind(words, skip_low(words, at, "the") + 1)
+    day_place = skip_low(words, at, "the")
+    day = _read_day_number(words, day_place)
+    is_doubtful = _is_everyday_word(words, place)
+    is_ordinal = get_word(words, day_place).kind is WordKind.ORDINAL
+    if day is not None and (is_ordinal or not is_doubtful) and get_low(words, at + 1) not in UNITS:
+        year, end = _read_year_behind(words, day_place + 1)
         return ReadPoint(NamedDay(year, month, day), end)
     year, end = _read_year_behind(words, at)
     if year is not None:
         return ReadPoint(NamedMonth(year, month), end)
-    if is_ordinary and not _stands_behind_preposition(words, place):
+    if is_doubtful:
         return None
     return ReadPoint(NamedMonth(None, month), at, is_named=False)
+
+
+def _is_everyday_word(words: Sequence[Word], place: int) -> bool:
+    """Return True for the "may" of "I may go", which no preposition makes a month."""
+    word = get_word(words, place)
+    if word.low not in ORDINARY_WORDS or word.is_capitalised:
+        return False
+    return get_low(words, place - 1) not in _CLEAR_PREPOSITIONS
 
 
 _CLEAR_PREPOSITIONS = frozenset(
@@ -264,15 +276,11 @@ _CLEAR_PREPOSITIONS = frozenset(
 )
 
 
-def _stands_behind_preposition(words: Sequence[Word], place: int) -> bool:
-    return get_low(words, place - 1) in _CLEAR_PREPOSITIONS
-
-
 def _read_weekday(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read "Monday", "Monday 5 January" and "Monday the 5th"."""
     word = get_word(words, place)
     weekday = WEEKDAYS.get(word.low)
-    if weekday is None or (word.low in ORDINARY_WORDS and not word.is_capitalised):
+    if weekday is None or _is_everyday_word(words, place):
         return None
     if get_low(words, place + 1) == "." and get_low(words, place + 2) == "com":
         return None
@@ -347,6 +355,8 @@ def _read_chosen(words: Sequence[Word], place: int) -> ReadPoint | None:
         return None
     which, count = choice
     name = get_low(words, at + 1)
+    if get_low(words, at + 2) == "of" and get_low(words, at + 3) != "this":
+        return None
     unit = UNITS.get(name)
     if name == "weekend":
         return ReadPoint(Weekend(count), at + 2)
@@ -387,7 +397,7 @@ def _is_double_choice(words: Sequence[Word], place: int) -> bool:
     return get_low(words, place) in ("the", "this") and following in _WHICH
 
 
-_NAMED_DAYS = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1, "tmrw": 1, "tomorow": 1}
+_NAMED_DAYS = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 
 
 def _read_near_day(words: Sequence[Word], place: int) -> ReadPoint | None:
@@ -402,6 +412,9 @@ def _read_near_day(words: Sequence[Word], place: int) -> ReadPoint | None:
         return ReadPoint(ShiftedUnit(Unit.DAY, -2), at + 3)
     if lows == ("day", "after", "tomorrow"):
         return ReadPoint(ShiftedUnit(Unit.DAY, 2), at + 3)
+    unit = UNITS.get(lows[0])
+    if unit is not None and lows[1:] in (("before", "last"), ("after", "next")):
+        return ReadPoint(ShiftedUnit(unit, -2 if lows[2] == "last" else 2), at + 3)
     return None
 
 
@@ -624,20 +637,23 @@ def _widen_decade(short: int) -> int:
 
 
 def _read_feast(words: Sequence[Word], place: int) -> ReadPoint | None:
-    """Read "Christmas", "New Year's Eve", "Christmas 2024" and "Easter"."""
-    is_lower = not get_word(words, place).is_capitalised
-    if is_lower and get_low(words, place - 1) not in _CLEAR_PREPOSITIONS | {"at", "on"}:
+    """Read "Christmas", "New Year's Eve", "last Christmas" and "Easter 2024"."""
+    at = skip_low(words, place, *_WHICH, "the")
+    is_lower = not get_word(words, at).is_capitalised
+    if is_lower and get_low(words, at - 1) not in _BEFORE_FEASTS:
         return None
-    if get_low(words, place) == "easter":
-        year, end = _read_year_behind(words, place + 1)
-        return ReadPoint(Easter(year), end, is_named=False)
     for length in (4, 3, 2, 1):
-        name = tuple(get_low(words, i) for i in range(place, place + length))
+        name = tuple(get_low(words, i) for i in range(at, at + length))
         if name in FEASTS:
-            year, end = _read_year_behind(words, place + length)
-            month, day = FEASTS[name]
-            return ReadPoint(Feast(year, month, day), end, is_named=False)
+            year, end = _read_year_behind(words, at + length)
+            return ReadPoint(Feast(year, *FEASTS[name]), end, is_named=at > place)
+        if name in EASTER_DAYS:
+            year, end = _read_year_behind(words, at + length)
+            return ReadPoint(Easter(year, EASTER_DAYS[name]), end, is_named=at > place)
     return None
+
+
+_BEFORE_FEASTS = frozenset({*_CLEAR_PREPOSITIONS, *_WHICH, "at", "on", "over"})
 
 
 def _read_now(words: Sequence[Word], place: int) -> ReadPoint | None:

@@ -264,7 +264,8 @@ def _decide_between(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
     if _has_any(words, clause, verbs.EVENTS):
         return _VALUE
     is_years = isinstance(phrase.point, NamedYear)
-    if not phrase.preposition and (clause.tense is Tense.NONE or is_years):
+    is_note = clause.tense is Tense.NONE and not _is_being(words, clause)
+    if not phrase.preposition and (is_note or is_years):
         return _OPEN
     is_single = clause.tense in (Tense.FUTURE, Tense.PROGRESSIVE) or _is_coming_state(words, clause)
     if _is_bare_weekday(phrase) and not is_single:
