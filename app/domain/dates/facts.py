@@ -7,7 +7,8 @@ from app.domain.dates.clauses import find_clause, is_sentence_end
 from app.domain.dates.combining import DatedPhrase, combine_phrases
 from app.domain.dates.dated_text import DatedBy, DatedText
 from app.domain.dates.intervals import Interval, Saying, find_interval
-from app.domain.dates.phrases import Phrase, find_phrases
+from app.domain.dates.phrase_kinds import Phrase
+from app.domain.dates.phrases import find_phrases
 from app.domain.dates.roles import Role, decide_role
 from app.domain.dates.words import Word, split_words
 
