@@ -174,11 +174,11 @@ def _read_opened(words: Sequence[Word], place: int) -> Phrase | None:
 _LONGEST_EVENT = 6
 
 
-_NOT_IN_EVENTS = frozenset("is are was were am will has have 's 'm since until till can".split())
+_NOT_IN_EVENTS = frozenset("are was were am will has have 'm since until till can".split())
 
 
 def _read_event(words: Sequence[Word], place: int, kind: PhraseKind, behind: int) -> Phrase | None:
-    """Read "since the accident in 2019" and "until Jo comes back in June" by the date at the end."""
+    """Read "since the accident in 2019" and "until Jo is back in June" by the date at the end."""
     if kind not in (PhraseKind.SINCE, PhraseKind.UNTIL):
         return None
     for at in range(behind + 1, behind + _LONGEST_EVENT + 1):
@@ -210,7 +210,7 @@ def _read_this_unit(words: Sequence[Word], place: int) -> ReadPoint | None:
 
 def _skip_hour(words: Sequence[Word], place: int) -> int:
     """Skip what comes before the date itself: "until noon on Friday", "since at least 2019"."""
-    at = skip_low(words, place, "at", "about", "around", "roughly", "approximately")
+    at = skip_low(words, place, "at", "about", "around", "roughly", "approximately", ":")
     return skip_low(words, at, "least")
 
 

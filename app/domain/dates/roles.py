@@ -13,6 +13,7 @@ from app.domain.dates.points import (
     Lean,
     NamedWeekday,
     NamedYear,
+    ShiftedUnit,
     Which,
     is_coming_point,
     is_past_point,
@@ -332,8 +333,9 @@ def _decide_during_past(words: Sequence[Word], phrase: Phrase, clause: Clause) -
         return _VALUE
     if is_change_verb(words, clause.verb):
         return _OPEN if _is_narrative(words, clause) else _STARTED
-    is_age = get_word(words, clause.verb.head).kind is WordKind.NUMBER
-    if clause.tense is Tense.PAST and is_core_state_verb(words, clause.verb) and not is_age:
+    measures = (WordKind.NUMBER, WordKind.OTHER)
+    is_measure = get_word(words, clause.verb.head).kind in measures
+    if clause.tense is Tense.PAST and is_core_state_verb(words, clause.verb) and not is_measure:
         return _EPISODE
     return _VALUE
 
@@ -364,9 +366,11 @@ def _decide_whole(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
     if clause.tense in _PAST_TENSES:
         is_told = phrase.kind is PhraseKind.WHOLE
         return _VALUE if not is_told or _belongs_to_other_verb(words, phrase, clause) else _EPISODE
-    if clause.tense is Tense.PERFECT or has_any(words, clause, verbs.RECURRING):
+    is_habit = phrase.point == ShiftedUnit(Unit.DAY, 0) or has_any(words, clause, verbs.RECURRING)
+    if is_habit or clause.tense is Tense.PERFECT:
         return _VALUE
-    return _LASTS
+    is_lasting = phrase.kind is PhraseKind.REST or clause.tense is Tense.FUTURE
+    return _LASTS if is_lasting or is_present_state(words, clause) else _OPEN
 
 
 def _decide_by(words: Sequence[Word], clause: Clause) -> Ruling:
