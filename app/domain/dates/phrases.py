@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from app.domain.dates.counted_days import read_length
-from app.domain.dates.names import UNITS, Unit
+from app.domain.dates.names import DECADES, UNITS, Unit
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.points import NamedWeekday, Point, ShiftedUnit
 from app.domain.dates.ranges import read_range
@@ -275,11 +275,15 @@ _VAGUE_COUNTS = ("few", "couple", "several", "some", "many")
 
 
 def _read_vague(words: Sequence[Word], place: int) -> Phrase | None:
-    """Read "the other day", "a few weeks ago", "years ago", "recently"."""
+    """Read "the other day", "a few weeks ago", "recently", "in my twenties"."""
     if get_low(words, place) in ("recently", "lately"):
         return Phrase(PhraseKind.VAGUE, place, place + 1, "")
     if [get_low(words, place + i) for i in range(3)] == ["the", "other", "day"]:
         return Phrase(PhraseKind.VAGUE, place, place + 3, "")
+    if get_low(words, place) == "in" and get_low(words, place + 1) in ("my", "his", "her", "their"):
+        at = skip_low(words, place + 2, "early", "mid", "late", "-")
+        is_age = get_low(words, at) in ("teens", *DECADES)
+        return Phrase(PhraseKind.VAGUE, place, at + 1, "in") if is_age else None
     at = skip_low(words, place, "a", "quite")
     at = skip_low(words, at, "a")
     at = skip_low(words, at, *_VAGUE_COUNTS)

@@ -129,8 +129,7 @@ def _decide_by_kind(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
         case PhraseKind.BY:
             return _decide_by(words, clause)
         case PhraseKind.AROUND | PhraseKind.VAGUE:
-            is_change = clause.tense is Tense.PAST and is_change_verb(words, clause.verb)
-            return _OPEN if is_change else _VALUE
+            return _decide_vague(words, clause)
 
 
 _NOT_ADVERBIAL = frozenset(
@@ -371,6 +370,13 @@ def _decide_whole(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
         return _VALUE
     is_lasting = phrase.kind is PhraseKind.REST or clause.tense is Tense.FUTURE
     return _LASTS if is_lasting or is_present_state(words, clause) else _OPEN
+
+
+def _decide_vague(words: Sequence[Word], clause: Clause) -> Ruling:
+    """Return that it is open when a change or a state of the past took place."""
+    verb = clause.verb
+    is_lasting = is_change_verb(words, verb) or is_core_state_verb(words, verb)
+    return _OPEN if clause.tense is Tense.PAST and is_lasting else _VALUE
 
 
 def _decide_by(words: Sequence[Word], clause: Clause) -> Ruling:
