@@ -129,7 +129,7 @@ def read_count(words: Sequence[Word], place: int) -> tuple[int, int] | None:
 
 def read_length(words: Sequence[Word], place: int) -> tuple[int, Unit, int] | None:
     """Return count, unit and the place behind them: "three weeks", "a year and a half"."""
-    at = skip_low(words, place, *_ROUGHLY)
+    at = skip_low(words, place, *ROUGHLY)
     if get_low(words, at) == "half" and get_low(words, at + 1) in ("a", "an"):
         return _halve_unit(words, 0, at + 2)
     counted = read_count(words, at)
@@ -154,7 +154,7 @@ def _halve_unit(words: Sequence[Word], count: int, place: int) -> tuple[int, Uni
     return 12 * count + 6, Unit.MONTH, place + 1
 
 
-_ROUGHLY = frozenset(
+ROUGHLY = frozenset(
     "about around almost nearly over roughly approximately just like exactly".split()
 )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
+from itertools import islice
 
 from app.domain.dates.clauses import find_clause, is_sentence_end
 from app.domain.dates.combining import DatedPhrase, combine_phrases
@@ -16,6 +17,9 @@ from app.domain.dates.words import Word, split_words
 # A text with more words outside of the dated sentence says more than one fact.
 _MOST_OTHER_WORDS = 12
 
+# A text with more dates than these is a list of dates, and none of them dates all of it.
+_MOST_DATES = 20
+
 
 def date_fact(text: str, said_at: datetime, zone: tzinfo) -> DatedText:
     """Return which words of the text date the fact itself, and the time in which it holds by them.
@@ -29,7 +33,10 @@ def date_fact(text: str, said_at: datetime, zone: tzinfo) -> DatedText:
     dated: list[DatedPhrase] = []
     left_open: list[Phrase] = []
     values: list[Phrase] = []
-    for phrase in find_phrases(words):
+    phrases = list(islice(find_phrases(words), _MOST_DATES + 1))
+    if len(phrases) > _MOST_DATES:
+        return DatedText()
+    for phrase in phrases:
         ruled = _rule_phrase(words, phrase, saying)
         if ruled.ruling.role is Role.OPEN:
             left_open.append(phrase)
@@ -121,7 +128,7 @@ def _make_dated_text(
     interval = chosen.interval
     if chosen.is_undated:
         return DatedText(left_open=left_open, is_episode=True)
-    if interval is None:
+    if interval is None or (interval.start is None and chosen.ruling.role is Role.STARTS):
         return DatedText(left_open=left_open)
     is_over = chosen.ruling.role is Role.LASTS and _is_over(interval, saying)
     dated_by = DatedBy(

@@ -6,7 +6,9 @@ from dataclasses import replace
 from datetime import time
 
 from app.domain.dates.counted_days import (
+    CHOICES,
     NAMED_DAYS,
+    ROUGHLY,
     read_ago,
     read_chosen,
     read_near_day,
@@ -29,7 +31,18 @@ from app.domain.dates.named_periods import (
     read_quarter,
     read_season,
 )
-from app.domain.dates.names import WEEKDAYS, Unit
+from app.domain.dates.names import (
+    DECADES,
+    EASTER_DAYS,
+    FEASTS,
+    MONTHS,
+    NUMBERS,
+    ORDINALS,
+    SEASONS,
+    UNITS,
+    WEEKDAYS,
+    Unit,
+)
 from app.domain.dates.points import ShiftedUnit
 from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
 from app.domain.dates.words import Word, WordKind
@@ -37,6 +50,9 @@ from app.domain.dates.words import Word, WordKind
 
 def read_point(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Return the point whose words start at that place, the longest one first."""
+    word = get_word(words, place)
+    if word.kind in _NEVER_DATES or (word.kind is WordKind.WORD and word.low not in _FIRST_WORDS):
+        return None
     hour, at = _read_hour(words, place)
     for reader in _READERS:
         reading = reader(words, at)
@@ -116,4 +132,27 @@ _READERS = (
     read_feast,
     read_bare_year,
     read_bare_ordinal,
+)
+
+# What no date starts with is passed over at once.
+_NEVER_DATES = (WordKind.MARK, WordKind.OTHER)
+_FIRST_WORDS = frozenset(
+    """
+    the a an half couple early mid late middle earlier later end start beginning now immediately
+    """.split()
+) | frozenset(
+    {
+        *MONTHS,
+        *WEEKDAYS,
+        *SEASONS,
+        *NUMBERS,
+        *ORDINALS,
+        *DECADES,
+        *UNITS,
+        *CHOICES,
+        *NAMED_DAYS,
+        *ROUGHLY,
+        *_HOURS,
+        *(name[0] for name in (*FEASTS, *EASTER_DAYS)),
+    }
 )
