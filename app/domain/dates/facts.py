@@ -10,7 +10,7 @@ from app.domain.dates.dated_text import DatedBy, DatedText
 from app.domain.dates.intervals import Interval, Saying, find_interval
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.phrases import find_phrases
-from app.domain.dates.points import Lean
+from app.domain.dates.points import Lean, NamedDay, NamedMonth
 from app.domain.dates.roles import Role, Ruling, decide_role
 from app.domain.dates.words import Word, split_words
 
@@ -57,7 +57,8 @@ def _rule_phrase(words: Sequence[Word], phrase: Phrase, saying: Saying) -> Dated
     ruling = decide_role(words, phrase, find_clause(words, phrase))
     interval = find_interval(phrase, saying, ruling.lean)
     is_unfinished = _is_unfinished_episode(phrase, ruling, interval, saying)
-    if is_unfinished or _has_begun(ruling, interval, saying):
+    is_past = _is_unexpectedly_over(phrase, ruling, interval, saying)
+    if is_unfinished or is_past or _has_begun(ruling, interval, saying):
         ruling = Ruling(Role.OPEN)
     return DatedPhrase(phrase, ruling, interval, phrase.first, phrase.end)
 
@@ -70,6 +71,16 @@ def _is_unfinished_episode(
     if ruling.role is not Role.EPISODE or not is_stretch or interval is None:
         return False
     return interval.end is not None and not _is_over(interval, saying)
+
+
+def _is_unexpectedly_over(
+    phrase: Phrase, ruling: Ruling, interval: Interval | None, saying: Saying
+) -> bool:
+    """Return True if "I'm here until March" is said in March: the words do not say which one."""
+    if ruling.role is not Role.LASTS or interval is None or phrase.kind is PhraseKind.BETWEEN:
+        return False
+    is_dateless = isinstance(phrase.point, NamedMonth | NamedDay) and phrase.point.year is None
+    return is_dateless and _is_over(interval, saying)
 
 
 def _has_begun(ruling: Ruling, interval: Interval | None, saying: Saying) -> bool:

@@ -161,6 +161,7 @@ def _widen_decade(short: int) -> int:
 def read_feast(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read "Christmas", "New Year's Eve", "last Christmas" and "Easter 2024"."""
     at = skip_low(words, place, *CHOICES, "the")
+    is_chosen = get_low(words, place) in CHOICES
     is_lower = not get_word(words, at).is_capitalised
     if is_lower and get_low(words, at - 1) not in _BEFORE_FEASTS:
         return None
@@ -168,11 +169,11 @@ def read_feast(words: Sequence[Word], place: int) -> ReadPoint | None:
         name = tuple(get_low(words, i) for i in range(at, at + length))
         if name in FEASTS:
             year, end = read_year_behind(words, at + length)
-            return ReadPoint(Feast(year, *FEASTS[name]), end, is_named=at > place)
+            return ReadPoint(Feast(year, *FEASTS[name]), end, is_named=is_chosen)
         if name in EASTER_DAYS:
             year, end = read_year_behind(words, at + length)
-            return ReadPoint(Easter(year, EASTER_DAYS[name]), end, is_named=at > place)
+            return ReadPoint(Easter(year, EASTER_DAYS[name]), end, is_named=is_chosen)
     return None
 
 
-_BEFORE_FEASTS = frozenset({*DATE_PREPOSITIONS, *CHOICES, "at", "on", "over"})
+_BEFORE_FEASTS = frozenset({*DATE_PREPOSITIONS, *CHOICES, "at", "on", "over", "the"})

@@ -72,6 +72,7 @@ _STARTS_NEAR = Ruling(Role.STARTS, Lean.NEAR)
 
 
 _LASTS = Ruling(Role.LASTS, Lean.FUTURE)
+_TODAY = ShiftedUnit(Unit.DAY, 0)
 
 
 def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
@@ -190,9 +191,7 @@ def _is_unreal(words: Sequence[Word], clause: Clause) -> bool:
     return is_guess or has_any(words, clause, _UNREAL_WORDS)
 
 
-_SINGLING = frozenset(
-    "first best worst biggest highest lowest most least largest longest fastest".split()
-)
+_SINGLING = frozenset("first best worst biggest highest lowest largest longest fastest".split())
 
 
 _FINITE = frozenset("is was are were has will isn wasn can".split())
@@ -317,6 +316,9 @@ def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rul
     if is_present_point(phrase.point) and is_present_state(words, clause):
         is_general = get_low(words, phrase.first) == "today" and phrase.first == clause.first
         return _OPEN if is_general and not has_any(words, clause, _FIRST_PERSON) else _LASTS
+    is_week_or_longer = is_present_point(phrase.point) and phrase.point != _TODAY
+    if is_week_or_longer and has_any(words, clause, verbs.PRESENT_STATES):
+        return _LASTS
     if is_coming_point(phrase.point) and is_coming_state(words, clause):
         return _LASTS
     return _VALUE
@@ -365,7 +367,7 @@ def _decide_whole(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
     if clause.tense in _PAST_TENSES:
         is_told = phrase.kind is PhraseKind.WHOLE
         return _VALUE if not is_told or _belongs_to_other_verb(words, phrase, clause) else _EPISODE
-    is_habit = phrase.point == ShiftedUnit(Unit.DAY, 0) or has_any(words, clause, verbs.RECURRING)
+    is_habit = phrase.point == _TODAY or has_any(words, clause, verbs.RECURRING)
     if is_habit or clause.tense is Tense.PERFECT:
         return _VALUE
     is_lasting = phrase.kind is PhraseKind.REST or clause.tense is Tense.FUTURE
