@@ -26,8 +26,6 @@ CHOICES = {
     "coming": (Which.NEXT, 1),
     "following": (Which.NEXT, 1),
 }
-
-
 _PHASES = frozenset({"earlier", "later"})
 
 

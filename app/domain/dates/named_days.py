@@ -212,6 +212,4 @@ _BEHIND_ORDINALS = frozenset(
     when if after onwards
     """.split()
 )
-
-
 _BEFORE_THE_FIRST = ("on", "since", "until", "till", "by")

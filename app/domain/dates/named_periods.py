@@ -121,8 +121,6 @@ def read_bare_year(words: Sequence[Word], place: int) -> ReadPoint | None:
 
 
 _BEFORE_COUNTS = frozenset("to by at from over around about through than".split())
-
-
 _NO_PLURALS = frozenset("is was has as this his its yes vs perhaps always less us".split())
 
 

@@ -92,8 +92,6 @@ def _read_phrase(words: Sequence[Word], place: int) -> Phrase | None:
 
 
 _PAST_WORDS = ("last", "past", "previous")
-
-
 _COMING_WORDS = ("next", "coming", "following", "another")
 
 
@@ -172,8 +170,6 @@ def _read_opened(words: Sequence[Word], place: int) -> Phrase | None:
 
 # An event may be told in so many words before its date.
 _LONGEST_EVENT = 6
-
-
 _NOT_IN_EVENTS = frozenset("are was were am will has have 'm since until till can".split())
 
 
@@ -194,8 +190,6 @@ def _read_event(words: Sequence[Word], place: int, kind: PhraseKind, behind: int
 
 
 _ENDING = (PhraseKind.UNTIL, PhraseKind.THROUGH)
-
-
 _WHOLES = (PhraseKind.WHOLE, PhraseKind.REST)
 
 

@@ -70,11 +70,7 @@ def is_hour_only(reading: ReadPoint) -> bool:
 
 
 _PARTS_OF_DAY = frozenset("morning afternoon evening night lunchtime".split())
-
-
 _HOURS = {"noon": time(12), "midday": time(12)}
-
-
 _JOINERS = ("on", "of", ",")
 
 

@@ -54,23 +54,11 @@ class Ruling:
 
 
 _VALUE = Ruling(Role.VALUE)
-
-
 _OPEN = Ruling(Role.OPEN)
-
-
 _EPISODE = Ruling(Role.EPISODE)
-
-
 _STARTED = Ruling(Role.STARTS, Lean.PAST)
-
-
 _STARTS_LATER = Ruling(Role.STARTS, Lean.FUTURE)
-
-
 _STARTS_NEAR = Ruling(Role.STARTS, Lean.NEAR)
-
-
 _LASTS = Ruling(Role.LASTS, Lean.FUTURE)
 _TODAY = ShiftedUnit(Unit.DAY, 0)
 
@@ -82,11 +70,11 @@ def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling
     ruling = _decide_by_kind(words, phrase, clause)
     if ruling.role is Role.VALUE:
         return _VALUE
-    is_vague = phrase.is_vague or _starts_at_end(phrase)
-    is_doubtful = (
-        clause.is_subordinate or clause.is_later or is_vague or _is_one_of_two(words, phrase)
-    )
-    return _OPEN if is_doubtful else ruling
+    if clause.is_subordinate or clause.is_later or _is_aside(words, phrase, clause):
+        return _OPEN
+    if phrase.is_vague or _starts_at_end(phrase) or _is_one_of_two(words, phrase):
+        return _OPEN
+    return ruling
 
 
 def _is_aside(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
@@ -169,11 +157,7 @@ _FILLERS = frozenset(
     however actually
     """.split()
 )
-
-
 _UNREAL_OPENERS = frozenset("if when unless whenever once".split())
-
-
 _UNREAL_WORDS = frozenset(
     "would could might 'd wouldn couldn wish hope hoping maybe perhaps".split()
 )
@@ -192,8 +176,6 @@ def _is_unreal(words: Sequence[Word], clause: Clause) -> bool:
 
 
 _SINGLING = frozenset("first best worst biggest highest lowest largest longest fastest".split())
-
-
 _FINITE = frozenset("is was are were has will isn wasn can".split())
 
 
@@ -208,8 +190,6 @@ def _decide_since(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
 
 
 _GRANTING = frozenset("have has got 've had give gave given".split())
-
-
 _NEGATIONS = frozenset("not 't never cannot nothing no".split())
 
 
