@@ -113,7 +113,7 @@ def _read_lasting(words: Sequence[Word], place: int) -> Phrase | None:
         return None
     count, unit, at = length
     is_back = get_low(words, at) == "back" and get_low(words, at + 1) not in ("in", "on", "when")
-    if is_back or get_low(words, at) in ("ago", "old", "-", "'"):
+    if is_back or get_low(words, at) in ("ago", "old", "of", "-", "'"):
         return None
     point, end = _read_counted_from(words, at)
     return Phrase(

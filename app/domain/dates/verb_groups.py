@@ -224,7 +224,8 @@ def is_past_form(words: Sequence[Word], at: int, *, is_first: bool) -> bool:
         return False
     low = word.low
     if low in verbs.STATE_OPENERS and not (is_first and low == "held"):
-        return _stands_behind_subject(words, at) and is_participle(words, at)
+        is_active = _stands_behind_subject(words, at) or get_low(words, at + 1) in _DETERMINERS
+        return is_active and is_participle(words, at)
     if low in verbs.CHANGES or low in verbs.STATES or low in _PAST_FORMS:
         return not low.endswith("ing")
     if word.is_capitalised:
