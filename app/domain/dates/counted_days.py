@@ -168,6 +168,8 @@ def read_ago(words: Sequence[Word], place: int) -> ReadPoint | None:
         return ReadPoint(ShiftedDay(unit, -count), at + 1)
     if get_low(words, at) == "from" and get_low(words, at + 1) in ("now", "today"):
         return ReadPoint(ShiftedDay(unit, count), at + 2)
+    if get_low(words, place - 1) == "in" and lows_match(words, at, ("'", "time")):
+        return ReadPoint(ShiftedDay(unit, count), at + 2)
     is_bounded = get_low(words, place - 1) == "in" and get_low(words, place) not in ("over", "just")
     if is_bounded and get_low(words, at) not in ("'", "of", "-", "or", "to"):
         return ReadPoint(ShiftedDay(unit, count), at, is_named=False)

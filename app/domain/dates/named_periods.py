@@ -6,7 +6,16 @@ from dataclasses import replace
 
 from app.domain.dates.counted_days import CHOICES, read_chosen, read_near_day
 from app.domain.dates.named_days import DATE_PREPOSITIONS, read_month, read_year, read_year_behind
-from app.domain.dates.names import COUNTED_THINGS, DECADES, EASTER_DAYS, FEASTS, SEASONS, UNITS
+from app.domain.dates.names import (
+    COUNTED_THINGS,
+    DECADES,
+    EASTER_DAYS,
+    FEASTS,
+    MONTHS,
+    SEASONS,
+    UNITS,
+    Unit,
+)
 from app.domain.dates.points import (
     Easter,
     Feast,
@@ -21,14 +30,19 @@ from app.domain.dates.points import (
 from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
 from app.domain.dates.words import Word, WordKind
 
+_SHORT_ENDS = {"eow": Unit.WEEK, "eom": Unit.MONTH, "eoq": Unit.QUARTER, "eoy": Unit.YEAR}
+
 
 def read_last_part(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read "the end of June", "the end of the month", "end of year"."""
     at = skip_low(words, place, "the")
     at = skip_low(words, at, "very")
-    if get_low(words, at) != "end" or get_low(words, at + 1) != "of":
+    unit = _SHORT_ENDS.get(get_low(words, at))
+    if unit is not None:
+        return ReadPoint(LastPart(ShiftedUnit(unit, 0)), at + 1)
+    if get_low(words, at) != "end" or get_low(words, at + 1) not in ("of", *MONTHS):
         return None
-    at += 2
+    at = skip_low(words, at + 1, "of")
     unit_place = skip_low(words, at, "the", "this")
     unit = UNITS.get(get_low(words, unit_place))
     if unit is not None and not get_low(words, unit_place).endswith("s"):

@@ -281,7 +281,9 @@ def _read_vague(words: Sequence[Word], place: int) -> Phrase | None:
     at = skip_low(words, place, "a", "quite")
     at = skip_low(words, at, "a")
     at = skip_low(words, at, *_VAGUE_COUNTS)
-    if get_low(words, at) not in ("ages", "while", "time", *UNITS):
+    low = get_low(words, at)
+    is_several = low in UNITS and low.endswith("s")
+    if not is_several and low not in ("ages", "while", "time"):
         return None
     if get_low(words, at + 1) not in ("ago", "back"):
         return None

@@ -43,7 +43,14 @@ from app.domain.dates.names import (
     WEEKDAYS,
     Unit,
 )
-from app.domain.dates.points import ShiftedUnit
+from app.domain.dates.points import (
+    InShiftedYear,
+    NamedDay,
+    NamedMonth,
+    NamedQuarter,
+    NamedSeason,
+    ShiftedUnit,
+)
 from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
 from app.domain.dates.words import Word, WordKind
 
@@ -57,7 +64,8 @@ def read_point(words: Sequence[Word], place: int) -> ReadPoint | None:
     for reader in _READERS:
         reading = reader(words, at)
         if reading is not None:
-            return _extend_by_hour(words, replace(reading, hour=hour))
+            dated = _extend_by_year(words, replace(reading, hour=hour))
+            return _extend_by_hour(words, dated)
     if hour is not None:
         return ReadPoint(ShiftedUnit(Unit.DAY, 0), at, is_named=False, hour=hour)
     return None
@@ -98,6 +106,18 @@ def _parse_hour(word: Word) -> time | None:
     return time(hour, minute) if hour < 24 and minute < 60 else None
 
 
+def _extend_by_year(words: Sequence[Word], reading: ReadPoint) -> ReadPoint:
+    """Take in the year of "March last year" and "5 May of next year"."""
+    point = reading.point
+    if not isinstance(point, NamedDay | NamedMonth | NamedQuarter | NamedSeason):
+        return reading
+    at = skip_low(words, reading.end, "of", ",")
+    choice = CHOICES.get(get_low(words, at))
+    if point.year is not None or choice is None or get_low(words, at + 1) != "year":
+        return reading
+    return replace(reading, point=InShiftedYear(point, choice[1]), end=at + 2, is_named=True)
+
+
 def _extend_by_hour(words: Sequence[Word], reading: ReadPoint) -> ReadPoint:
     """Take in the part of the day: "Monday morning" is Monday, "Monday at 5pm" has an hour."""
     end = reading.end
@@ -135,6 +155,7 @@ _NEVER_DATES = (WordKind.MARK, WordKind.OTHER)
 _FIRST_WORDS = frozenset(
     """
     the a an half couple early mid late middle earlier later end start beginning now immediately
+    eow eom eoq eoy very
     """.split()
 ) | frozenset(
     {

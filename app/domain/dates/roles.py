@@ -16,6 +16,7 @@ from app.domain.dates.points import (
     NamedMonth,
     NamedWeekday,
     NamedYear,
+    ShiftedDay,
     ShiftedUnit,
     Which,
     is_coming_point,
@@ -127,7 +128,7 @@ def _decide_by_kind(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
 _NOT_ADVERBIAL = frozenset(
     """
     to for of about than with a an the my our his her their your like and or per every each any no
-    until till black good
+    until till black good time
     """.split()
 )
 
@@ -346,7 +347,7 @@ def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rul
     if is_week_or_longer and has_any(words, clause, verbs.PRESENT_STATES):
         return _LASTS
     if is_coming_point(phrase.point) and is_coming_state(words, clause):
-        return _LASTS
+        return _STARTS_LATER if isinstance(phrase.point, ShiftedDay) else _LASTS
     return _VALUE
 
 

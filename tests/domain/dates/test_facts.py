@@ -60,6 +60,12 @@ def read_interval(text: str) -> tuple[str, str] | None:
         ("Visitor badges are needed from 1 December until Christmas", "2026-12-01", "2026-12-25"),
         ("By next March we will be fully on Databricks", "2027-03-01", ""),
         ("I work at Acme since two years", "2024-03-11", ""),
+        ("I moved out a week ago", "2026-03-04", ""),
+        ("I quit a year ago", "2025-03-11", ""),
+        ("I moved here in March last year", "2025-03-01", ""),
+        ("I'm off until the 1st of next month", "", "2026-04-01"),
+        ("In two weeks I'll be in Leeds", "2026-03-25", ""),
+        ("I'm on leave until EOM", "", "2026-04-01"),
     ],
 )
 def test_words_date_the_fact(text: str, first: str, last: str) -> None:
