@@ -258,7 +258,8 @@ def _read_bare_length(words: Sequence[Word], place: int) -> Phrase | None:
         return None
     count, unit, at = length
     end = skip_low(words, at, "now", "already")
-    if end < len(words) and get_word(words, end).kind is not WordKind.MARK:
+    ends = (WordKind.MARK, WordKind.LINE_BREAK)
+    if end < len(words) and get_word(words, end).kind not in ends:
         return None
     if get_low(words, end) in ("'", "-"):
         return None

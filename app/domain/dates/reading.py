@@ -151,7 +151,7 @@ _READERS = (
 )
 
 # What no date starts with is passed over at once.
-_NEVER_DATES = (WordKind.MARK, WordKind.OTHER)
+_NEVER_DATES = (WordKind.MARK, WordKind.OTHER, WordKind.LINE_BREAK)
 _FIRST_WORDS = frozenset(
     """
     the a an half couple early mid late middle earlier later end start beginning now immediately

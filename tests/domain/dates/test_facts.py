@@ -169,6 +169,7 @@ def test_words_date_nothing(text: str) -> None:
         ("I have a postcard from 1912", ("from 1912",)),
         ("She has been banned for a month", ("for a month",)),
         ("I like tea. I moved to Rome in 2015.", ("in 2015",)),
+        ("- I like tea\n- I have lived in Rome since 2015", ("since 2015",)),
     ],
 )
 def test_words_in_doubt_are_left_open(text: str, words: tuple[str, ...]) -> None:
