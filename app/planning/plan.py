@@ -31,8 +31,9 @@ class IncomingFact:
     """A fact to store under `new_id`, and what its classification says.
 
     `classify` is False if nobody compares the fact with stored ones. `retracts`: the text says that
-    something ended. `corrects`: the text says of itself that it corrects another. `same_dates` are
-    the memories whose words name the date that the words of the fact name.
+    something ended. `corrects`: the text says of itself that it corrects another. `is_episode`: the
+    text says that the fact is over. `same_dates` are the memories whose words name the date that
+    the words of the fact name.
     """
 
     fact: Fact
@@ -43,6 +44,7 @@ class IncomingFact:
     retracts: bool = False
     corrects: bool = False
     same_dates: frozenset[UUID] = frozenset()
+    is_episode: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,6 +140,8 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
     The versions that hold in the slot's other chains end there, unless the fact is temporary.
     """
     chain_id, *other_chains = slot_chains
+    if case.is_past and not case.is_temporary:
+        return _plan_past_apart(case)
     if replaceable := _find_replaceable(case, chain_id):
         return _plan_over_told(case, replaceable, other_chains)
     holding = case.chains.find_holding(chain_id, case.start)
@@ -160,6 +162,18 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
         plan = plan_addition(case.fact, placement, case.chains)
         return plan.with_decision(_decide_late_value()) if holding else plan
     return _plan_slot_value(case, placement, [*ended, *closing], closing)
+
+
+def _plan_past_apart(case: StoreCase) -> Plan:
+    """Store a fact about the past, without an end, in a chain of its own: what holds goes on.
+
+    If it is stored already, it is only confirmed.
+    """
+    known = _plan_known_duplicate(case)
+    if known and known.operation is Operation.NOOP:
+        return known
+    plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
+    return plan.with_reasoning("Its words say that it is over, so it ends nothing that holds.")
 
 
 def _find_replaceable(case: StoreCase, chain_id: UUID) -> Sequence[Version]:
