@@ -48,11 +48,12 @@ live AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
@@ -106,10 +107,10 @@ LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT o.id FROM memories o
             WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
@@ -121,8 +122,8 @@ LEFT JOIN (
     JOIN
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
         ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
@@ -166,9 +167,9 @@ FROM counted LEFT JOIN (
     SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
         slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
         lifespan, said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from,
-        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, tier,
-        valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
-        has_dated_start FROM memories
+        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
+        tier, covered, valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from'
+        IS NOT NULL AS has_dated_start FROM memories
     WHERE agent_id = :agent AND chain_id IN (SELECT chain_id FROM chain)
         AND (SELECT are_few FROM counted)
 ) AS v ON true;
@@ -178,22 +179,23 @@ FROM counted LEFT JOIN (
 WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
     category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
     details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
-    confidence, trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash,
-    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
-    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
-    merged, tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id,
-    :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity,
-    :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities,
-    :sources, :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
-    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
-    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (UPDATE
-    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
-    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
-    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
-    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
-    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    confidence, trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash,
+    folded_hash, value_hash, embedding, language, derived_entity, derived_key, derived_value,
+    derived_hash, look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+    contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
+    known_from) VALUES (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category,
+    :key, :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
+    :details, :dated_by, :tags, :entities, :sources, :source, :session_id, :project, :kind,
+    :importance, :confidence, :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash,
+    :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity, :derived_key,
+    :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
+    :retracted_at, :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered,
+    :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (UPDATE agents SET
+    last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO
+    consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
+    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
+    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed, actor,
+    previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
     :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
     :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
     :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
@@ -219,17 +221,18 @@ WHERE agent_id = :agent
 WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
     category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
     details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
-    confidence, trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash,
-    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
-    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
-    merged, tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id,
-    :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity,
-    :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities,
-    :sources, :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
-    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
-    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (
+    confidence, trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash,
+    folded_hash, value_hash, embedding, language, derived_entity, derived_key, derived_value,
+    derived_hash, look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+    contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
+    known_from) VALUES (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category,
+    :key, :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
+    :details, :dated_by, :tags, :entities, :sources, :source, :session_id, :project, :kind,
+    :importance, :confidence, :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash,
+    :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity, :derived_key,
+    :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
+    :retracted_at, :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered,
+    :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (
     UPDATE memories SET
         valid_from = :valid_from,
         asserted_at = :asserted_at,
@@ -239,7 +242,9 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
         ended_by = :ended_by,
         contradicted_by = :contradicted_by,
         merged = :merged,
+        temporary = :temporary,
         tier = :tier,
+        covered = :covered,
         valid_until = :valid_until,
         superseded_by = :superseded_by,
         superseded_at = :superseded_at,
@@ -248,19 +253,20 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
         cold = false
     WHERE agent_id = :agent_id AND id = :id
 ), part2 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part3 AS (UPDATE
-    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
-    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
-    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
-    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
-    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
-    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
-    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
-    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
-    :hash, :content_digest, :content_salt);
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id,
+    :known_until, :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by,
+    :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until, :superseded_by,
+    :superseded_at, :known_from)), part3 AS (UPDATE agents SET last_known_at = :last_known_at,
+    log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id,
+    operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
+    decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
+    session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
+    content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
+    :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
+    :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
+    :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
+    :content_salt);
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale
@@ -299,8 +305,8 @@ touched AS (
         FROM
             memories o
         CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at,
-            o.void, o.ended_by, o.contradicted_by, o.merged, o.tier, o.valid_until,
-            o.superseded_by, o.superseded_at, o.known_from) AS b
+            o.void, o.ended_by, o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+            o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
         WHERE o.agent_id = :agent AND o.id = tie.other_id
     ) AS e
     WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -334,14 +340,15 @@ FROM touched
 CROSS JOIN
     memories m
 CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-    m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-    m.superseded_at, m.known_from) AS b
+    m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+    m.superseded_by, m.superseded_at, m.known_from) AS b
 WHERE m.agent_id = :agent
     AND m.id = touched.memory_id
     AND m.erased_at IS NULL
     AND
     b.valid_from <= (SELECT as_of FROM moment)
     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
 ORDER BY touched.memory_id;
 
 -- POST /v1/memories (a new value of a slot)
@@ -396,10 +403,10 @@ FROM moment LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
@@ -437,6 +444,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             THEN (
                 SELECT
                     jsonb_agg(
@@ -463,8 +471,9 @@ FROM moment LEFT JOIN (
                     FROM
                         memories o
                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                        o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                        o.superseded_at, o.known_from) AS b
                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                 ) AS e
                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -496,8 +505,8 @@ FROM moment LEFT JOIN (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND m.id = ANY(:ids)
 ) AS page ON true;
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
@@ -547,11 +556,12 @@ LEFT JOIN LATERAL (
         FROM
             memories m
         CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-            m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-            m.superseded_by, m.superseded_at, m.known_from) AS b
+            m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+            m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
     ),
     ranked AS MATERIALIZED (
@@ -601,10 +611,10 @@ LEFT JOIN LATERAL (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT o.id FROM memories o
             WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
@@ -616,8 +626,8 @@ LEFT JOIN LATERAL (
     JOIN
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
         ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
@@ -629,17 +639,18 @@ ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
 INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity, category, key,
     single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
-    embedding, language, derived_entity, derived_key, derived_value, derived_hash, look_again,
-    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
-    tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id, :chain_id,
-    :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity, :slot_category,
-    :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities, :sources,
-    :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
-    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
-    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from);
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) VALUES
+    (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued,
+    :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by,
+    :tags, :entities, :sources, :source, :session_id, :project, :kind, :importance, :confidence,
+    :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash, :fuzzy_hash, :folded_hash,
+    :value_hash, :embedding, :language, :derived_entity, :derived_key, :derived_value,
+    :derived_hash, :look_again, :valid_from, :asserted_at, :said_until, :retracted_at, :void,
+    :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until,
+    :superseded_by, :superseded_at, :known_from);
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
@@ -668,9 +679,9 @@ FROM (SELECT 1) AS once LEFT JOIN (
     SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
         slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
         lifespan, said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from,
-        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, tier,
-        valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
-        has_dated_start FROM memories
+        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
+        tier, covered, valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from'
+        IS NOT NULL AS has_dated_start FROM memories
     WHERE agent_id = :agent AND chain_id IN (
         SELECT chain_id FROM memories
         WHERE agent_id = :agent AND id = ANY(:ids)
@@ -840,7 +851,9 @@ WITH part0 AS (
         ended_by = :ended_by,
         contradicted_by = :contradicted_by,
         merged = :merged,
+        temporary = :temporary,
         tier = :tier,
+        covered = :covered,
         valid_until = :valid_until,
         superseded_by = :superseded_by,
         superseded_at = :superseded_at,
@@ -849,19 +862,20 @@ WITH part0 AS (
         cold = false
     WHERE agent_id = :agent_id AND id = :id
 ), part1 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part2 AS (UPDATE
-    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
-    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
-    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
-    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
-    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
-    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
-    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
-    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
-    :hash, :content_digest, :content_salt);
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id,
+    :known_until, :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by,
+    :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until, :superseded_by,
+    :superseded_at, :known_from)), part2 AS (UPDATE agents SET last_known_at = :last_known_at,
+    log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id,
+    operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
+    decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
+    session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
+    content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
+    :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
+    :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
+    :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
+    :content_salt);
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -887,8 +901,8 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version
     SELECT m.id FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE
         m.agent_id = :agent
         AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id =
@@ -896,6 +910,7 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version
         AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
     LIMIT 1
 ) AS current
 FROM moment LEFT JOIN (
@@ -906,8 +921,8 @@ FROM moment LEFT JOIN (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND m.id = :id
 ) AS version ON true;
 
@@ -945,11 +960,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -988,6 +1003,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -1015,8 +1031,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1048,8 +1064,8 @@ FROM moment LEFT JOIN (
             FROM
                 memories m
             CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
             WHERE
                 m.agent_id = :agent
                 AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND
@@ -1115,10 +1131,10 @@ FROM moment LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
@@ -1156,6 +1172,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             THEN (
                 SELECT
                     jsonb_agg(
@@ -1182,8 +1199,9 @@ FROM moment LEFT JOIN (
                     FROM
                         memories o
                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                        o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                        o.superseded_at, o.known_from) AS b
                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                 ) AS e
                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1215,8 +1233,8 @@ FROM moment LEFT JOIN (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE
         m.agent_id = :agent
         AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id =
@@ -1266,6 +1284,16 @@ FROM memories
 WHERE agent_id = :agent AND id = ANY(:ids) AND created_at <= :known_at;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
+-- GET /v1/memories/{memory_id}/why
+-- app/store/captures.py list_facts_of_memory
+SELECT f.id, f.turn_id, f.place, f.content, f.quotes, f.operation, f.memory_id, f.log_id,
+    f.review_id, f.problem
+FROM captured_facts f
+JOIN turns t ON t.agent_id = :agent AND t.id = f.turn_id
+WHERE f.agent_id = :agent AND f.memory_id = :memory AND t.received_at <= :known_at
+ORDER BY f.id
+LIMIT 20;
+
 
 -- ===== POST /v1/search (hybrid) =====
 -- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
@@ -1295,11 +1323,12 @@ live AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -1394,10 +1423,11 @@ LEFT JOIN (
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.dated_by, m.merged_from,
+                            m.said_in, m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-                            b.superseded_by, b.superseded_at, b.known_from,
+                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
                             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
@@ -1437,6 +1467,7 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
+                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -1465,8 +1496,9 @@ LEFT JOIN (
                                         memories o
                                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
                                         o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
-                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                        o.contradicted_by, o.merged, o.temporary, o.tier,
+                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
+                                        o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1499,8 +1531,9 @@ LEFT JOIN (
                     JOIN
                         memories m
                     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
+                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                        m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
                 ) AS scored
@@ -1543,11 +1576,12 @@ best AS MATERIALIZED (
         FROM
             memories m
         CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-            m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-            m.superseded_by, m.superseded_at, m.known_from) AS b
+            m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+            m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
         ORDER BY distance
         LIMIT :limit
@@ -1618,10 +1652,11 @@ LEFT JOIN (
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.dated_by, m.merged_from,
+                            m.said_in, m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-                            b.superseded_by, b.superseded_at, b.known_from,
+                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
                             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
@@ -1661,6 +1696,7 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
+                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -1689,8 +1725,9 @@ LEFT JOIN (
                                         memories o
                                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
                                         o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
-                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                        o.contradicted_by, o.merged, o.temporary, o.tier,
+                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
+                                        o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1723,8 +1760,9 @@ LEFT JOIN (
                     JOIN
                         memories m
                     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
+                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                        m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
                 ) AS scored
@@ -1772,11 +1810,12 @@ best AS MATERIALIZED (
         FROM
             memories m
         CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-            m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-            m.superseded_by, m.superseded_at, m.known_from) AS b
+            m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+            m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             AND NOT m.cold AND m.erased_at IS NULL
         ORDER BY rank DESC, b.valid_from DESC
         LIMIT :limit
@@ -1847,10 +1886,11 @@ LEFT JOIN (
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.dated_by, m.merged_from,
+                            m.said_in, m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-                            b.superseded_by, b.superseded_at, b.known_from,
+                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
                             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
@@ -1890,6 +1930,7 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
+                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -1918,8 +1959,9 @@ LEFT JOIN (
                                         memories o
                                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
                                         o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
-                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                        o.contradicted_by, o.merged, o.temporary, o.tier,
+                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
+                                        o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1952,8 +1994,9 @@ LEFT JOIN (
                     JOIN
                         memories m
                     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
+                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                        m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
                 ) AS scored
@@ -2008,13 +2051,13 @@ live AS MATERIALIZED (
         memories m
     JOIN LATERAL (
         SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
-            m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-            m.known_from
+            m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+            m.superseded_by, m.superseded_at, m.known_from
         WHERE m.known_from <= (SELECT known_at FROM moment)
         UNION ALL
         SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void, x.ended_by,
-            x.contradicted_by, x.merged, x.tier, x.valid_until, x.superseded_by, x.superseded_at,
-            x.known_from
+            x.contradicted_by, x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+            x.superseded_by, x.superseded_at, x.known_from
         FROM memory_beliefs x
         WHERE m.known_from > (SELECT known_at FROM moment)
             AND x.agent_id = m.agent_id
@@ -2025,6 +2068,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -2119,10 +2163,11 @@ LEFT JOIN (
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.dated_by, m.merged_from,
+                            m.said_in, m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-                            b.superseded_by, b.superseded_at, b.known_from,
+                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
                             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
@@ -2172,6 +2217,7 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
+                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -2201,14 +2247,16 @@ LEFT JOIN (
                                     JOIN LATERAL (
                                         SELECT o.valid_from, o.asserted_at, o.said_until,
                                             o.retracted_at, o.void, o.ended_by, o.contradicted_by,
-                                            o.merged, o.tier, o.valid_until, o.superseded_by,
-                                            o.superseded_at, o.known_from
+                                            o.merged, o.temporary, o.tier, o.covered,
+                                            o.valid_until, o.superseded_by, o.superseded_at,
+                                            o.known_from
                                         WHERE o.known_from <= (SELECT known_at FROM moment)
                                         UNION ALL
                                         SELECT x.valid_from, x.asserted_at, x.said_until,
                                             x.retracted_at, x.void, x.ended_by, x.contradicted_by,
-                                            x.merged, x.tier, x.valid_until, x.superseded_by,
-                                            x.superseded_at, x.known_from
+                                            x.merged, x.temporary, x.tier, x.covered,
+                                            x.valid_until, x.superseded_by, x.superseded_at,
+                                            x.known_from
                                         FROM memory_beliefs x
                                         WHERE o.known_from > (SELECT known_at FROM moment)
                                             AND x.agent_id = o.agent_id
@@ -2249,13 +2297,15 @@ LEFT JOIN (
                         memories m
                     JOIN LATERAL (
                         SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-                            m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                            m.superseded_by, m.superseded_at, m.known_from
+                            m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+                            m.covered, m.valid_until, m.superseded_by, m.superseded_at,
+                            m.known_from
                         WHERE m.known_from <= (SELECT known_at FROM moment)
                         UNION ALL
                         SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-                            x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
-                            x.superseded_by, x.superseded_at, x.known_from
+                            x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier,
+                            x.covered, x.valid_until, x.superseded_by, x.superseded_at,
+                            x.known_from
                         FROM memory_beliefs x
                         WHERE m.known_from > (SELECT known_at FROM moment)
                             AND x.agent_id = m.agent_id
@@ -2323,11 +2373,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -2366,6 +2416,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2393,8 +2444,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -2426,11 +2477,12 @@ FROM moment LEFT JOIN (
             FROM
                 memories m
             CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                 AND NOT m.cold
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
@@ -2477,11 +2529,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -2520,6 +2572,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2547,8 +2600,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -2580,17 +2633,19 @@ FROM moment LEFT JOIN (
             FROM
                 memories m
             CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                 AND NOT m.cold AND NOT
                 (
                     m.erased_at IS NULL
                     AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     AND m.id = ANY(ARRAY(
                         SELECT tie.memory_id
                         FROM (
@@ -2614,8 +2669,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -2690,11 +2745,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -2743,6 +2798,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2770,13 +2826,15 @@ FROM moment LEFT JOIN (
                                 memories o
                             JOIN LATERAL (
                                 SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at,
-                                    o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                                    o.valid_until, o.superseded_by, o.superseded_at, o.known_from
+                                    o.void, o.ended_by, o.contradicted_by, o.merged, o.temporary,
+                                    o.tier, o.covered, o.valid_until, o.superseded_by,
+                                    o.superseded_at, o.known_from
                                 WHERE o.known_from <= (SELECT known_at FROM moment)
                                 UNION ALL
                                 SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
-                                    x.void, x.ended_by, x.contradicted_by, x.merged, x.tier,
-                                    x.valid_until, x.superseded_by, x.superseded_at, x.known_from
+                                    x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary,
+                                    x.tier, x.covered, x.valid_until, x.superseded_by,
+                                    x.superseded_at, x.known_from
                                 FROM memory_beliefs x
                                 WHERE o.known_from > (SELECT known_at FROM moment)
                                     AND x.agent_id = o.agent_id
@@ -2816,13 +2874,13 @@ FROM moment LEFT JOIN (
                 memories m
             JOIN LATERAL (
                 SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-                    m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                    m.superseded_by, m.superseded_at, m.known_from
+                    m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from
                 WHERE m.known_from <= (SELECT known_at FROM moment)
                 UNION ALL
                 SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-                    x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
-                    x.superseded_by, x.superseded_at, x.known_from
+                    x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier, x.covered,
+                    x.valid_until, x.superseded_by, x.superseded_at, x.known_from
                 FROM memory_beliefs x
                 WHERE m.known_from > (SELECT known_at FROM moment)
                     AND x.agent_id = m.agent_id
@@ -2833,6 +2891,7 @@ FROM moment LEFT JOIN (
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
     ) AS sized
@@ -2897,8 +2956,8 @@ live AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
             END AS access_count,
@@ -2922,6 +2981,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold
 ),
 top AS (
@@ -2954,11 +3014,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -2997,6 +3057,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -3024,8 +3085,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3057,8 +3118,8 @@ FROM moment LEFT JOIN (
             FROM top JOIN
                 memories m
             CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
                 ON m.agent_id = :agent AND m.id = top.id
         ) AS page
     ) AS sized
@@ -3087,10 +3148,10 @@ FROM moment LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
@@ -3128,6 +3189,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             THEN (
                 SELECT
                     jsonb_agg(
@@ -3154,8 +3216,9 @@ FROM moment LEFT JOIN (
                     FROM
                         memories o
                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                        o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                        o.superseded_at, o.known_from) AS b
                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                 ) AS e
                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3187,11 +3250,12 @@ FROM moment LEFT JOIN (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold AND m.kind = :kind AND m.slot_key IS NOT NULL AND m.slot_hash = :slot
     ORDER BY m.trust DESC, b.valid_from DESC, m.id DESC LIMIT 1
 ) AS page ON true;
@@ -3258,8 +3322,8 @@ live AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
             END AS access_count,
@@ -3283,6 +3347,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold AND m.erased_at IS NULL
 ),
 top AS (
@@ -3315,11 +3380,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -3358,6 +3423,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -3385,8 +3451,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3418,8 +3484,8 @@ FROM moment LEFT JOIN (
             FROM top JOIN
                 memories m
             CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
                 ON m.agent_id = :agent AND m.id = top.id
         ) AS page
     ) AS sized
@@ -3501,11 +3567,12 @@ live AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -3600,10 +3667,11 @@ LEFT JOIN (
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.dated_by, m.merged_from,
+                            m.said_in, m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-                            b.superseded_by, b.superseded_at, b.known_from,
+                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
                             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
@@ -3643,6 +3711,7 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
+                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -3671,8 +3740,9 @@ LEFT JOIN (
                                         memories o
                                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
                                         o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
-                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                        o.contradicted_by, o.merged, o.temporary, o.tier,
+                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
+                                        o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3705,8 +3775,9 @@ LEFT JOIN (
                     JOIN
                         memories m
                     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
+                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                        m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
                 ) AS scored
@@ -4164,7 +4235,9 @@ version AS MATERIALIZED (
         WHEN
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         THEN 'current'
+        WHEN coalesce(b.valid_until > (SELECT as_of FROM moment), true) THEN 'covered'
         WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
         WHEN b.superseded_by IS NOT NULL THEN 'superseded'
         WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
@@ -4212,8 +4285,8 @@ version AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
             END AS access_count,
@@ -4550,7 +4623,8 @@ SELECT ARRAY[CAST(id AS text), CAST(next_id AS text)] AS ids, id, next_id
 FROM (
     SELECT id, valid_until, lead(id) OVER w AS next_id, lead(valid_from) OVER w AS next_from
     FROM memories
-    WHERE agent_id = :agent AND NOT void AND valid_until IS DISTINCT FROM valid_from
+    WHERE agent_id = :agent AND NOT void AND NOT temporary
+        AND valid_until IS DISTINCT FROM valid_from
     WINDOW w AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at)
 ) AS line
 WHERE next_id IS NOT NULL AND (valid_until IS NULL OR valid_until > next_from);
@@ -5022,9 +5096,10 @@ SELECT log_folded_until FROM agents WHERE agent_id = :agent;
 SELECT CAST(id AS text) AS memory_id, chain_id, created_at, revision, erased_at, entity, category,
     key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
-    derived_hash, look_again, cold, valid_from, asserted_at, said_until, retracted_at, void,
-    ended_by, contradicted_by, merged, tier, valid_until, superseded_by, superseded_at, known_from,
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, derived_hash, look_again, cold, valid_from, asserted_at, said_until, retracted_at,
+    void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by,
+    superseded_at, known_from,
     CASE WHEN derived_key IS NOT NULL THEN jsonb_build_object(
         'entity', derived_entity, 'key', derived_key, 'value', derived_value
     ) END AS derived
@@ -5091,8 +5166,9 @@ ORDER BY c.memory_id;
 SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
     slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
     said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS has_dated_start
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
+    has_dated_start
 FROM memories
 WHERE agent_id = :agent
 ORDER BY chain_id, created_at, id;
@@ -5229,16 +5305,19 @@ CROSS JOIN LATERAL (
         count(*) AS versions,
         (
             array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
-                WHERE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+                WHERE
+                    member.valid_from <= :as_of
+                    AND (member.valid_until IS NULL OR member.valid_until > :as_of)
+                    AND width_bucket(:as_of, member.covered) % 2 = 0
             )
         )[1] AS current
     FROM (
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
             single_valued IS NOT false AND slot_hash = top.line
         UNION ALL
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
             AND single_valued IS NOT false) AND chain_id = top.chain_id
@@ -5473,16 +5552,19 @@ CROSS JOIN LATERAL (
         count(*) AS versions,
         (
             array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
-                WHERE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+                WHERE
+                    member.valid_from <= :as_of
+                    AND (member.valid_until IS NULL OR member.valid_until > :as_of)
+                    AND width_bucket(:as_of, member.covered) % 2 = 0
             )
         )[1] AS current
     FROM (
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
             single_valued IS NOT false AND slot_hash = top.line
         UNION ALL
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
             AND single_valued IS NOT false) AND chain_id = top.chain_id
@@ -5620,16 +5702,19 @@ CROSS JOIN LATERAL (
         count(*) AS versions,
         (
             array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
-                WHERE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+                WHERE
+                    member.valid_from <= :as_of
+                    AND (member.valid_until IS NULL OR member.valid_until > :as_of)
+                    AND width_bucket(:as_of, member.covered) % 2 = 0
             )
         )[1] AS current
     FROM (
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
             single_valued IS NOT false AND slot_hash = top.line
         UNION ALL
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
             AND single_valued IS NOT false) AND chain_id = top.chain_id
@@ -5857,8 +5942,10 @@ WITH binding AS MATERIALIZED (
         AND kind = 'constraint'
         AND NOT void
         AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false)
-        AND valid_from <= :as_of
-        AND (valid_until IS NULL OR valid_until > :as_of)
+        AND
+        m.valid_from <= :as_of
+        AND (m.valid_until IS NULL OR m.valid_until > :as_of)
+        AND width_bucket(:as_of, m.covered) % 2 = 0
 ),
 contradicting AS (
     SELECT
@@ -6085,21 +6172,21 @@ COPY (
             source AS source, session_id AS session_id, project AS project, kind AS kind,
             importance AS importance, confidence AS confidence, trust AS trust, lifespan AS
             lifespan, merged_from AS merged_from, to_char(said_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_at, encode(content_hash, 'hex') AS
-            content_hash, encode(fuzzy_hash, 'hex') AS fuzzy_hash, encode(folded_hash, 'hex') AS
-            folded_hash, encode(value_hash, 'hex') AS value_hash, language::text AS language,
-            derived_entity AS derived_entity, derived_key AS derived_key, derived_value AS
-            derived_value, encode(derived_hash, 'hex') AS derived_hash, look_again AS look_again,
-            to_char(valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from,
-            to_char(asserted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_at, said_in AS said_in, encode(content_hash,
+            'hex') AS content_hash, encode(fuzzy_hash, 'hex') AS fuzzy_hash, encode(folded_hash,
+            'hex') AS folded_hash, encode(value_hash, 'hex') AS value_hash, language::text AS
+            language, derived_entity AS derived_entity, derived_key AS derived_key, derived_value
+            AS derived_value, encode(derived_hash, 'hex') AS derived_hash, look_again AS
+            look_again, to_char(valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            valid_from, to_char(asserted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
             asserted_at, to_char(said_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
             said_until, to_char(retracted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
             AS retracted_at, void AS void, ended_by AS ended_by, contradicted_by AS
-            contradicted_by, merged AS merged, tier AS tier, to_char(valid_until AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_until, superseded_by AS superseded_by,
-            to_char(superseded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            superseded_at, to_char(known_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-            AS known_from
+            contradicted_by, merged AS merged, temporary AS temporary, tier AS tier, covered AS
+            covered, to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.created_at, t.id
@@ -6117,11 +6204,12 @@ COPY (
             'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at, to_char(said_until AT TIME ZONE 'UTC',
             'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until, to_char(retracted_at AT TIME ZONE
             'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at, void AS void, ended_by AS
-            ended_by, contradicted_by AS contradicted_by, merged AS merged, tier AS tier,
-            to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from
+            ended_by, contradicted_by AS contradicted_by, merged AS merged, temporary AS temporary,
+            tier AS tier, covered AS covered, to_char(valid_until AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_until, superseded_by AS superseded_by,
+            to_char(superseded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            superseded_at, to_char(known_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+            AS known_from
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.memory_id, t.known_from
@@ -6237,9 +6325,60 @@ COPY (
     ORDER BY t.id
 ) TO STDOUT (FORMAT BINARY);
 
+-- GET /v1/export
+-- app/store/transfer/exports.py stream_blocks
+COPY (
+    SELECT row_to_json(line)::text, NULL::bytea
+    FROM captures t
+    CROSS JOIN LATERAL (
+        SELECT 'capture' AS type, id AS id, session_id AS session_id, state AS state, extract AS
+            extract, split AS split, trust AS trust, extractor AS extractor, trouble AS trouble,
+            actor AS actor, request_id AS request_id, turns AS turns, repeated AS repeated,
+            redacted AS redacted, to_char(received_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS received_at, to_char(finished_at AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS finished_at, failures AS failures, error AS
+            error
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.id
+) TO STDOUT (FORMAT BINARY);
+
+-- GET /v1/export
+-- app/store/transfer/exports.py stream_blocks
+COPY (
+    SELECT row_to_json(line)::text, NULL::bytea
+    FROM turns t
+    CROSS JOIN LATERAL (
+        SELECT 'turn' AS type, id AS id, capture_id AS capture_id, position AS position, session_id
+            AS session_id, message_id AS message_id, role AS role, name AS name, content AS
+            content, to_char(said_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            said_at, to_char(received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            received_at, done AS done, skipped AS skipped
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.id
+) TO STDOUT (FORMAT BINARY);
+
+-- GET /v1/export
+-- app/store/transfer/exports.py stream_blocks
+COPY (
+    SELECT row_to_json(line)::text, NULL::bytea
+    FROM captured_facts t
+    CROSS JOIN LATERAL (
+        SELECT 'captured' AS type, id AS id, turn_id AS turn_id, place AS place, content AS
+            content, quotes AS quotes, operation AS operation, memory_id AS memory_id, log_id AS
+            log_id, review_id AS review_id, problem AS problem
+    ) AS line
+    WHERE t.agent_id = :agent_id
+    ORDER BY t.id
+) TO STDOUT (FORMAT BINARY);
+
 
 -- ===== GET /v1/export (with vectors) =====
 -- app/store/transfer/exports.py stream_blocks: as for POST /v1/memories (a first fact)
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
+-- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
@@ -6271,7 +6410,8 @@ COPY (
 SELECT clock_timestamp() AS clock,
     NOT EXISTS (SELECT FROM memories WHERE agent_id = :agent)
     AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent)
-    AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent) AS empty,
+    AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent)
+    AND NOT EXISTS (SELECT FROM captures WHERE agent_id = :agent) AS empty,
     (SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config)
     AS languages;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
@@ -6294,10 +6434,11 @@ CREATE TEMP TABLE incoming (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAIN
 COPY incoming (agent_id, id, chain_id, created_at, revision, erased_at, entity, category, key,
     single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
-    embedding, language, derived_entity, derived_key, derived_value, derived_hash, look_again,
-    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
-    tier, valid_until, superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) FROM
+    STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6332,17 +6473,17 @@ LIMIT 1;
 INSERT INTO memories (agent_id, id, chain_id, created_at, revision, erased_at, entity, category,
     key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
-    embedding, language, derived_entity, derived_key, derived_value, derived_hash, look_again,
-    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
-    tier, valid_until, superseded_by, superseded_at, known_from) SELECT agent_id, id, chain_id,
-    created_at, revision, erased_at, entity, category, key, single_valued, slot_entity,
-    slot_category, slot_key, slot_hash, content, value, details, dated_by, tags, entities, sources,
-    source, session_id, project, kind, importance, confidence, trust, lifespan, merged_from,
-    said_at, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
-    derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from FROM incoming;
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) SELECT
+    agent_id, id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
+    slot_entity, slot_category, slot_key, slot_hash, content, value, details, dated_by, tags,
+    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
+    merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash, value_hash, embedding,
+    language, derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from,
+    asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
+    tier, covered, valid_until, superseded_by, superseded_at, known_from FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6356,8 +6497,8 @@ CREATE TEMP TABLE incoming (LIKE memory_beliefs INCLUDING DEFAULTS INCLUDING CON
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 COPY incoming (agent_id, memory_id, known_until, valid_from, asserted_at, said_until, retracted_at,
-    void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by, superseded_at,
-    known_from) FROM STDIN (FORMAT BINARY);
+    void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by,
+    superseded_at, known_from) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6369,10 +6510,10 @@ LIMIT 1;
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, said_until,
-    retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from) SELECT agent_id, memory_id, known_until, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from FROM incoming;
+    retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until,
+    superseded_by, superseded_at, known_from) SELECT agent_id, memory_id, known_until, valid_from,
+    asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
+    tier, covered, valid_until, superseded_by, superseded_at, known_from FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6509,8 +6650,9 @@ LIMIT 1;
 SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
     slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
     said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS has_dated_start
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
+    has_dated_start
 FROM memories
 WHERE agent_id = :agent_id
 ORDER BY chain_id, created_at, id;
@@ -6636,7 +6778,9 @@ UPDATE memories SET
     ended_by = :ended_by,
     contradicted_by = :contradicted_by,
     merged = :merged,
+    temporary = :temporary,
     tier = :tier,
+    covered = :covered,
     valid_until = :valid_until,
     superseded_by = :superseded_by,
     superseded_at = :superseded_at,
@@ -6648,10 +6792,11 @@ WHERE agent_id = :agent_id AND id = :id;
 -- POST /v1/reverts
 -- app/store/apply.py apply_plans
 INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, said_until,
-    retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until, :valid_from,
-    :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier,
-    :valid_until, :superseded_by, :superseded_at, :known_from);
+    retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until,
+    superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
+    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
+    :merged, :temporary, :tier, :covered, :valid_until, :superseded_by, :superseded_at,
+    :known_from);
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
@@ -6802,11 +6947,63 @@ WHERE l.agent_id = :agent
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
+WITH quotes AS MATERIALIZED (
+    SELECT lower(quote) AS quote FROM unnest(CAST(:quotes AS text[])) AS quote
+),
+facts AS (
+    SELECT f.turn_id, f.quotes
+    FROM captured_facts f
+    WHERE f.agent_id = :agent AND (
+        f.memory_id = ANY(:ids)
+        OR f.memory_id IS NULL AND f.log_id = ANY(:operations)
+        OR lower(f.content) IN (SELECT quote FROM quotes)
+    )
+)
+SELECT t.id, t.capture_id
+FROM turns t
+WHERE t.agent_id = :agent AND t.content IS NOT NULL AND (
+    :everything
+    OR t.session_id = :session
+    OR EXISTS (SELECT FROM quotes WHERE strpos(lower(t.content), quote) > 0)
+    OR t.id IN (SELECT turn_id FROM facts)
+    OR t.id IN (
+        SELECT CAST(q ->> 'turn_id' AS uuid)
+        FROM facts CROSS JOIN LATERAL jsonb_array_elements(facts.quotes) AS q
+    )
+);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE turns SET content = NULL, name = NULL, skipped = '[]', done = true
+WHERE agent_id = :agent AND id = ANY(:turns);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE captured_facts SET content = NULL
+WHERE agent_id = :agent AND (:everything OR turn_id = ANY(:turns) OR memory_id = ANY(:ids));
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE captures SET trouble = 'erased' WHERE agent_id = :agent AND trouble IS NOT NULL;
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE turns SET session_id = NULL, message_id = NULL
+WHERE agent_id = :agent AND (:everything OR session_id = :session);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE captures SET session_id = NULL
+WHERE agent_id = :agent AND (:everything OR session_id = :session);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
 UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL
 WHERE agent_id = :agent AND (
     :everything
     OR mentioned_ids && CAST(:ids AS uuid[])
     OR mentioned_ids && CAST(:operations AS uuid[])
+    OR mentioned_ids && CAST(:captures AS uuid[])
     OR mentioned_ids && (
         SELECT array_agg(id) FROM reviews WHERE agent_id = :agent AND (
             :everything
@@ -7016,6 +7213,12 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
