@@ -40,6 +40,7 @@ from app.services.key_reader import KeyReader
 from app.services.keys import KeyIssuer
 from app.services.lifespans import LifespanEnder
 from app.services.message_reader import MessageReader
+from app.services.parts import TextStorer
 from app.services.readiness import Readiness
 from app.services.reembed import Reembedder
 from app.services.relationships import RelationshipWriter
@@ -87,6 +88,7 @@ class Services:
     key_reader: KeyReader
     keys: KeyIssuer
     remember: Remember
+    texts: TextStorer
     captures: Capturer
     search: Searcher
     context: ContextComposer
@@ -261,6 +263,7 @@ def _build_services(
         key_reader=KeyReader(engine),
         keys=KeyIssuer(engine),
         remember=remember,
+        texts=TextStorer(remember),
         captures=Capturer(
             engine,
             remember,

@@ -14,7 +14,7 @@ from app.api import examples
 from app.api.answers.erasures import ErasureAnswer
 from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut, format_etag
 from app.api.answers.problem import Problem
-from app.api.answers.writes import BatchAnswer, WriteAnswer
+from app.api.answers.writes import BatchAnswer, StoreAnswer, WriteAnswer
 from app.api.cursors import Cursor, HistoryCursor
 from app.api.deps import AgentDep, MemoryPath, ServicesDep, TargetDep
 from app.api.erasures import render_erasure, render_erasure_retry
@@ -44,7 +44,8 @@ from app.services.classify import StoreCommand
 from app.services.erasures import ErasureScope
 from app.services.explicit import Target
 from app.services.history import read_history
-from app.services.remember import BatchRefused, Outcomes
+from app.services.parts import TextOutcome, TextOutcomes
+from app.services.remember import BatchRefused
 from app.store import memories
 from app.store.engine import connect_for_agent
 from app.store.memories import After, Page, Ranked, Ranking
@@ -58,9 +59,12 @@ def render_outcome(outcome: Outcome, half_lives: HalfLives) -> Response:
 
     The status is 201 if the write inserted something, 202 if it waits as a review, otherwise 200.
     """
-    headers = {"ETag": format_etag(outcome.memory.revision)} if outcome.memory else None
     answer = WriteAnswer.from_outcome(outcome, half_lives)
-    return respond_with_answer(answer, _get_status(outcome), headers)
+    return respond_with_answer(answer, _get_status(outcome), _build_headers(outcome))
+
+
+def _build_headers(outcome: Outcome) -> dict[str, str] | None:
+    return {"ETag": format_etag(outcome.memory.revision)} if outcome.memory else None
 
 
 def _get_status(outcome: Outcome) -> int:
@@ -85,8 +89,10 @@ WRITTEN: dict[int | str, dict[str, Any]] = {
     200: {"model": WriteAnswer, "description": "Nothing was inserted", "links": _LEADS_TO},
     201: {"model": WriteAnswer, "description": "Something was inserted", "links": _LEADS_TO},
 }
-STORED = WRITTEN | {
-    202: {"model": WriteAnswer, "description": "The agent is frozen: the fact waits as a review"}
+STORED: dict[int | str, dict[str, Any]] = {
+    200: {"model": StoreAnswer, "description": "Nothing was inserted", "links": _LEADS_TO},
+    201: {"model": StoreAnswer, "description": "Something was inserted", "links": _LEADS_TO},
+    202: {"model": StoreAnswer, "description": "The agent is frozen: the fact waits as a review"},
 }
 
 
@@ -98,7 +104,9 @@ STORED = WRITTEN | {
     openapi_extra={"x-order": 1},
     description=(
         "Store one fact. What it says already is a NOOP; another value of the same key supersedes "
-        "the old one."
+        "the old one.\n"
+        "With `split: auto`, a text that plainly states several facts is stored as its `parts`, "
+        "all of them or none."
     ),
 )
 async def store(
@@ -106,11 +114,21 @@ async def store(
     caller: CallerDep,
     body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)],
 ) -> Response:
-    render = partial(render_outcome, half_lives=services.half_lives)
-    outcome = await services.remember.store(
+    render = partial(_render_text, half_lives=services.half_lives)
+    outcome = await services.texts.store(
         caller.build_call(render), _build_command(body, caller.rights), dry_run=body.dry_run
     )
     return render(outcome)
+
+
+def _render_text(outcome: TextOutcome, half_lives: HalfLives) -> Response:
+    """Return what a store answers, with the ETag of the memory in the answer.
+
+    The status is 201 if a part of the text was inserted.
+    """
+    answer = StoreAnswer.from_text_outcome(outcome, half_lives)
+    status = max(map(_get_status, outcome.outcomes))
+    return respond_with_answer(answer, status, _build_headers(outcome.first))
 
 
 def _build_command(body: StoreRequest, rights: Rights) -> StoreCommand:
@@ -140,7 +158,7 @@ async def store_batch(
     commands = [item for item in items if isinstance(item, StoreCommand)]
     if not commands:
         return render([])
-    outcomes = await services.remember.store_all(
+    outcomes = await services.texts.store_all(
         caller.build_call(render), commands, atomic=body.atomic
     )
     # In a thread: a thousand answers of megabytes take 0.2 s.
@@ -198,11 +216,11 @@ def _refuse_bad_items(items: Sequence[StoreCommand | _BadItem]) -> None:
 
 
 def _render_batch(
-    outcomes: Outcomes, items: Sequence[StoreCommand | _BadItem], half_lives: HalfLives
+    outcomes: TextOutcomes, items: Sequence[StoreCommand | _BadItem], half_lives: HalfLives
 ) -> Response:
     """Return one result per item; `outcomes` are those of the good items, in their order."""
     stored = iter(outcomes)
-    results: list[WriteAnswer | Problem] = []
+    results: list[StoreAnswer | Problem] = []
     for item in items:
         if isinstance(item, _BadItem):
             results.append(item.problem)
@@ -212,11 +230,11 @@ def _render_batch(
 
 
 def _answer_outcome(
-    outcome: Outcome | PalimpsestError, half_lives: HalfLives
-) -> WriteAnswer | Problem:
+    outcome: TextOutcome | PalimpsestError, half_lives: HalfLives
+) -> StoreAnswer | Problem:
     if isinstance(outcome, PalimpsestError):
         return problem_of(outcome)
-    return WriteAnswer.from_outcome(outcome, half_lives)
+    return StoreAnswer.from_text_outcome(outcome, half_lives)
 
 
 @router.get(

@@ -107,6 +107,7 @@ class BaseFact:
     single_valued: bool | None
     valid_from: datetime | None
     said_at: datetime | None
+    said_in: UUID | None
     dated_by: DatedBy | None
     derived: DerivedSlot | None
 
@@ -140,7 +141,8 @@ class Fact(BaseFact):
     """An incoming fact, validated; None means that the caller did not say it.
 
     Times are aware and in UTC. `valid_until` is a stated end. `said_at` is when the words were
-    spoken. `dated_by` are the words that `valid_from` or `valid_until` were read from; of its
+    spoken. Facts of one sentence share `said_in`; it is None for a fact that was not split from
+    others. `dated_by` are the words that `valid_from` or `valid_until` were read from; of its
     times, those that the caller gave himself are None.
     """
 
@@ -166,6 +168,7 @@ class Fact(BaseFact):
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     said_at: datetime | None = None
+    said_in: UUID | None = None
     dated_by: DatedBy | None = None
     merged_from: tuple[UUID, ...] = ()
     derived: DerivedSlot | None = None
@@ -200,6 +203,7 @@ class StoredFact(BaseFact):
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     said_at: datetime | None = None
+    said_in: UUID | None = None
     dated_by: DatedBy | None = None
     merged_from: tuple[UUID, ...] = ()
     derived: DerivedSlot | None = None
@@ -259,5 +263,6 @@ def merge_facts(one: StoredFact, other: StoredFact, text: str) -> StoredFact:
         valid_from=None,
         valid_until=None,
         said_at=other.said_at,
+        said_in=None,
         dated_by=None,
     )

@@ -30,7 +30,6 @@ from app.domain.errors import (
 from app.domain.fact import Fact
 from app.domain.secrets import redact_secrets
 from app.domain.talk import Skipped, Statement, Turn
-from app.extraction.compound import split_fact
 from app.services.agent_write import AgentWrite, Call, Outcome, agent_write
 from app.services.capture_reports import (
     CaptureReport,
@@ -41,6 +40,7 @@ from app.services.capture_reports import (
 from app.services.classify import StoreCommand
 from app.services.idempotency import Replayed
 from app.services.message_reader import MessageReader, Reading
+from app.services.parts import split_command
 from app.services.remember import Outcomes, Remember
 from app.services.reverts import RevertedOperation, Reverter
 from app.store import captures, engine
@@ -521,20 +521,22 @@ def _draft_facts(
         turn_id = talk[quote.turn].id
         quotes.append(StoredQuote(turn_id=turn_id, start=quote.start, end=quote.end))
     turn = talk[statement.quotes[0].turn]
-    texts = [statement.text]
-    if capture.split:
-        texts = [part.text for part in split_fact(statement.text)]
-    for place, text in enumerate(texts, first_place):
+    fact = Fact(
+        statement.text,
+        session_id=capture.session_id,
+        trust=capture.trust,
+        said_at=turn.said_at,
+    )
+    command = StoreCommand(fact, reads_dates=True, splits=capture.split)
+    for place, part in enumerate(split_command(command), first_place):
         captured = CapturedFact(
-            id=uuid7(), turn_id=turn.id, place=place, content=text, quotes=tuple(quotes)
+            id=uuid7(),
+            turn_id=turn.id,
+            place=place,
+            content=part.command.fact.content,
+            quotes=tuple(quotes),
         )
-        fact = Fact(
-            text,
-            session_id=capture.session_id,
-            trust=capture.trust,
-            said_at=turn.said_at,
-        )
-        yield _Draft(captured, StoreCommand(fact, reads_dates=True))
+        yield _Draft(captured, part.command)
 
 
 def _note_skipped(

@@ -52,7 +52,8 @@ class StoreCommand:
     `supersedes` names the memories that it replaces. `classify` chooses the judges; None means as
     the settings say. `settles` is the review in which the fact waited until now. If `reads_dates`,
     the words of the fact are read for dates; `left_open` are those of them that stay in doubt.
-    `is_episode` is True if the words say that the fact is over.
+    `is_episode` is True if the words say that the fact is over. If it `splits`, a text of several
+    facts is to be stored as its parts.
     """
 
     fact: Fact
@@ -62,6 +63,7 @@ class StoreCommand:
     reads_dates: bool = False
     left_open: tuple[str, ...] = ()
     is_episode: bool = False
+    splits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,6 +368,9 @@ class Classifier:
 
     def _should_consider(self, fact: Fact, hit: Hit) -> bool:
         stored = hit.memory.fact
+        # What one sentence says holds together, and was split because it is not one fact.
+        if fact.said_in is not None and stored.said_in == fact.said_in:
+            return False
         is_alike = stored.fuzzy_hash == fact.fuzzy_hash and stored.content_hash != fact.content_hash
         if is_alike and not self._settings.fuzzy:
             return False

@@ -4,6 +4,7 @@ The tables, the row writer, the reads, the filters, the export, erase and the do
 derived from here. `tests/store/test_columns.py` compares the declaration with a live database.
 """
 
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -318,6 +319,13 @@ _PLAIN_CLAIMS = (
     Column(name="lifespan", type=sa.Text(), log_path="lifespan", patchable=True),
     Column(name="merged_from", type=ARRAY(UUID), log_path="merged_from"),
     Column(name="said_at", type=_TIME, nullable=True, log_path="said_at"),
+    Column(
+        name="said_in",
+        type=UUID(),
+        nullable=True,
+        log_path="said_in",
+        filters=_equals("said_in"),
+    ),
 )
 
 # What the service computes from the words of a memory, so that searches and rules find it.
@@ -492,6 +500,7 @@ class Filters:
     key: str | None = None
     session_id: str | None = None
     project: str | None = None
+    said_in: uuid.UUID | None = None
     tags_any: tuple[str, ...] = ()
     tags_all: tuple[str, ...] = ()
     min_importance: float | None = None

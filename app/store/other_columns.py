@@ -219,7 +219,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             (
                 *_list_fields("row.", "chain_id", "created_at", "revision", "kind", "importance"),
                 *_list_fields(
-                    "row.", "confidence", "trust", "lifespan", "merged_from[]", "said_at"
+                    "row.", "confidence", "trust", "lifespan", "merged_from[]", "said_at", "said_in"
                 ),
                 *_list_fields("row.", *BELIEF_COLUMNS),
                 *_list_fields("", "past.{time}", "inserted_by[]", "access_count"),

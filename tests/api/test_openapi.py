@@ -90,7 +90,7 @@ def test_answers_carry_exactly_what_the_document_says(client: httpx.Client) -> N
         )
         check(described, answer.json())
     stored = client.post("/v1/memories", json={"content": "The dog is called Rex"}).json()
-    check(resolved({"$ref": "#/components/schemas/WriteAnswer"}), stored)
+    check(resolved({"$ref": "#/components/schemas/StoreAnswer"}), stored)
 
 
 def check(described: dict[str, Any], value: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from app.store.reviews.reviews import ReviewFilters
 
 # Fields of a dataclass that no request names: the service fills them in.
 PAIRS: list[tuple[type[BaseModel], type[Any], set[str]]] = [
-    (StoreRequest, Fact, {"merged_from", "derived", "dated_by"}),
+    (StoreRequest, Fact, {"merged_from", "derived", "dated_by", "said_in"}),
     (FilterFields, Filters, {"stale"}),
     (ListQuery, Filters, set()),
     (LogQuery, LogFilters, set()),

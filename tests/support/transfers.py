@@ -56,6 +56,7 @@ def rich_history(
     pick = random.Random(seed)
     store(client, "Plays chess")
     store(client, "Plays chess")
+    store(client, "I take aspirin and metformin", split="auto")
     archive()
     falcon = iter([every("NONE"), every("COMPLEMENT"), every("OVERLAP")])
     for text in TEXTS:

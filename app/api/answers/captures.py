@@ -8,11 +8,9 @@ from pydantic import Field
 
 from app.api.answers.base import AnswerBase
 from app.api.answers.problem import Problem
-from app.api.answers.writes import WriteAnswer
-from app.api.problems import problem_of
+from app.api.answers.writes import WriteAnswer, render_answer
 from app.api.times import Time
 from app.domain.captures import CaptureState, ExtractBy
-from app.domain.errors import PalimpsestError
 from app.domain.relation import Operation
 from app.domain.strength import HalfLives
 from app.domain.talk import Role, SkipReason
@@ -203,10 +201,4 @@ def _build_message(
 def _render_fact_answer(
     answer: FactAnswer | None, half_lives: HalfLives
 ) -> WriteAnswer | Problem | None:
-    match answer:
-        case None:
-            return None
-        case PalimpsestError():
-            return problem_of(answer)
-        case outcome:
-            return WriteAnswer.from_outcome(outcome, half_lives)
+    return None if answer is None else render_answer(answer, half_lives)

@@ -132,6 +132,9 @@ class MemoryOut(AnswerBase):
         description="The times within which temporary memories cover it, in order."
     )
     said_at: Time = Field(description="When its words were spoken, as far as a caller said so.")
+    said_in: UUID | None = Field(
+        description="The same on all facts that were split from one sentence; null on others."
+    )
     dated_by: DatedByOut | None = Field(
         description="The words that `valid_from` or `valid_until` were read from, when stored."
     )

@@ -8,11 +8,14 @@ from pydantic import Field
 from app.api.answers.base import AnswerBase
 from app.api.answers.memories import MemoryOut, StaleOut
 from app.api.answers.problem import Problem
+from app.api.problems import problem_of
 from app.api.times import Time
+from app.domain.errors import PalimpsestError
 from app.domain.relation import Decision, Judgment, ModelCost, Operation, Relation
 from app.domain.strength import HalfLives
 from app.planning.hints import Hint, HintName
 from app.services.agent_write import ComparedMemory, Outcome
+from app.services.parts import StoredPart, TextOutcome
 
 _NO_MODEL_COST = ModelCost(model="", prompt_version="")
 
@@ -146,34 +149,84 @@ class WriteAnswer(AnswerBase):
 
     @classmethod
     def from_outcome(cls, outcome: Outcome, half_lives: HalfLives) -> Self:
-        plan = outcome.plan
-        values: dict[str, Any] = {
-            "operation": plan.operation,
-            "memory": None,
-            "superseded": list(plan.superseded),
-            "decision": DecisionOut.from_decision(plan.decision),
-            "candidates": [CandidateOut.from_candidate(each) for each in outcome.candidates],
-            "adjusted": list(plan.adjusted),
-            "known_at": plan.now,
-            "log_id": None,
-            "review_id": outcome.waiting_review_id,
-            "usage": UsageOut.from_model_cost(plan.model_cost),
-            "dry_run": outcome.written is None and outcome.waiting_review_id is None,
-            "hints": [HintOut.from_hint(hint) for hint in outcome.hints],
-            "stale": [StaleOut.from_stale_memory(stale) for stale in outcome.stale],
-        }
-        if outcome.memory:
-            values["memory"] = MemoryOut.from_memory(outcome.memory, plan.now, half_lives)
-        if outcome.written:
-            values["log_id"] = outcome.written.log_id
-            values["review_id"] = outcome.written.review_id
-        if outcome.frozen:
-            # The plan is what the store would have done; it has changed nothing.
-            values |= {"operation": None, "superseded": [], "adjusted": []}
+        return cls.from_values(_collect_outcome_values(outcome, half_lives))
+
+
+def _collect_outcome_values(outcome: Outcome, half_lives: HalfLives) -> dict[str, Any]:
+    """Return what a write did, by the names of the fields of its answer."""
+    plan = outcome.plan
+    values: dict[str, Any] = {
+        "operation": plan.operation,
+        "memory": None,
+        "superseded": list(plan.superseded),
+        "decision": DecisionOut.from_decision(plan.decision),
+        "candidates": [CandidateOut.from_candidate(each) for each in outcome.candidates],
+        "adjusted": list(plan.adjusted),
+        "known_at": plan.now,
+        "log_id": None,
+        "review_id": outcome.waiting_review_id,
+        "usage": UsageOut.from_model_cost(plan.model_cost),
+        "dry_run": outcome.written is None and outcome.waiting_review_id is None,
+        "hints": [HintOut.from_hint(hint) for hint in outcome.hints],
+        "stale": [StaleOut.from_stale_memory(stale) for stale in outcome.stale],
+    }
+    if outcome.memory:
+        values["memory"] = MemoryOut.from_memory(outcome.memory, plan.now, half_lives)
+    if outcome.written:
+        values["log_id"] = outcome.written.log_id
+        values["review_id"] = outcome.written.review_id
+    if outcome.frozen:
+        # The plan is what the store would have done; it has changed nothing.
+        values |= {"operation": None, "superseded": [], "adjusted": []}
+    return values
+
+
+def render_answer(
+    outcome: Outcome | PalimpsestError, half_lives: HalfLives
+) -> WriteAnswer | Problem:
+    """Return the answer of one fact of many."""
+    if isinstance(outcome, PalimpsestError):
+        return problem_of(outcome)
+    return WriteAnswer.from_outcome(outcome, half_lives)
+
+
+class PartOut(AnswerBase):
+    """A part of a text that was split."""
+
+    text: str
+    span: list[int] = Field(
+        description=(
+            "The words of the request that belong to this part alone: characters from 0, the end "
+            "excluded."
+        )
+    )
+    answer: WriteAnswer | Problem = Field(description="What storing it came to.")
+
+    @classmethod
+    def from_stored_part(cls, stored: StoredPart, half_lives: HalfLives) -> Self:
+        part = stored.part
+        return cls.model_construct(
+            text=part.text,
+            span=[part.start, part.end],
+            answer=render_answer(stored.answer, half_lives),
+        )
+
+
+class StoreAnswer(WriteAnswer):
+    """What a store did; of a text that was split, what the first of its parts did."""
+
+    parts: list[PartOut] = Field(
+        [], description="The parts of a text that was split, in order; else empty."
+    )
+
+    @classmethod
+    def from_text_outcome(cls, outcome: TextOutcome, half_lives: HalfLives) -> Self:
+        values = _collect_outcome_values(outcome.first, half_lives)
+        values["parts"] = [PartOut.from_stored_part(part, half_lives) for part in outcome.parts]
         return cls.from_values(values)
 
 
 class BatchAnswer(AnswerBase):
     """One result per item, in order: what a single store answers, or a problem."""
 
-    results: list[WriteAnswer | Problem]
+    results: list[StoreAnswer | Problem]

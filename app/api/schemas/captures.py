@@ -1,10 +1,10 @@
 """Requests that store messages and undo captures."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, model_validator
 
-from app.api.schemas.fields import MAX_CONTENT, StrictRequest, Word, check_text
+from app.api.schemas.fields import MAX_CONTENT, Splitting, StrictRequest, Word, check_text
 from app.api.times import Time
 from app.domain.captures import CaptureRequest, ExtractBy, Message
 from app.domain.talk import Role
@@ -53,7 +53,7 @@ class MessagesRequest(StrictRequest):
             "`off` stores the messages alone."
         ),
     )
-    split: Literal["auto", "off"] = Field(
+    split: Splitting = Field(
         "auto", description="off: a sentence that states several facts stays one."
     )
     dry_run: StrictBool = Field(

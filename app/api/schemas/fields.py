@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -154,6 +154,7 @@ OptionalWord = Annotated[
     AfterValidator(check_text),
     Field(json_schema_extra=_TEXT_SCHEMA),
 ]
+Splitting = Literal["auto", "off"]
 TimeZone = Annotated[str, AfterValidator(_check_timezone)]
 Words = Annotated[list[Word], Field(max_length=MAX_LIST)]
 Details = Annotated[dict[str, Any], AfterValidator(_check_details)]

@@ -14,6 +14,7 @@ from app.api.schemas.fields import (
     Fraction,
     Number,
     OptionalWord,
+    Splitting,
     StrictRequest,
     Word,
     Words,
@@ -120,6 +121,14 @@ class StoreRequest(FactFields):
         ),
     )
     read_dates: StrictBool | None = Field(None, description=READ_DATES)
+    split: Splitting = Field(
+        "off",
+        description=(
+            "auto: a text of several facts is stored as its parts, each a fact with the other "
+            "fields of the request, and all with one `said_in`. With `key`, `value` or "
+            "`supersedes` it stays whole."
+        ),
+    )
     dry_run: StrictBool = Field(
         False, description="true: answer with what would be done and write nothing."
     )
@@ -128,7 +137,11 @@ class StoreRequest(FactFields):
         judges = self._get_judges()
         reads_dates = judges is not Classify.OFF if self.read_dates is None else self.read_dates
         return StoreCommand(
-            self.to_fact(), self._list_superseded(), classify=judges, reads_dates=reads_dates
+            self.to_fact(),
+            self._list_superseded(),
+            classify=judges,
+            reads_dates=reads_dates,
+            splits=self.split == "auto",
         )
 
     def _list_superseded(self) -> tuple[UUID, ...]:
@@ -267,6 +280,7 @@ class FilterFields(StrictRequest):
     key: Word | None = None
     session_id: Word | None = None
     project: Word | None = None
+    said_in: UUID | None = Field(None, description="The facts that were split from one sentence.")
     tags_any: Words = Field(default_factory=list)
     tags_all: Words = Field(default_factory=list)
     min_importance: Fraction | None = None

@@ -25,6 +25,7 @@ UNSEALED = (
     "lifespan",
     "merged_from",
     "said_at",
+    "said_in",
 )
 
 

@@ -179,6 +179,7 @@ _FACT_DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "valid_from": datetime.fromisoformat,
     "valid_until": datetime.fromisoformat,
     "said_at": datetime.fromisoformat,
+    "said_in": UUID,
     "dated_by": decode_dated_by,
     "tags": tuple,
     "entities": tuple,

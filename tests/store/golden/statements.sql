@@ -48,11 +48,12 @@ live AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
@@ -106,10 +107,10 @@ LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT o.id FROM memories o
             WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
@@ -121,8 +122,8 @@ LEFT JOIN (
     JOIN
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
         ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
@@ -166,9 +167,9 @@ FROM counted LEFT JOIN (
     SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
         slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
         lifespan, said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from,
-        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, tier,
-        valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
-        has_dated_start FROM memories
+        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
+        tier, covered, valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from'
+        IS NOT NULL AS has_dated_start FROM memories
     WHERE agent_id = :agent AND chain_id IN (SELECT chain_id FROM chain)
         AND (SELECT are_few FROM counted)
 ) AS v ON true;
@@ -178,22 +179,23 @@ FROM counted LEFT JOIN (
 WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
     category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
     details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
-    confidence, trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash,
-    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
-    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
-    merged, tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id,
-    :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity,
-    :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities,
-    :sources, :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
-    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
-    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (UPDATE
-    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
-    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
-    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
-    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
-    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    confidence, trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash,
+    folded_hash, value_hash, embedding, language, derived_entity, derived_key, derived_value,
+    derived_hash, look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+    contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
+    known_from) VALUES (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category,
+    :key, :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
+    :details, :dated_by, :tags, :entities, :sources, :source, :session_id, :project, :kind,
+    :importance, :confidence, :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash,
+    :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity, :derived_key,
+    :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
+    :retracted_at, :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered,
+    :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (UPDATE agents SET
+    last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO
+    consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
+    confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
+    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed, actor,
+    previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
     :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
     :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
     :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
@@ -219,17 +221,18 @@ WHERE agent_id = :agent
 WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
     category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
     details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
-    confidence, trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash,
-    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
-    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
-    merged, tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id,
-    :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity,
-    :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities,
-    :sources, :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
-    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
-    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (
+    confidence, trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash,
+    folded_hash, value_hash, embedding, language, derived_entity, derived_key, derived_value,
+    derived_hash, look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+    contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
+    known_from) VALUES (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category,
+    :key, :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
+    :details, :dated_by, :tags, :entities, :sources, :source, :session_id, :project, :kind,
+    :importance, :confidence, :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash,
+    :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity, :derived_key,
+    :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
+    :retracted_at, :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered,
+    :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (
     UPDATE memories SET
         valid_from = :valid_from,
         asserted_at = :asserted_at,
@@ -239,7 +242,9 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
         ended_by = :ended_by,
         contradicted_by = :contradicted_by,
         merged = :merged,
+        temporary = :temporary,
         tier = :tier,
+        covered = :covered,
         valid_until = :valid_until,
         superseded_by = :superseded_by,
         superseded_at = :superseded_at,
@@ -248,19 +253,20 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
         cold = false
     WHERE agent_id = :agent_id AND id = :id
 ), part2 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part3 AS (UPDATE
-    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
-    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
-    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
-    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
-    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
-    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
-    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
-    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
-    :hash, :content_digest, :content_salt);
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id,
+    :known_until, :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by,
+    :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until, :superseded_by,
+    :superseded_at, :known_from)), part3 AS (UPDATE agents SET last_known_at = :last_known_at,
+    log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id,
+    operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
+    decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
+    session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
+    content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
+    :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
+    :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
+    :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
+    :content_salt);
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale
@@ -299,8 +305,8 @@ touched AS (
         FROM
             memories o
         CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at,
-            o.void, o.ended_by, o.contradicted_by, o.merged, o.tier, o.valid_until,
-            o.superseded_by, o.superseded_at, o.known_from) AS b
+            o.void, o.ended_by, o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+            o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
         WHERE o.agent_id = :agent AND o.id = tie.other_id
     ) AS e
     WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -334,14 +340,15 @@ FROM touched
 CROSS JOIN
     memories m
 CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-    m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-    m.superseded_at, m.known_from) AS b
+    m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+    m.superseded_by, m.superseded_at, m.known_from) AS b
 WHERE m.agent_id = :agent
     AND m.id = touched.memory_id
     AND m.erased_at IS NULL
     AND
     b.valid_from <= (SELECT as_of FROM moment)
     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
 ORDER BY touched.memory_id;
 
 -- POST /v1/memories (a new value of a slot)
@@ -396,10 +403,10 @@ FROM moment LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
@@ -437,6 +444,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             THEN (
                 SELECT
                     jsonb_agg(
@@ -463,8 +471,9 @@ FROM moment LEFT JOIN (
                     FROM
                         memories o
                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                        o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                        o.superseded_at, o.known_from) AS b
                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                 ) AS e
                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -496,8 +505,8 @@ FROM moment LEFT JOIN (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND m.id = ANY(:ids)
 ) AS page ON true;
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
@@ -547,11 +556,12 @@ LEFT JOIN LATERAL (
         FROM
             memories m
         CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-            m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-            m.superseded_by, m.superseded_at, m.known_from) AS b
+            m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+            m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
     ),
     ranked AS MATERIALIZED (
@@ -601,10 +611,10 @@ LEFT JOIN LATERAL (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT o.id FROM memories o
             WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
@@ -616,8 +626,8 @@ LEFT JOIN LATERAL (
     JOIN
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
         ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
@@ -629,17 +639,18 @@ ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
 INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity, category, key,
     single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
-    embedding, language, derived_entity, derived_key, derived_value, derived_hash, look_again,
-    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
-    tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id, :chain_id,
-    :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity, :slot_category,
-    :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities, :sources,
-    :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
-    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
-    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from);
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) VALUES
+    (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued,
+    :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by,
+    :tags, :entities, :sources, :source, :session_id, :project, :kind, :importance, :confidence,
+    :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash, :fuzzy_hash, :folded_hash,
+    :value_hash, :embedding, :language, :derived_entity, :derived_key, :derived_value,
+    :derived_hash, :look_again, :valid_from, :asserted_at, :said_until, :retracted_at, :void,
+    :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until,
+    :superseded_by, :superseded_at, :known_from);
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
@@ -668,9 +679,9 @@ FROM (SELECT 1) AS once LEFT JOIN (
     SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
         slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
         lifespan, said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from,
-        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, tier,
-        valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
-        has_dated_start FROM memories
+        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
+        tier, covered, valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from'
+        IS NOT NULL AS has_dated_start FROM memories
     WHERE agent_id = :agent AND chain_id IN (
         SELECT chain_id FROM memories
         WHERE agent_id = :agent AND id = ANY(:ids)
@@ -840,7 +851,9 @@ WITH part0 AS (
         ended_by = :ended_by,
         contradicted_by = :contradicted_by,
         merged = :merged,
+        temporary = :temporary,
         tier = :tier,
+        covered = :covered,
         valid_until = :valid_until,
         superseded_by = :superseded_by,
         superseded_at = :superseded_at,
@@ -849,19 +862,20 @@ WITH part0 AS (
         cold = false
     WHERE agent_id = :agent_id AND id = :id
 ), part1 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part2 AS (UPDATE
-    agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id)
-    INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
-    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
-    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
-    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
-    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
-    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
-    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
-    :hash, :content_digest, :content_salt);
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id,
+    :known_until, :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by,
+    :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until, :superseded_by,
+    :superseded_at, :known_from)), part2 AS (UPDATE agents SET last_known_at = :last_known_at,
+    log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id,
+    operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
+    decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
+    session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
+    content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
+    :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
+    :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
+    :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
+    :content_salt);
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -887,8 +901,8 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version
     SELECT m.id FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE
         m.agent_id = :agent
         AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id =
@@ -896,6 +910,7 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version
         AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
     LIMIT 1
 ) AS current
 FROM moment LEFT JOIN (
@@ -906,8 +921,8 @@ FROM moment LEFT JOIN (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND m.id = :id
 ) AS version ON true;
 
@@ -945,11 +960,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -988,6 +1003,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -1015,8 +1031,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1048,8 +1064,8 @@ FROM moment LEFT JOIN (
             FROM
                 memories m
             CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
             WHERE
                 m.agent_id = :agent
                 AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND
@@ -1115,10 +1131,10 @@ FROM moment LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
@@ -1156,6 +1172,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             THEN (
                 SELECT
                     jsonb_agg(
@@ -1182,8 +1199,9 @@ FROM moment LEFT JOIN (
                     FROM
                         memories o
                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                        o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                        o.superseded_at, o.known_from) AS b
                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                 ) AS e
                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1215,8 +1233,8 @@ FROM moment LEFT JOIN (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE
         m.agent_id = :agent
         AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id =
@@ -1305,11 +1323,12 @@ live AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -1404,10 +1423,11 @@ LEFT JOIN (
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.dated_by, m.merged_from,
+                            m.said_in, m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-                            b.superseded_by, b.superseded_at, b.known_from,
+                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
                             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
@@ -1447,6 +1467,7 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
+                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -1475,8 +1496,9 @@ LEFT JOIN (
                                         memories o
                                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
                                         o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
-                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                        o.contradicted_by, o.merged, o.temporary, o.tier,
+                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
+                                        o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1509,8 +1531,9 @@ LEFT JOIN (
                     JOIN
                         memories m
                     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
+                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                        m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
                 ) AS scored
@@ -1553,11 +1576,12 @@ best AS MATERIALIZED (
         FROM
             memories m
         CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-            m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-            m.superseded_by, m.superseded_at, m.known_from) AS b
+            m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+            m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
         ORDER BY distance
         LIMIT :limit
@@ -1628,10 +1652,11 @@ LEFT JOIN (
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.dated_by, m.merged_from,
+                            m.said_in, m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-                            b.superseded_by, b.superseded_at, b.known_from,
+                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
                             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
@@ -1671,6 +1696,7 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
+                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -1699,8 +1725,9 @@ LEFT JOIN (
                                         memories o
                                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
                                         o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
-                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                        o.contradicted_by, o.merged, o.temporary, o.tier,
+                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
+                                        o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1733,8 +1760,9 @@ LEFT JOIN (
                     JOIN
                         memories m
                     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
+                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                        m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
                 ) AS scored
@@ -1782,11 +1810,12 @@ best AS MATERIALIZED (
         FROM
             memories m
         CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-            m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-            m.superseded_by, m.superseded_at, m.known_from) AS b
+            m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+            m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             AND NOT m.cold AND m.erased_at IS NULL
         ORDER BY rank DESC, b.valid_from DESC
         LIMIT :limit
@@ -1857,10 +1886,11 @@ LEFT JOIN (
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.dated_by, m.merged_from,
+                            m.said_in, m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-                            b.superseded_by, b.superseded_at, b.known_from,
+                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
                             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
@@ -1900,6 +1930,7 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
+                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -1928,8 +1959,9 @@ LEFT JOIN (
                                         memories o
                                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
                                         o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
-                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                        o.contradicted_by, o.merged, o.temporary, o.tier,
+                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
+                                        o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1962,8 +1994,9 @@ LEFT JOIN (
                     JOIN
                         memories m
                     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
+                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                        m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
                 ) AS scored
@@ -2018,13 +2051,13 @@ live AS MATERIALIZED (
         memories m
     JOIN LATERAL (
         SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
-            m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by, m.superseded_at,
-            m.known_from
+            m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+            m.superseded_by, m.superseded_at, m.known_from
         WHERE m.known_from <= (SELECT known_at FROM moment)
         UNION ALL
         SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void, x.ended_by,
-            x.contradicted_by, x.merged, x.tier, x.valid_until, x.superseded_by, x.superseded_at,
-            x.known_from
+            x.contradicted_by, x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+            x.superseded_by, x.superseded_at, x.known_from
         FROM memory_beliefs x
         WHERE m.known_from > (SELECT known_at FROM moment)
             AND x.agent_id = m.agent_id
@@ -2035,6 +2068,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -2129,10 +2163,11 @@ LEFT JOIN (
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.dated_by, m.merged_from,
+                            m.said_in, m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-                            b.superseded_by, b.superseded_at, b.known_from,
+                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
                             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
@@ -2182,6 +2217,7 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
+                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -2211,14 +2247,16 @@ LEFT JOIN (
                                     JOIN LATERAL (
                                         SELECT o.valid_from, o.asserted_at, o.said_until,
                                             o.retracted_at, o.void, o.ended_by, o.contradicted_by,
-                                            o.merged, o.tier, o.valid_until, o.superseded_by,
-                                            o.superseded_at, o.known_from
+                                            o.merged, o.temporary, o.tier, o.covered,
+                                            o.valid_until, o.superseded_by, o.superseded_at,
+                                            o.known_from
                                         WHERE o.known_from <= (SELECT known_at FROM moment)
                                         UNION ALL
                                         SELECT x.valid_from, x.asserted_at, x.said_until,
                                             x.retracted_at, x.void, x.ended_by, x.contradicted_by,
-                                            x.merged, x.tier, x.valid_until, x.superseded_by,
-                                            x.superseded_at, x.known_from
+                                            x.merged, x.temporary, x.tier, x.covered,
+                                            x.valid_until, x.superseded_by, x.superseded_at,
+                                            x.known_from
                                         FROM memory_beliefs x
                                         WHERE o.known_from > (SELECT known_at FROM moment)
                                             AND x.agent_id = o.agent_id
@@ -2259,13 +2297,15 @@ LEFT JOIN (
                         memories m
                     JOIN LATERAL (
                         SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-                            m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                            m.superseded_by, m.superseded_at, m.known_from
+                            m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+                            m.covered, m.valid_until, m.superseded_by, m.superseded_at,
+                            m.known_from
                         WHERE m.known_from <= (SELECT known_at FROM moment)
                         UNION ALL
                         SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-                            x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
-                            x.superseded_by, x.superseded_at, x.known_from
+                            x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier,
+                            x.covered, x.valid_until, x.superseded_by, x.superseded_at,
+                            x.known_from
                         FROM memory_beliefs x
                         WHERE m.known_from > (SELECT known_at FROM moment)
                             AND x.agent_id = m.agent_id
@@ -2333,11 +2373,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -2376,6 +2416,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2403,8 +2444,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -2436,11 +2477,12 @@ FROM moment LEFT JOIN (
             FROM
                 memories m
             CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                 AND NOT m.cold
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
@@ -2487,11 +2529,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -2530,6 +2572,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2557,8 +2600,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -2590,17 +2633,19 @@ FROM moment LEFT JOIN (
             FROM
                 memories m
             CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                 AND NOT m.cold AND NOT
                 (
                     m.erased_at IS NULL
                     AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     AND m.id = ANY(ARRAY(
                         SELECT tie.memory_id
                         FROM (
@@ -2624,8 +2669,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -2700,11 +2745,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -2753,6 +2798,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2780,13 +2826,15 @@ FROM moment LEFT JOIN (
                                 memories o
                             JOIN LATERAL (
                                 SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at,
-                                    o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                                    o.valid_until, o.superseded_by, o.superseded_at, o.known_from
+                                    o.void, o.ended_by, o.contradicted_by, o.merged, o.temporary,
+                                    o.tier, o.covered, o.valid_until, o.superseded_by,
+                                    o.superseded_at, o.known_from
                                 WHERE o.known_from <= (SELECT known_at FROM moment)
                                 UNION ALL
                                 SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
-                                    x.void, x.ended_by, x.contradicted_by, x.merged, x.tier,
-                                    x.valid_until, x.superseded_by, x.superseded_at, x.known_from
+                                    x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary,
+                                    x.tier, x.covered, x.valid_until, x.superseded_by,
+                                    x.superseded_at, x.known_from
                                 FROM memory_beliefs x
                                 WHERE o.known_from > (SELECT known_at FROM moment)
                                     AND x.agent_id = o.agent_id
@@ -2826,13 +2874,13 @@ FROM moment LEFT JOIN (
                 memories m
             JOIN LATERAL (
                 SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-                    m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                    m.superseded_by, m.superseded_at, m.known_from
+                    m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from
                 WHERE m.known_from <= (SELECT known_at FROM moment)
                 UNION ALL
                 SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-                    x.ended_by, x.contradicted_by, x.merged, x.tier, x.valid_until,
-                    x.superseded_by, x.superseded_at, x.known_from
+                    x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier, x.covered,
+                    x.valid_until, x.superseded_by, x.superseded_at, x.known_from
                 FROM memory_beliefs x
                 WHERE m.known_from > (SELECT known_at FROM moment)
                     AND x.agent_id = m.agent_id
@@ -2843,6 +2891,7 @@ FROM moment LEFT JOIN (
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
     ) AS sized
@@ -2907,8 +2956,8 @@ live AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
             END AS access_count,
@@ -2932,6 +2981,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold
 ),
 top AS (
@@ -2964,11 +3014,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -3007,6 +3057,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -3034,8 +3085,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3067,8 +3118,8 @@ FROM moment LEFT JOIN (
             FROM top JOIN
                 memories m
             CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
                 ON m.agent_id = :agent AND m.id = top.id
         ) AS page
     ) AS sized
@@ -3097,10 +3148,10 @@ FROM moment LEFT JOIN (
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
-            m.project, m.trust, m.lifespan, m.said_at, m.dated_by, m.merged_from,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-            b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by, b.superseded_at,
-            b.known_from,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
@@ -3138,6 +3189,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             THEN (
                 SELECT
                     jsonb_agg(
@@ -3164,8 +3216,9 @@ FROM moment LEFT JOIN (
                     FROM
                         memories o
                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.tier,
-                        o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
+                        o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                        o.superseded_at, o.known_from) AS b
                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                 ) AS e
                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3197,11 +3250,12 @@ FROM moment LEFT JOIN (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold AND m.kind = :kind AND m.slot_key IS NOT NULL AND m.slot_hash = :slot
     ORDER BY m.trust DESC, b.valid_from DESC, m.id DESC LIMIT 1
 ) AS page ON true;
@@ -3268,8 +3322,8 @@ live AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
             END AS access_count,
@@ -3293,6 +3347,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold AND m.erased_at IS NULL
 ),
 top AS (
@@ -3325,11 +3380,11 @@ FROM moment LEFT JOIN (
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.dated_by,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
                 b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.tier, b.valid_until, b.superseded_by,
-                    b.superseded_at, b.known_from,
+                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                    b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -3368,6 +3423,7 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -3395,8 +3451,8 @@ FROM moment LEFT JOIN (
                                 memories o
                             CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
                                 o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.tier, o.valid_until, o.superseded_by, o.superseded_at,
-                                o.known_from) AS b
+                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                                o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3428,8 +3484,8 @@ FROM moment LEFT JOIN (
             FROM top JOIN
                 memories m
             CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until,
-                m.superseded_by, m.superseded_at, m.known_from) AS b
+                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
                 ON m.agent_id = :agent AND m.id = top.id
         ) AS page
     ) AS sized
@@ -3511,11 +3567,12 @@ live AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -3610,10 +3667,11 @@ LEFT JOIN (
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.dated_by, m.merged_from,
+                            m.said_in, m.dated_by, m.merged_from,
                         b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.tier, b.valid_until,
-                            b.superseded_by, b.superseded_at, b.known_from,
+                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
                             WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
@@ -3653,6 +3711,7 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
+                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -3681,8 +3740,9 @@ LEFT JOIN (
                                         memories o
                                     CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
                                         o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.tier, o.valid_until,
-                                        o.superseded_by, o.superseded_at, o.known_from) AS b
+                                        o.contradicted_by, o.merged, o.temporary, o.tier,
+                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
+                                        o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3715,8 +3775,9 @@ LEFT JOIN (
                     JOIN
                         memories m
                     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.tier,
-                        m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
+                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                        m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
                 ) AS scored
@@ -4174,7 +4235,9 @@ version AS MATERIALIZED (
         WHEN
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         THEN 'current'
+        WHEN coalesce(b.valid_until > (SELECT as_of FROM moment), true) THEN 'covered'
         WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
         WHEN b.superseded_by IS NOT NULL THEN 'superseded'
         WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
@@ -4222,8 +4285,8 @@ version AS MATERIALIZED (
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.tier, m.valid_until, m.superseded_by,
-        m.superseded_at, m.known_from) AS b
+        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
             END AS access_count,
@@ -4560,7 +4623,8 @@ SELECT ARRAY[CAST(id AS text), CAST(next_id AS text)] AS ids, id, next_id
 FROM (
     SELECT id, valid_until, lead(id) OVER w AS next_id, lead(valid_from) OVER w AS next_from
     FROM memories
-    WHERE agent_id = :agent AND NOT void AND valid_until IS DISTINCT FROM valid_from
+    WHERE agent_id = :agent AND NOT void AND NOT temporary
+        AND valid_until IS DISTINCT FROM valid_from
     WINDOW w AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at)
 ) AS line
 WHERE next_id IS NOT NULL AND (valid_until IS NULL OR valid_until > next_from);
@@ -5032,9 +5096,10 @@ SELECT log_folded_until FROM agents WHERE agent_id = :agent;
 SELECT CAST(id AS text) AS memory_id, chain_id, created_at, revision, erased_at, entity, category,
     key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
-    derived_hash, look_again, cold, valid_from, asserted_at, said_until, retracted_at, void,
-    ended_by, contradicted_by, merged, tier, valid_until, superseded_by, superseded_at, known_from,
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, derived_hash, look_again, cold, valid_from, asserted_at, said_until, retracted_at,
+    void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by,
+    superseded_at, known_from,
     CASE WHEN derived_key IS NOT NULL THEN jsonb_build_object(
         'entity', derived_entity, 'key', derived_key, 'value', derived_value
     ) END AS derived
@@ -5101,8 +5166,9 @@ ORDER BY c.memory_id;
 SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
     slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
     said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS has_dated_start
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
+    has_dated_start
 FROM memories
 WHERE agent_id = :agent
 ORDER BY chain_id, created_at, id;
@@ -5239,16 +5305,19 @@ CROSS JOIN LATERAL (
         count(*) AS versions,
         (
             array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
-                WHERE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+                WHERE
+                    member.valid_from <= :as_of
+                    AND (member.valid_until IS NULL OR member.valid_until > :as_of)
+                    AND width_bucket(:as_of, member.covered) % 2 = 0
             )
         )[1] AS current
     FROM (
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
             single_valued IS NOT false AND slot_hash = top.line
         UNION ALL
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
             AND single_valued IS NOT false) AND chain_id = top.chain_id
@@ -5483,16 +5552,19 @@ CROSS JOIN LATERAL (
         count(*) AS versions,
         (
             array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
-                WHERE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+                WHERE
+                    member.valid_from <= :as_of
+                    AND (member.valid_until IS NULL OR member.valid_until > :as_of)
+                    AND width_bucket(:as_of, member.covered) % 2 = 0
             )
         )[1] AS current
     FROM (
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
             single_valued IS NOT false AND slot_hash = top.line
         UNION ALL
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
             AND single_valued IS NOT false) AND chain_id = top.chain_id
@@ -5630,16 +5702,19 @@ CROSS JOIN LATERAL (
         count(*) AS versions,
         (
             array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
-                WHERE valid_from <= :as_of AND (valid_until IS NULL OR valid_until > :as_of)
+                WHERE
+                    member.valid_from <= :as_of
+                    AND (member.valid_until IS NULL OR member.valid_until > :as_of)
+                    AND width_bucket(:as_of, member.covered) % 2 = 0
             )
         )[1] AS current
     FROM (
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
             single_valued IS NOT false AND slot_hash = top.line
         UNION ALL
-        SELECT id, valid_from, valid_until, asserted_at
+        SELECT id, valid_from, valid_until, covered, asserted_at
         FROM memories
         WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
             AND single_valued IS NOT false) AND chain_id = top.chain_id
@@ -5867,8 +5942,10 @@ WITH binding AS MATERIALIZED (
         AND kind = 'constraint'
         AND NOT void
         AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false)
-        AND valid_from <= :as_of
-        AND (valid_until IS NULL OR valid_until > :as_of)
+        AND
+        m.valid_from <= :as_of
+        AND (m.valid_until IS NULL OR m.valid_until > :as_of)
+        AND width_bucket(:as_of, m.covered) % 2 = 0
 ),
 contradicting AS (
     SELECT
@@ -6355,21 +6432,21 @@ COPY (
             source AS source, session_id AS session_id, project AS project, kind AS kind,
             importance AS importance, confidence AS confidence, trust AS trust, lifespan AS
             lifespan, merged_from AS merged_from, to_char(said_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_at, encode(content_hash, 'hex') AS
-            content_hash, encode(fuzzy_hash, 'hex') AS fuzzy_hash, encode(folded_hash, 'hex') AS
-            folded_hash, encode(value_hash, 'hex') AS value_hash, language::text AS language,
-            derived_entity AS derived_entity, derived_key AS derived_key, derived_value AS
-            derived_value, encode(derived_hash, 'hex') AS derived_hash, look_again AS look_again,
-            to_char(valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from,
-            to_char(asserted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_at, said_in AS said_in, encode(content_hash,
+            'hex') AS content_hash, encode(fuzzy_hash, 'hex') AS fuzzy_hash, encode(folded_hash,
+            'hex') AS folded_hash, encode(value_hash, 'hex') AS value_hash, language::text AS
+            language, derived_entity AS derived_entity, derived_key AS derived_key, derived_value
+            AS derived_value, encode(derived_hash, 'hex') AS derived_hash, look_again AS
+            look_again, to_char(valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            valid_from, to_char(asserted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
             asserted_at, to_char(said_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
             said_until, to_char(retracted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
             AS retracted_at, void AS void, ended_by AS ended_by, contradicted_by AS
-            contradicted_by, merged AS merged, tier AS tier, to_char(valid_until AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_until, superseded_by AS superseded_by,
-            to_char(superseded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            superseded_at, to_char(known_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-            AS known_from
+            contradicted_by, merged AS merged, temporary AS temporary, tier AS tier, covered AS
+            covered, to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.created_at, t.id
@@ -6387,11 +6464,12 @@ COPY (
             'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at, to_char(said_until AT TIME ZONE 'UTC',
             'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until, to_char(retracted_at AT TIME ZONE
             'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at, void AS void, ended_by AS
-            ended_by, contradicted_by AS contradicted_by, merged AS merged, tier AS tier,
-            to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from
+            ended_by, contradicted_by AS contradicted_by, merged AS merged, temporary AS temporary,
+            tier AS tier, covered AS covered, to_char(valid_until AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_until, superseded_by AS superseded_by,
+            to_char(superseded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            superseded_at, to_char(known_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+            AS known_from
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.memory_id, t.known_from
@@ -6616,10 +6694,11 @@ CREATE TEMP TABLE incoming (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAIN
 COPY incoming (agent_id, id, chain_id, created_at, revision, erased_at, entity, category, key,
     single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
-    embedding, language, derived_entity, derived_key, derived_value, derived_hash, look_again,
-    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
-    tier, valid_until, superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) FROM
+    STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6654,17 +6733,17 @@ LIMIT 1;
 INSERT INTO memories (agent_id, id, chain_id, created_at, revision, erased_at, entity, category,
     key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash, value_hash,
-    embedding, language, derived_entity, derived_key, derived_value, derived_hash, look_again,
-    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
-    tier, valid_until, superseded_by, superseded_at, known_from) SELECT agent_id, id, chain_id,
-    created_at, revision, erased_at, entity, category, key, single_valued, slot_entity,
-    slot_category, slot_key, slot_hash, content, value, details, dated_by, tags, entities, sources,
-    source, session_id, project, kind, importance, confidence, trust, lifespan, merged_from,
-    said_at, content_hash, fuzzy_hash, folded_hash, value_hash, embedding, language,
-    derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from FROM incoming;
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) SELECT
+    agent_id, id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
+    slot_entity, slot_category, slot_key, slot_hash, content, value, details, dated_by, tags,
+    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
+    merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash, value_hash, embedding,
+    language, derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from,
+    asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
+    tier, covered, valid_until, superseded_by, superseded_at, known_from FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6678,8 +6757,8 @@ CREATE TEMP TABLE incoming (LIKE memory_beliefs INCLUDING DEFAULTS INCLUDING CON
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 COPY incoming (agent_id, memory_id, known_until, valid_from, asserted_at, said_until, retracted_at,
-    void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by, superseded_at,
-    known_from) FROM STDIN (FORMAT BINARY);
+    void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by,
+    superseded_at, known_from) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6691,10 +6770,10 @@ LIMIT 1;
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, said_until,
-    retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from) SELECT agent_id, memory_id, known_until, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from FROM incoming;
+    retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until,
+    superseded_by, superseded_at, known_from) SELECT agent_id, memory_id, known_until, valid_from,
+    asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
+    tier, covered, valid_until, superseded_by, superseded_at, known_from FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6895,8 +6974,9 @@ LIMIT 1;
 SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
     slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
     said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until,
-    superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS has_dated_start
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
+    has_dated_start
 FROM memories
 WHERE agent_id = :agent_id
 ORDER BY chain_id, created_at, id;
@@ -7022,7 +7102,9 @@ UPDATE memories SET
     ended_by = :ended_by,
     contradicted_by = :contradicted_by,
     merged = :merged,
+    temporary = :temporary,
     tier = :tier,
+    covered = :covered,
     valid_until = :valid_until,
     superseded_by = :superseded_by,
     superseded_at = :superseded_at,
@@ -7034,10 +7116,11 @@ WHERE agent_id = :agent_id AND id = :id;
 -- POST /v1/reverts
 -- app/store/apply.py apply_plans
 INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, said_until,
-    retracted_at, void, ended_by, contradicted_by, merged, tier, valid_until, superseded_by,
-    superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until, :valid_from,
-    :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by, :merged, :tier,
-    :valid_until, :superseded_by, :superseded_at, :known_from);
+    retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until,
+    superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
+    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
+    :merged, :temporary, :tier, :covered, :valid_until, :superseded_by, :superseded_at,
+    :known_from);
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
