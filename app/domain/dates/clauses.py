@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.dates.names import EASTER_DAYS, FEASTS, MONTHS, WEEKDAYS
 from app.domain.dates.phrase_kinds import Phrase
 from app.domain.dates.scan import get_low, get_word
 from app.domain.dates.verb_groups import (
@@ -116,8 +117,19 @@ def _opens_clause(words: Sequence[Word], place: int, start: int) -> bool:
     if low == "that":
         return place > start
     if low in _ONLY_BEFORE_SUBJECTS:
-        return following in SUBJECTS or following in _POSSESSIVES
+        is_named = low in ("after", "before", "once") and _is_name(words, place + 1)
+        return is_named or following in SUBJECTS or following in _POSSESSIVES
     return following != "of"
+
+
+def _is_name(words: Sequence[Word], place: int) -> bool:
+    """Return True for the "Napoleon" of "after Napoleon took over", but not for "June"."""
+    word = get_word(words, place)
+    is_date = word.low in MONTHS or word.low in WEEKDAYS or word.low in _FEAST_WORDS
+    return word.is_capitalised and not is_date
+
+
+_FEAST_WORDS = frozenset(name[0] for name in (*FEASTS, *EASTER_DAYS))
 
 
 def _has_subject(words: Sequence[Word], place: int) -> bool:

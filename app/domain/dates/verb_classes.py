@@ -69,9 +69,11 @@ def is_present_state(words: Sequence[Word], clause: Clause) -> bool:
     """Return True for "I'm in Rome", "she is working" and "Off sick"."""
     if clause.tense is Tense.NONE:
         return get_low(words, clause.first) in verbs.STATE_OPENERS
-    return clause.tense is Tense.PROGRESSIVE or (
-        clause.tense is Tense.PRESENT and clause.verb.is_being
-    )
+    if clause.tense is not Tense.PRESENT or not clause.verb.is_being:
+        return clause.tense is Tense.PROGRESSIVE
+    head = clause.verb.head
+    is_state = get_low(words, head) in verbs.STATE_PARTICIPLES or is_personal(words, clause)
+    return is_state or not is_participle(words, head)
 
 
 _PLACES = frozenset("in on at off away out abroad home working staying living covering".split())

@@ -175,6 +175,7 @@ def test_words_date_nothing(text: str) -> None:
         ("I take vitamin D for three months", ("for three months",)),
         ("I left Monzo last week and I'm starting at Acme on Monday", ("last week", "on Monday")),
         ("I have a postcard from 1912", ("from 1912",)),
+        ("After Anna took over in 2019, Ben left", ("in 2019",)),
         ("She has been banned for a month", ("for a month",)),
         ("I like tea. I moved to Rome in 2015.", ("in 2015",)),
         ("- I like tea\n- I have lived in Rome since 2015", ("since 2015",)),
