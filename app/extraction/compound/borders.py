@@ -7,7 +7,9 @@ from app.extraction.compound import lexicon
 from app.extraction.compound.clause import Clause, Group, Person, find_clause, read_clause
 from app.extraction.compound.words import Word, Words, carry_words
 
-_JOINS = frozenset(("and", "but", "while", "whereas", "plus", "&", "also", "though", "although"))
+_JOINS = frozenset(
+    ("and", "but", "while", "whereas", "plus", "&", "n", "also", "though", "although")
+)
 _MARKS = frozenset((",", ";", ".", "!", "-", "–", "—"))
 _SHORT_ANSWERS = frozenset(("too", "also", "either", "not", "n't"))
 _ENDS = frozenset((";", ".", "!"))
@@ -115,18 +117,23 @@ def _lends_time(clause: Clause) -> bool:
 
 
 def _names_nobody(clause: Clause) -> bool:
-    """Return True for a subject such as "two" or "the second", whose noun stands before."""
+    """Return True for "two", "the second" or "Anna's": a subject whose noun stands before."""
     lows = [word.low for word in clause.subject]
+    if lows[-1] == "'s":
+        return True
     is_number = lows[-1] in lexicon.ORDINALS or lows[-1] in lexicon.NUMERALS
     return is_number and (len(lows) == 1 or lows[0] == "the")
 
 
 def _may_cut_at_comma(before: Clause, after: Clause) -> bool:
-    """Return True if "I" or "my" begins the second clause, so that a comma is enough."""
+    """Return True if a comma is enough: "I" or "my" follows, or two people do the same."""
     if after.lead or len(before.words) < 3:
         return False
     first, second = before.subject[0].low, after.subject[0].low
-    return second in lexicon.FIRST_PERSON and first in lexicon.FIRST_PERSON | {"the"}
+    if second in lexicon.FIRST_PERSON:
+        return first in lexicon.FIRST_PERSON | {"the"}
+    are_parallel = before.lemma == after.lemma and before.group is after.group
+    return are_parallel and before.subject[0].is_capitalised and after.subject[0].is_capitalised
 
 
 def _is_correction(before: Clause, after: Clause) -> bool:
@@ -154,14 +161,16 @@ def _needs_what_stands_before(clause: Clause, length: int) -> bool:
     """Return True if the clause leans on the one before, up to `length` words into it."""
     # A mark inside of the subject ends nothing.
     words = clause.words[:length] if length > clause.main else clause.words
-    if _repeats_verb(clause, words):
+    if _is_elliptical(clause, words):
         return True
     return any(_points_back(clause, words, place) for place in range(len(words)))
 
 
-def _repeats_verb(clause: Clause, words: Words) -> bool:
-    """Return True if "does too" or "did not attend" leaves out what was done."""
+def _is_elliptical(clause: Clause, words: Words) -> bool:
+    """Return True if "does too", "did not attend" or "want another" leaves out what is meant."""
     behind = {word.low for word in words[clause.main + 1 :]}
+    if words[-1].low in ("another", "none"):
+        return True
     if not behind <= _SHORT_ANSWERS:
         return False
     if clause.group is Group.DO:
@@ -178,7 +187,8 @@ def _points_back(clause: Clause, words: Words, place: int) -> bool:
     if is_in_subject and word.low in lexicon.LATER_PRONOUNS:
         return False
     if word.low in lexicon.THIRD_POSSESSIVES and place != clause.subject_start:
-        return is_in_subject or clause.has_pronoun or _is_object(words, place)
+        is_foreign = word.low in ("his", "her") and not clause.is_about_person
+        return is_in_subject or clause.has_pronoun or is_foreign or _is_object(words, place)
     return word.low in lexicon.ANAPHORS and not _names_time(words, place)
 
 
@@ -206,6 +216,8 @@ def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
         return _resolve_possessive(before, after)
     if not after.has_pronoun or pronoun.low not in lexicon.LATER_PRONOUNS:
         return after.words
+    if before.has_pronoun and {before.subject[0].low, pronoun.low} <= {"he", "she"}:
+        return after.words  # "he" was as unclear in the whole text
     if before.has_pronoun or not before.subject or pronoun.low == "they":
         return None
     if (pronoun.low == "it") == before.is_about_person:

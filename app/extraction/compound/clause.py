@@ -175,8 +175,12 @@ def _read_noun_clause(words: Words, start: int) -> Clause | None:
         person = Person.PLURAL if joined else person_of_nouns(words[start:place])
         clause = _read_verbs(words, start, place, person)
         if clause is not None and _is_verb_of_noun(clause):
-            return clause
+            return None if joined and _is_singular(words[clause.finite].low) else clause
     return None
+
+
+def _is_singular(low: str) -> bool:
+    return low in ("is", "was", "has", "does", "'s", "am", "'m") or low in verbs.THIRDS
 
 
 def _starts_noun_phrase(words: Words, start: int) -> bool:
@@ -257,9 +261,12 @@ def _is_verb_of_noun(clause: Clause) -> bool:
     if low in lexicon.BE_FORMS | lexicon.HAVE_FORMS | lexicon.DO_FORMS | lexicon.MODALS:
         return True
     following = words[place + 1] if place + 1 < len(words) else None
-    if following is None or following.low in ("of", "by"):
-        return False
     is_person = clause.is_about_person
+    may_stand_before_by = is_person and low in verbs.THIRDS
+    if following is None or following.low == "of":
+        return False
+    if following.low == "by" and not may_stand_before_by:
+        return False
     if clause.person is Person.THIRD and low.endswith("s") and verbs.find_base(low) is None:
         return is_person and _is_function_word(following) and not following.is_mark
     if low in verbs.THIRDS and clause.person is Person.THIRD:

@@ -110,6 +110,8 @@ def _skip_plain_adverbs(words: Words, place: int) -> int:
 
 
 def _lemma_at(clause: Clause, place: int) -> str | None:
+    if clause.words[place].low == "got":
+        return "have"
     if place == clause.main:
         return clause.lemma
     return verbs.find_base(clause.words[place].low)
@@ -123,8 +125,17 @@ def _find_phrase_end(clause: Clause) -> int | None:
             return None
         for size in (4, 3, 2, 1):
             if tuple(lows[start : start + size]) in lexicon.LIST_PHRASES:
-                return start + size if size > 1 or start == clause.main + 1 else None
+                is_plain = size > 1 or _follows_be(clause, start)
+                return start + size if is_plain else None
     return None
+
+
+def _follows_be(clause: Clause, place: int) -> bool:
+    """Return True for "I'm on sertraline …" and "I'm into climbing …", not for "on the corner"."""
+    words = clause.words
+    is_next = clause.group is Group.COPULA and place == clause.main + 1
+    is_bare = place + 1 < len(words) and words[place + 1].low not in lexicon.DETERMINERS
+    return is_next and clause.is_about_person and is_bare
 
 
 def _follow_chain(clause: Clause) -> int:
@@ -155,6 +166,8 @@ def _read_objects(clause: Clause, start: int) -> _Row | None:
         return None
     if _ends_in_verb(clause, row.items) or _lists_colours(row.items):
         return None
+    if clause.words[start - 1].low == "on" and not all(_is_bare_word(item) for item in row.items):
+        return None  # "on level 2 and …", "on Mondays and Fridays"
     if any(_is_predicate(item) and not _is_counted(item) for item in row.items[1:]):
         return None
     if _is_one_thing(clause, row.items) or _is_apposition(row.items):
@@ -265,6 +278,8 @@ def _find_tail(item: Words) -> int | None:
         low = item[place].low
         if low in lexicon.TAIL_STARTS or low in lexicon.PREPOSITIONS:
             return place
+        if is_adverb(item[place]) and not item[place].is_capitalised:
+            return place
         if low in lexicon.PARTICIPLES_BEHIND_NOUNS or low in lexicon.RELATIVE_WORDS:
             return place
     return None
@@ -354,6 +369,8 @@ def _is_item(item: Words) -> bool:
     starts_with_verb = first.low in verbs.BASES and first.low not in lexicon.NOUNS_OR_VERBS
     if starts_with_verb and len(item) > 1 and first.low not in verbs.GERUNDS:
         return False
+    if any(word.low in ("it", "them") for word in item):
+        return False
     if first.low in (lexicon.HAVE_FORMS | lexicon.DO_FORMS | lexicon.MODALS):
         return False
     tail = _find_tail(item)
@@ -376,6 +393,10 @@ def _holds_verb(noun_phrase: Words) -> bool:
 
 def _may_be_noun(word: Word) -> bool:
     return word.is_capitalised or word.low in verbs.BASES or word.low in _NOUNS_LIKE_VERBS
+
+
+def _is_bare_word(item: Item) -> bool:
+    return len(item) == 1 and not item[0].is_capitalised
 
 
 def _ends_in_verb(clause: Clause, items: tuple[Item, ...]) -> bool:

@@ -60,7 +60,8 @@ def _is_subject_item(item: Words) -> bool:
         return False
     if first.low in ("my", "our", "the"):
         names_several = any(word.low in lexicon.PLURAL_PERSON_NOUNS for word in item[1:-1])
-        return 1 < len(item) <= 5 and not names_several
+        may_be_clause = any(word.low in verbs.THIRDS for word in item[2:])  # "the dog barks"
+        return 1 < len(item) <= 5 and not names_several and not may_be_clause
     if len(item) == 1 and not first.is_capitalised:
         return first.low.isalpha() and first.low not in lexicon.DETERMINERS
     return all(word.is_capitalised for word in item) and len(item) <= 4 and first.low != "both"
@@ -81,7 +82,7 @@ def _is_distributive(clause: Clause) -> bool:
         return False
     if lows & lexicon.LATER_PRONOUNS or any(word.low in (",", ";", ".") for word in predicate):
         return False
-    if lows & {"and", "or", "but", "as", "who", "which", "our", "we"}:
+    if lows & {"i", "because", "separate", "and", "or", "but", "as", "who", "which", "our", "we"}:
         return False
     main = clause.words[clause.main]
     if clause.group is Group.COPULA:
@@ -121,13 +122,22 @@ def _names_role(words: Words) -> bool:
 def _build_clause(clause: Clause, item: Words, *, first: bool) -> tuple[Word, ...]:
     """Return the clause about one item. The last item owns the predicate, the others repeat it."""
     owns_predicate = clause.words[clause.subject_end - 1] is item[-1] or item[-1].carried
-    predicate = [word for word in clause.words[clause.subject_end :] if word.low != "both"]
+    predicate = _drop_both(clause.words[clause.subject_end :])
     finite = clause.words[clause.finite]
     predicate = [_agree(word, item) if word is finite else word for word in predicate]
     if clause.group is Group.COPULA and _agrees_in_singular(item):
         predicate = _singularise_role(predicate)
     lead = clause.lead if first else carry_words(clause.lead)
     return (*lead, *item, *(predicate if owns_predicate else carry_words(predicate)))
+
+
+def _drop_both(predicate: Words) -> list[Word]:
+    """Return the predicate without "both", and without the "all" of "are all vegan"."""
+    return [
+        word
+        for place, word in enumerate(predicate)
+        if word.low != "both" and not (word.low == "all" and place <= 1)
+    ]
 
 
 def _agrees_in_singular(item: Words) -> bool:

@@ -15,8 +15,9 @@ from app.extraction.compound.clause import (
 from app.extraction.compound.lists import is_fixed_pair
 from app.extraction.compound.words import Word, Words, carry_words
 
-_JOINS = frozenset(("and", "but", ",", "&", "plus"))
+_JOINS = frozenset(("and", "but", ",", ";", "&", "plus"))
 _AUXILIARIES = frozenset("am is are was were have has do does did will can".split())
+_OTHER_LIST_VERBS = frozenset("do want need get send include require".split())
 _STATIVE = frozenset("have own be know need want like love prefer live".split())
 
 
@@ -76,6 +77,8 @@ def _find_cuts(clause: Clause, *, is_followed: bool) -> list[_Cut]:
         if words[place].low not in _JOINS or words[place - 1].low == ",":
             continue
         phrase_start = _skip_joins(words, place + 1)
+        if words[place].low == ";" and clause.subject:
+            continue  # orders may follow; notes such as "Works at Acme; lives in Leeds" go on
         carried = _carry_subject(clause, phrase_start, in_series=bool(commas))
         before, after = words[before_start:place], words[phrase_start:]
         if carried is None or not _may_cut(clause, before, after):
@@ -146,6 +149,8 @@ def _is_bound(before: Words, after: Words) -> bool:
 
 def _points_back(phrase: Words) -> bool:
     """Return True if a word up to the next conjunction points at what stands before."""
+    if phrase[-1].low in ("another", "none"):
+        return True
     for word in phrase:
         if word.low in (",", "and", "but"):
             return False
@@ -181,7 +186,7 @@ def _carry_subject(
     if _continues_group(clause, word.low):
         is_unclear = clause.is_negated or following is None
         return None if is_unclear else (*subject, *auxiliaries)
-    if clause.group in (Group.COPULA, Group.PASSIVE) and word.low in lexicon.STATE_PARTICIPLES:
+    if _says_state(clause, word.low):
         return (*subject, *carry_words([words[clause.finite]]))
     if clause.group is Group.MODAL:
         return (*subject, *auxiliaries) if _continues_modal(clause, word.low) else None
@@ -197,6 +202,17 @@ def _continues_group(clause: Clause, low: str) -> bool:
     if clause.group is Group.PROGRESSIVE:
         return low in verbs.GERUNDS
     return clause.group in (Group.PASSIVE, Group.PERFECT) and low in verbs.PARTICIPLES
+
+
+def _says_state(clause: Clause, low: str) -> bool:
+    """Return True for "closed on Fridays" behind "is open on Mondays"."""
+    if clause.group not in (Group.COPULA, Group.PASSIVE):
+        return False
+    if low in lexicon.STATE_PARTICIPLES:
+        return True
+    is_present = clause.words[clause.finite].low in ("is", "are", "'s", "'re")
+    is_participle = low in verbs.PARTICIPLES and low not in verbs.BASES
+    return is_present and is_participle and not clause.is_about_person
 
 
 def _continues_modal(clause: Clause, low: str) -> bool:
@@ -243,7 +259,10 @@ def _is_plainly_verb(clause: Clause, word: Word, following: Word | None) -> bool
     first_is_past = clause.words[clause.finite].low in (*verbs.PASTS, "was", "were", "had")
     if is_past:
         return first_is_past or low not in verbs.PARTICIPLES or _follows_verb(following)
-    may_be_noun = base in lexicon.NOUNS_OR_VERBS and clause.lemma in (*lexicon.LIST_VERBS, "do")
+    may_be_noun = clause.lemma in lexicon.LIST_VERBS or clause.lemma in _OTHER_LIST_VERBS
+    if may_be_noun and low in lexicon.PLURALS_LIKE_VERBS:
+        return following.low not in ("in", "of", "for", "from", "about")
+    may_be_noun = may_be_noun and base in lexicon.NOUNS_OR_VERBS
     if may_be_noun and clause.person is not Person.THIRD:
         return _follows_verb(following)
     return following.low not in ("of", "by")

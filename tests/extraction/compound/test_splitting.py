@@ -43,6 +43,14 @@ def split_texts(text: str) -> list[str]:
             ["The API runs on Go", "The frontend uses React"],
         ),
         ("im 15 and i go to school", ["Im 15", "I go to school"]),
+        (
+            "Anna is vegan, Ben is coeliac and Carl eats everything",
+            ["Anna is vegan", "Ben is coeliac", "Carl eats everything"],
+        ),
+        (
+            "The cats are called Milo and Otis and the dog is called Rex",
+            ["The cats are called Milo and Otis", "The dog is called Rex"],
+        ),
         # A pronoun that plainly means the first subject.
         (
             "My brother lives in Leeds and he works at Asda",
@@ -74,6 +82,11 @@ def split_texts(text: str) -> list[str]:
         ("I'm from Leeds and based in Hull", ["I'm from Leeds", "I'm based in Hull"]),
         ("Prefers dark mode and uses vim", ["Prefers dark mode", "Uses vim"]),
         ("I hate maths, love art and study law", ["I hate maths", "I love art", "I study law"]),
+        (
+            "The clinic is open on Mondays and closed on Fridays",
+            ["The clinic is open on Mondays", "The clinic is closed on Fridays"],
+        ),
+        ("Works as a nurse; lives in Leeds", ["Works as a nurse", "Lives in Leeds"]),
         # Two changes.
         (
             "I stopped aspirin and started metformin",
@@ -112,8 +125,16 @@ def split_texts(text: str) -> list[str]:
         ("I have a nut allergy and asthma", ["I have a nut allergy", "I have asthma"]),
         ("I can't do Mondays or Fridays", ["I can't do Mondays", "I can't do Fridays"]),
         (
-            "I own two flats, a garage and a boat",
-            ["I own two flats", "I own a garage", "I own a boat"],
+            "We have a cat, two rabbits and a boat",
+            ["We have a cat", "We have two rabbits", "We have a boat"],
+        ),
+        (
+            "I subscribe to the LRB and to History Today",
+            ["I subscribe to the LRB", "I subscribe to History Today"],
+        ),
+        (
+            "User speaks French natively and English at work",
+            ["User speaks French natively", "User speaks English at work"],
         ),
         # Several subjects.
         ("Sofia and Pedro are nurses", ["Sofia is a nurse", "Pedro is a nurse"]),
@@ -143,6 +164,8 @@ def test_a_plainly_compound_text_is_split(text: str, parts: list[str]) -> None:
         "I read Pride and Prejudice every year",
         "Trinidad and Tobago is lovely",
         # What is done together.
+        "My wife and I sleep in separate rooms because I snore",
+        "The thumb bends both ways and I'm adjusting",
         "Anna and Ben are married",
         "Anna and Ben met in Rome",
         "Anna and Ben share a flat",
@@ -172,6 +195,8 @@ def test_a_plainly_compound_text_is_split(text: str, parts: list[str]) -> None:
         "Naomi's father is posted to Lodwar and she's with us all week",
         "Jan is on holiday and Jens is covering for her",
         "Greta gave her a smartphone; she sends hearts",
+        "I planted three fields, and the fourth is leased",
+        "The office is upstairs and the desk is his",
         "Three houses are sold and two are being built",
         "Anton works in room 30 while the quay is flooded",
         "Kim presented in Rome, while Ben did not attend",
@@ -185,6 +210,7 @@ def test_a_plainly_compound_text_is_split(text: str, parts: list[str]) -> None:
         "I have a love and hate relationship with running",
         "I had a long and tiring day",
         "It takes time and patience",
+        "User wants replies in German and dates in ISO format",
         # Limits, wishes, negation over both.
         "Kim is only fluent in Japanese and Spanish",
         "I'd love a dog and a cat",
