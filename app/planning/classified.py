@@ -38,7 +38,7 @@ from app.planning.building_blocks import (
     plan_replacement,
     rewrite_chains,
 )
-from app.planning.dating import find_told_later, has_dated_start, is_past, move_before
+from app.planning.dating import find_told_later, has_only_dated_end, is_past, move_before
 from app.planning.plan import IncomingFact, Plan, PreparedMerge, Review, ReviewSource
 
 MAX_LINKS = 3
@@ -94,7 +94,7 @@ class StoreCase:
     @property
     def is_past(self) -> bool:
         """Return True if the words say that the fact had ended when they were spoken."""
-        return is_past(self.fact, self.told_at)
+        return self.incoming.is_episode or is_past(self.fact, self.told_at)
 
     def holds_at_start(self, judgment: Judgment) -> bool:
         """Return True if the judged version holds when the fact begins."""
@@ -163,7 +163,7 @@ def _ends_present(case: StoreCase, judgment: Judgment) -> bool:
     effect = judgment.relation.effect
     if not case.is_past or not effect.ends_stored:
         return False
-    if judgment.relation is Relation.RETRACTION and not has_dated_start(case.fact):
+    if judgment.relation is Relation.RETRACTION and has_only_dated_end(case.fact):
         return False
     return case.get_judged(judgment).belief.holds_at(case.told_at)
 

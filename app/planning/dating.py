@@ -53,6 +53,13 @@ def has_dated_start(fact: Fact) -> bool:
     return fact.dated_by is not None and fact.dated_by.holds_from is not None
 
 
+def has_only_dated_end(fact: Fact) -> bool:
+    """Return True if nothing is known of the time of the fact but an end that its words state."""
+    if fact.dated_by is None or fact.valid_from is None or fact.valid_until is None:
+        return False
+    return fact.valid_until - fact.valid_from == TICK
+
+
 def find_told_later(
     chains: Chains,
     chain_id: UUID,

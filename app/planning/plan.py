@@ -31,7 +31,8 @@ class IncomingFact:
     """A fact to store under `new_id`, and what its classification says.
 
     `classify` is False if nobody compares the fact with stored ones. `retracts`: the text says that
-    something ended. `corrects`: the text says of itself that it corrects another.
+    something ended. `corrects`: the text says of itself that it corrects another. `is_episode`: the
+    text says that the fact is over.
     """
 
     fact: Fact
@@ -41,6 +42,7 @@ class IncomingFact:
     merged: PreparedMerge | None = None
     retracts: bool = False
     corrects: bool = False
+    is_episode: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class StoreCommand:
     `supersedes` names the memories that it replaces. `classify` chooses the judges; None means as
     the settings say. `settles` is the review in which the fact waited until now. If `reads_dates`,
     the words of the fact are read for dates; `left_open` are those of them that stay in doubt.
+    `is_episode` is True if the words say that the fact is over.
     """
 
     fact: Fact
@@ -59,6 +60,7 @@ class StoreCommand:
     settles: ReviewDecision | None = None
     reads_dates: bool = False
     left_open: tuple[str, ...] = ()
+    is_episode: bool = False
 
 
 @dataclass(frozen=True, slots=True)

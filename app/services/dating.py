@@ -20,10 +20,15 @@ from app.store.engine import connect_for_agent
 
 @dataclass(frozen=True, slots=True)
 class DatedFact:
-    """A fact with the dates of its words. `left_open` are words that may date it or may not."""
+    """A fact with the dates of its words.
+
+    `left_open` are words that may date it or may not. `is_episode` is True if its words say that it
+    is over.
+    """
 
     fact: Fact
     left_open: tuple[str, ...] = ()
+    is_episode: bool = False
 
 
 class FactDater:
@@ -46,10 +51,9 @@ class FactDater:
         dated = iter(await self.date_facts(agent, read))
         results: list[StoreCommand] = []
         for command in commands:
-            if command.reads_dates:
-                fact = next(dated)
-                command = replace(command, fact=fact.fact, left_open=fact.left_open)  # noqa: PLW2901
-            results.append(command)
+            results.append(
+                _add_to_command(command, next(dated)) if command.reads_dates else command
+            )
         return results
 
     async def date_facts(self, agent: AgentId, facts: Sequence[Fact]) -> list[DatedFact]:
@@ -77,6 +81,10 @@ class FactDater:
         return clock, zone or self._zone
 
 
+def _add_to_command(command: StoreCommand, dated: DatedFact) -> StoreCommand:
+    return replace(command, fact=dated.fact, left_open=dated.left_open, is_episode=dated.is_episode)
+
+
 async def _read_words(fact: Fact, clock: datetime, zone: tzinfo) -> DatedText:
     """Read the words of a fact, in a thread: a text of the greatest length takes a while."""
     return await asyncio.to_thread(date_fact, fact.content, fact.said_at or clock, zone)
@@ -85,4 +93,4 @@ async def _read_words(fact: Fact, clock: datetime, zone: tzinfo) -> DatedText:
 def _date_fact(fact: Fact, text: DatedText, clock: datetime) -> DatedFact:
     if text.dated_by is not None:
         fact = add_dates(fact, text.dated_by, fact.said_at or clock)
-    return DatedFact(fact, text.left_open)
+    return DatedFact(fact, text.left_open, text.is_episode)

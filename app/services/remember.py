@@ -257,6 +257,7 @@ class Remember:
             merged=item.merged,
             retracts=item.verdict.retracts,
             corrects=item.corrects,
+            is_episode=command.is_episode,
         )
         plan = plan_store(incoming, chains, policy, now=now)
         plan = plan.with_model_cost(item.verdict.model_cost).with_settled_review(command.settles)
@@ -309,7 +310,9 @@ async def _hold_for_review(
         review_id = None if dry_run else uuid7()
         if review_id:
             command = item.command
-            incoming = Incoming(command.fact, command.supersedes, command.classify)
+            incoming = Incoming(
+                command.fact, command.supersedes, command.classify, command.is_episode
+            )
             review = review_from_plan(draft, write.chains, ReviewSource.FROZEN)
             await reviews.hold_store(
                 write.connection,

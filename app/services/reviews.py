@@ -439,7 +439,9 @@ def _command_from_review(incoming: Incoming, proposal: Proposal) -> StoreCommand
     fact = incoming.fact
     if fact.valid_from is None:
         fact = replace(fact, valid_from=proposal.created_at)
-    return StoreCommand(fact, incoming.supersedes, incoming.classify)
+    return StoreCommand(
+        fact, incoming.supersedes, incoming.classify, is_episode=incoming.is_episode
+    )
 
 
 def _list_memories_after(

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +21,7 @@ from uuid_utils.compat import uuid7
 from app.classification import rules
 from app.domain.actor import name_sweep
 from app.domain.agent import AgentId, Mode
+from app.domain.dates.facts import date_fact
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.domain.relation import Classify, Operation
 from app.domain.timeline import begins_before
@@ -278,8 +279,9 @@ class Sweeper:
 
     def _item_from_memory(self, memory: Memory, vector: Vector) -> ClassifiedItem:
         fact = replace(memory.fact.to_incoming_fact(), said_at=memory.told_at)
+        is_episode = date_fact(fact.content, memory.told_at, UTC).is_episode
         return ClassifiedItem(
-            StoreCommand(fact),
+            StoreCommand(fact, is_episode=is_episode),
             fact,
             self._tier,
             memory.id,
@@ -449,7 +451,13 @@ class Sweeper:
             other_id = judgment.memory_id
             if other_id not in moved and not run.has_ended(other_id, start):
                 judgments.append(judgment)
-        incoming = IncomingFact(fact, memory.id, tuple(judgments), merged=item.merged)
+        incoming = IncomingFact(
+            fact,
+            memory.id,
+            tuple(judgments),
+            merged=item.merged,
+            is_episode=item.command.is_episode,
+        )
 
         def plan_change(*, proposes: bool) -> Plan | None:
             plan = plan_sweep(

@@ -205,7 +205,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             Erasure.REMOVED,
             (
                 *(JsonField(f.path, Erasure.REMOVED) for f in _list_fact_fields("fact.")),
-                *_list_removed("", "supersedes[]", "classify"),
+                *_list_removed("", "supersedes[]", "classify", "is_episode"),
             ),
         ),
         OtherColumn("note", Erasure.REMOVED),

@@ -232,6 +232,12 @@ def test_a_past_end_without_a_start_is_no_present(client: httpx.Client) -> None:
     assert contents(client) == set()
 
 
+def test_a_length_in_the_past_ends_nothing(client: httpx.Client) -> None:
+    store(client, "I work nights", key="shift", value="nights")
+    store(client, "I worked days for two years", key="shift", value="days")
+    assert "I work nights" in contents(client)
+
+
 def test_new_content_by_hand_is_dated_too(client: httpx.Client) -> None:
     porto = store(client, "I live in Porto")["memory"]
     body = {"content": "I moved to Lisbon last month"}

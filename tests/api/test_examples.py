@@ -178,4 +178,4 @@ def test_the_examples_of_a_store_tell_a_story_in_their_order(client: httpx.Clien
         "UPDATE",
     ]
     assert answers[1]["superseded"] == [answers[0]["memory"]["id"]]
-    assert [answer["dry_run"] for answer in answers] == [False] * 6 + [True]
+    assert [answer["dry_run"] for answer in answers] == [False] * 7 + [True]

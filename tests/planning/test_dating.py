@@ -1,17 +1,21 @@
 """What dates in words set, and what they mean for what was told after the date."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.domain.dates.dated_text import DatedBy, Precision
 from app.domain.errors import InvalidFact
 from app.domain.fact import Fact, Kind
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, Relation
+from app.domain.timeline import settle_chain
 from app.domain.version import TICK
 from app.planning.dating import add_dates, is_past
 from app.planning.explicit import plan_supersede
@@ -298,6 +302,23 @@ def test_what_is_over_ends_nothing_that_holds_whatever_judges_say() -> None:
     assert memory.get_belief(lisbon).valid_until is None
 
 
+def test_an_episode_without_a_date_ends_nothing_either() -> None:
+    memory = PlannedMemory()
+    [days] = store_told(memory, Fact("I work days", key="shift", value="days"))
+    for more in ({}, {"key": "shift", "value": "nights"}):
+        fact = Fact("I worked nights for two years", **more)
+        plan = memory.store(fact, *judge_update(days), is_episode=True)
+        assert plan.superseded == ()
+    assert "I work days" in memory.list_holding()
+
+
+def test_an_end_in_words_without_a_start_ends_nothing_else() -> None:
+    memory = PlannedMemory()
+    [job] = store_told(memory, Fact("I work at Acme", valid_from=SPRING - DAY))
+    stated = dated_fact("I worked at Acme until March", None, SUMMER, valid_from=SPRING)
+    assert memory.store(stated, judge_retraction(job)).superseded == ()
+
+
 def test_words_that_state_only_an_end_may_end_what_they_are_about() -> None:
     memory = PlannedMemory()
     [job] = store_told(memory, Fact("I work at Acme"))
@@ -339,3 +360,60 @@ def test_a_told_start_is_the_time_of_the_words_or_of_their_storing() -> None:
     assert told == [True, True, False]
     assert memory.chains.get_version(spoken).belief.valid_from == SPRING
     assert timedelta(0) <= memory.now - memory.chains.get_version(now).told_at
+
+
+# --- any history ---------------------------------------------------------------------------------
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Fact]:
+    """Facts of one slot: told, dated by their words, given a start, or over by their words."""
+    facts: list[Fact] = []
+    for _ in range(draw(st.integers(1, 7))):
+        value = draw(st.sampled_from("ABCD"))
+        fact = Fact(f"Home is {value}", key="home", value=value)
+        start = NOW - draw(st.integers(1, 9)) * DAY
+        match draw(st.sampled_from(["told", "dated", "stated", "over"])):
+            case "dated":
+                fact = add_dates(fact, dated_by(start), NOW)
+            case "stated":
+                fact = replace(fact, valid_from=start)
+            case "over":
+                fact = add_dates(fact, dated_by(start, start + DAY), NOW)
+        facts.append(fact)
+    return facts
+
+
+@given(histories())
+def test_every_chain_is_settled_whatever_was_dated(facts: list[Fact]) -> None:
+    memory = PlannedMemory()
+    for fact in facts:
+        plan = memory.store(fact)
+        for chain_id in {version.chain_id for version in memory.chains.list_versions()}:
+            chain = memory.chains.find_chain(chain_id)
+            assert settle_chain(chain, plan.now) == chain
+            holding = [v for v in chain if v.belief.holds_at(plan.now)]
+            assert len(holding) <= 1
+
+
+@given(histories(), st.sampled_from("ABCD"), st.integers(1, 9))
+def test_a_dated_change_holds_after_anything_that_was_only_told(
+    facts: list[Fact], value: str, days: int
+) -> None:
+    memory = PlannedMemory()
+    for fact in facts:
+        memory.store(Fact(fact.content, key="home", value=fact.value))
+    memory.store(home(value, NOW - days * DAY))
+    assert memory.list_holding() == {f"Home is {value}"}
+
+
+@given(histories(), st.integers(1, 9))
+def test_what_is_over_changes_nothing_that_holds(facts: list[Fact], days: int) -> None:
+    memory = PlannedMemory()
+    for fact in facts:
+        memory.store(fact)
+    holding = memory.list_holding()
+    start = NOW - days * DAY
+    fact = add_dates(Fact("Home was E", key="home", value="E"), dated_by(start, start + DAY), NOW)
+    memory.store(fact)
+    assert memory.list_holding() == holding

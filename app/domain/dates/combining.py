@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.dates.intervals import Interval, Saying, find_interval
-from app.domain.dates.phrases import Phrase, PhraseKind
+from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.roles import Role, Ruling
 
 

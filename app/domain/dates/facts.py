@@ -7,8 +7,10 @@ from app.domain.dates.clauses import find_clause, is_sentence_end
 from app.domain.dates.combining import DatedPhrase, combine_phrases
 from app.domain.dates.dated_text import DatedBy, DatedText
 from app.domain.dates.intervals import Interval, Saying, find_interval
-from app.domain.dates.phrases import Phrase, find_phrases
-from app.domain.dates.roles import Role, decide_role
+from app.domain.dates.phrase_kinds import Phrase, PhraseKind
+from app.domain.dates.phrases import find_phrases
+from app.domain.dates.points import Lean
+from app.domain.dates.roles import Role, Ruling, decide_role
 from app.domain.dates.words import Word, split_words
 
 # A text with more words outside of the dated sentence says more than one fact.
@@ -26,14 +28,17 @@ def date_fact(text: str, said_at: datetime, zone: tzinfo) -> DatedText:
     saying = Saying(said_at, zone)
     dated: list[DatedPhrase] = []
     left_open: list[Phrase] = []
+    values: list[Phrase] = []
     for phrase in find_phrases(words):
         ruled = _rule_phrase(words, phrase, saying)
         if ruled.ruling.role is Role.OPEN:
             left_open.append(phrase)
-        elif ruled.ruling.role is not Role.VALUE:
+        elif ruled.ruling.role is Role.VALUE:
+            values.append(phrase)
+        else:
             dated.append(ruled)
     chosen = combine_phrases(dated, saying)
-    if chosen is None or not _is_about_all(words, chosen):
+    if chosen is None or _is_doubtful(words, chosen, values, left_open):
         doubtful = sorted(
             [*left_open, *(each.phrase for each in dated)], key=lambda each: each.first
         )
@@ -44,7 +49,47 @@ def date_fact(text: str, said_at: datetime, zone: tzinfo) -> DatedText:
 def _rule_phrase(words: Sequence[Word], phrase: Phrase, saying: Saying) -> DatedPhrase:
     ruling = decide_role(words, phrase, find_clause(words, phrase))
     interval = find_interval(phrase, saying, ruling.lean)
+    is_unfinished = _is_unfinished_episode(phrase, ruling, interval, saying)
+    if is_unfinished or _has_begun(ruling, interval, saying):
+        ruling = Ruling(Role.OPEN)
     return DatedPhrase(phrase, ruling, interval, phrase.first, phrase.end)
+
+
+def _is_unfinished_episode(
+    phrase: Phrase, ruling: Ruling, interval: Interval | None, saying: Saying
+) -> bool:
+    """Return True if the words tell of the past, and end at a date to come."""
+    is_stretch = phrase.kind in (PhraseKind.BETWEEN, PhraseKind.UNTIL, PhraseKind.THROUGH)
+    if ruling.role is not Role.EPISODE or not is_stretch or interval is None:
+        return False
+    return interval.end is not None and not _is_over(interval, saying)
+
+
+def _has_begun(ruling: Ruling, interval: Interval | None, saying: Saying) -> bool:
+    """Return True if the words tell of a change to come in a month that has begun."""
+    if ruling.role is not Role.STARTS or ruling.lean is not Lean.FUTURE:
+        return False
+    if interval is None or interval.start is None:
+        return False
+    return interval.start < saying.find_first_instant()
+
+
+_NEVER_DATING = (PhraseKind.VAGUE, PhraseKind.AROUND)
+
+
+def _is_doubtful(
+    words: Sequence[Word],
+    chosen: DatedPhrase,
+    values: Sequence[Phrase],
+    left_open: Sequence[Phrase],
+) -> bool:
+    """Return True if other dates or other sentences make it doubtful what the phrase dates."""
+    if any(phrase.kind not in _NEVER_DATING for phrase in left_open):
+        return True
+    is_counted = chosen.phrase.kind is PhraseKind.LASTING and chosen.phrase.point is None
+    if is_counted and chosen.ruling.role is Role.LASTS and values:
+        return True
+    return not _is_about_all(words, chosen)
 
 
 def _is_about_all(words: Sequence[Word], chosen: DatedPhrase) -> bool:

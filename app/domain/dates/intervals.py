@@ -6,8 +6,9 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from app.domain.dates.calendar import Stretch, add_units
 from app.domain.dates.dated_text import Precision
 from app.domain.dates.names import UNIT_PRECISION, Unit
-from app.domain.dates.phrases import Phrase, PhraseKind
-from app.domain.dates.points import LastPart, Lean, Point, find_stretch
+from app.domain.dates.phrase_kinds import Phrase, PhraseKind
+from app.domain.dates.points import LastPart, Lean, Point
+from app.domain.dates.stretches import find_stretch
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,71 +1,15 @@
 """Finds the phrases of time in a text: "since March", "until Friday", "for three weeks"."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import time
-from enum import Enum, auto
 
-from app.domain.dates.names import UNITS, Unit
-from app.domain.dates.points import (
-    NamedDay,
-    NamedMonth,
-    NamedWeekday,
-    NamedYear,
-    Point,
-    ShiftedUnit,
-)
-from app.domain.dates.reading import (
-    ReadPoint,
-    get_low,
-    get_word,
-    is_hour_only,
-    read_length,
-    read_point,
-    skip_low,
-)
+from app.domain.dates.counted_days import read_length
+from app.domain.dates.names import DECADES, UNITS, Unit
+from app.domain.dates.phrase_kinds import Phrase, PhraseKind
+from app.domain.dates.points import NamedWeekday, Point, ShiftedUnit
+from app.domain.dates.ranges import read_range
+from app.domain.dates.reading import is_hour_only, read_point
+from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
 from app.domain.dates.words import Word, WordKind
-
-
-class PhraseKind(Enum):
-    """What a phrase says of its points."""
-
-    SINCE = auto()  # "since March": from the start of the point on
-    FROM = auto()  # "from 1 May", "starting Monday"
-    UNTIL = auto()  # "until Friday": to the start of the point
-    THROUGH = auto()  # "through Friday": to the end of the point
-    BETWEEN = auto()  # "from May to June", "between 2010 and 2014"
-    LASTING = auto()  # "for three weeks"
-    REST = auto()  # "for the rest of the month": from the saying to the end of the point
-    WHOLE = auto()  # "all last week", "throughout the eighties"
-    DURING = auto()  # "in March", "last month", "on Friday"
-    BY = auto()  # "by Friday"
-    AROUND = auto()  # "before June", "after June"
-    VAGUE = auto()  # "the other day", "a few weeks ago"
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """One phrase of time. `first` and `end` are the places of its words, half-open.
-
-    `point` is its only or first point and `until` its last one. A phrase that lasts has `count` and
-    `unit` instead; `is_past` and `is_coming` are True if it says "the last" or "the next".
-    `is_vague` is True if the words do not say when the point starts. `preposition` are the words
-    before the point, "" if there are none.
-    """
-
-    kind: PhraseKind
-    first: int
-    end: int
-    preposition: str
-    point: Point | None = None
-    until: Point | None = None
-    is_through: bool = False
-    count: int = 0
-    unit: Unit = Unit.DAY
-    is_past: bool = False
-    is_coming: bool = False
-    is_vague: bool = False
-    hour: time | None = None
 
 
 def find_phrases(words: Sequence[Word]) -> Iterator[Phrase]:
@@ -140,99 +84,16 @@ _OPENINGS: tuple[tuple[tuple[str, ...], PhraseKind], ...] = (
 
 
 def _read_phrase(words: Sequence[Word], place: int) -> Phrase | None:
-    for reader in (_read_range, _read_lasting, _read_opened, _read_vague, _read_bare):
+    for reader in (read_range, _read_lasting, _read_opened, _read_vague, _read_bare):
         phrase = reader(words, place)
         if phrase is not None:
             return phrase
     return None
 
 
-_RANGE_WORDS = ("to", "until", "till", "til", "'til", "through", "thru", "-", "–", "—")
-_THROUGH_WORDS = ("through", "thru")
-
-
-def _read_range(words: Sequence[Word], place: int) -> Phrase | None:
-    """Read "from May to June", "between 2010 and 2014", "2010-2014"."""
-    opening = get_low(words, place)
-    years = get_word(words, skip_low(words, place, "from", "in"))
-    if years.kind is WordKind.YEAR_RANGE:
-        return _make_year_range(words, place)
-    joiners = ("and",) if opening == "between" else _RANGE_WORDS
-    at = skip_low(words, place, "from", "between")
-    start = _read_start_of_range(words, at)
-    if start is None or get_low(words, start.end) not in joiners:
-        return None
-    joiner = get_low(words, start.end)
-    end_place = skip_low(words, start.end + 1, "and")
-    end_place = skip_low(words, end_place, "including")
-    end = read_point(words, end_place)
-    if end is None or (at == place and not _may_be_bare_range(start, end, joiner)):
-        return None
-    return Phrase(
-        PhraseKind.BETWEEN,
-        place,
-        end.end,
-        opening if at > place else "",
-        point=_share_year(start.point, end.point),
-        until=end.point,
-        is_through=joiner in _THROUGH_WORDS,
-    )
-
-
-def _read_start_of_range(words: Sequence[Word], place: int) -> ReadPoint | None:
-    """Read the first point, also the "1" of "from 1 to 5 May"."""
-    start = read_point(words, place)
-    if start is not None:
-        return None if is_hour_only(start) else start
-    word = get_word(words, place)
-    if word.kind not in (WordKind.NUMBER, WordKind.ORDINAL):
-        return None
-    if get_low(words, place + 1) not in (*_RANGE_WORDS, "and"):
-        return None
-    end = read_point(words, place + 2)
-    if end is None or not isinstance(end.point, NamedDay):
-        return None
-    number = int(word.low.rstrip("stndrh"))
-    return ReadPoint(NamedDay(end.point.year, end.point.month, number), place + 1)
-
-
-def _may_be_bare_range(start: ReadPoint, end: ReadPoint, joiner: str) -> bool:
-    """Return True for "2010 - 2014" and "May through June 2024", without an opening word."""
-    if type(start.point) is not type(end.point):
-        return False
-    is_years = isinstance(start.point, NamedYear)
-    return is_years or start.is_named or end.is_named or joiner in _THROUGH_WORDS
-
-
-def _make_year_range(words: Sequence[Word], place: int) -> Phrase:
-    at = skip_low(words, place, "from", "in")
-    first, last = get_word(words, at).low[:4], get_word(words, at).low[-4:]
-    return Phrase(
-        PhraseKind.BETWEEN,
-        place,
-        at + 1,
-        get_low(words, place) if at > place else "",
-        point=NamedYear(int(first)),
-        until=NamedYear(int(last)),
-    )
-
-
-def _share_year(start: Point, end: Point) -> Point:
-    """Give the start the year of the end: "from May to June 2024"."""
-    if isinstance(start, NamedDay) and isinstance(end, NamedDay | NamedMonth):
-        return NamedDay(_earlier_year(start, end), start.month, start.day)
-    if isinstance(start, NamedMonth) and isinstance(end, NamedDay | NamedMonth):
-        return NamedMonth(_earlier_year(start, end), start.month)
-    return start
-
-
-def _earlier_year(start: NamedDay | NamedMonth, end: NamedDay | NamedMonth) -> int | None:
-    if start.year is not None or end.year is None:
-        return start.year
-    return end.year - (start.month > end.month)
-
-
 _PAST_WORDS = ("last", "past", "previous")
+
+
 _COMING_WORDS = ("next", "coming", "following", "another")
 
 
@@ -303,10 +164,38 @@ def _read_opened(words: Sequence[Word], place: int) -> Phrase | None:
             reading = _read_this_unit(words, behind)
         if reading is not None:
             return _make_opened(words, place, kind, opening, reading)
+        event = _read_event(words, place, kind, behind)
+        if event is not None:
+            return event
+    return None
+
+
+# An event may be told in so many words before its date.
+_LONGEST_EVENT = 6
+
+
+_NOT_IN_EVENTS = frozenset("are was were am will has have 'm since until till can".split())
+
+
+def _read_event(words: Sequence[Word], place: int, kind: PhraseKind, behind: int) -> Phrase | None:
+    """Read "since the accident in 2019" and "until Jo is back in June" by the date at the end."""
+    if kind not in (PhraseKind.SINCE, PhraseKind.UNTIL):
+        return None
+    for at in range(behind + 1, behind + _LONGEST_EVENT + 1):
+        word = get_word(words, at - 1)
+        if word.kind is not WordKind.WORD or word.low in _NOT_IN_EVENTS:
+            return None
+        if get_low(words, at) not in ("in", "on"):
+            continue
+        reading = read_point(words, at + 1)
+        if reading is not None and not is_hour_only(reading):
+            return _make_opened(words, place, kind, words[place].low.split(), reading)
     return None
 
 
 _ENDING = (PhraseKind.UNTIL, PhraseKind.THROUGH)
+
+
 _WHOLES = (PhraseKind.WHOLE, PhraseKind.REST)
 
 
@@ -321,7 +210,7 @@ def _read_this_unit(words: Sequence[Word], place: int) -> ReadPoint | None:
 
 def _skip_hour(words: Sequence[Word], place: int) -> int:
     """Skip what comes before the date itself: "until noon on Friday", "since at least 2019"."""
-    at = skip_low(words, place, "at", "about", "around", "roughly", "approximately")
+    at = skip_low(words, place, "at", "about", "around", "roughly", "approximately", ":")
     return skip_low(words, at, "least")
 
 
@@ -329,7 +218,7 @@ def _make_opened(
     words: Sequence[Word],
     place: int,
     kind: PhraseKind,
-    opening: tuple[str, ...],
+    opening: Sequence[str],
     reading: ReadPoint,
 ) -> Phrase | None:
     end = reading.end
@@ -386,11 +275,15 @@ _VAGUE_COUNTS = ("few", "couple", "several", "some", "many")
 
 
 def _read_vague(words: Sequence[Word], place: int) -> Phrase | None:
-    """Read "the other day", "a few weeks ago", "years ago", "recently"."""
+    """Read "the other day", "a few weeks ago", "recently", "in my twenties"."""
     if get_low(words, place) in ("recently", "lately"):
         return Phrase(PhraseKind.VAGUE, place, place + 1, "")
     if [get_low(words, place + i) for i in range(3)] == ["the", "other", "day"]:
         return Phrase(PhraseKind.VAGUE, place, place + 3, "")
+    if get_low(words, place) == "in" and get_low(words, place + 1) in ("my", "his", "her", "their"):
+        at = skip_low(words, place + 2, "early", "mid", "late", "-")
+        is_age = get_low(words, at) in ("teens", *DECADES)
+        return Phrase(PhraseKind.VAGUE, place, at + 1, "in") if is_age else None
     at = skip_low(words, place, "a", "quite")
     at = skip_low(words, at, "a")
     at = skip_low(words, at, *_VAGUE_COUNTS)

@@ -5,22 +5,33 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from app.domain.dates import verbs
-from app.domain.dates.clauses import Clause, Tense, VerbGroup, is_participle, list_verbs
-from app.domain.dates.names import NUMBERS, Unit
-from app.domain.dates.phrases import Phrase, PhraseKind
+from app.domain.dates.clauses import Clause
+from app.domain.dates.names import Unit
+from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.points import (
     LastPart,
     Lean,
     NamedWeekday,
     NamedYear,
-    Point,
-    ShiftedDay,
     ShiftedUnit,
-    WeekdayOfWeek,
-    Weekend,
     Which,
+    is_coming_point,
+    is_past_point,
+    is_present_point,
 )
-from app.domain.dates.reading import get_low, get_word, is_hour_only, read_point
+from app.domain.dates.reading import is_hour_only, read_point
+from app.domain.dates.scan import get_low, get_word
+from app.domain.dates.verb_classes import (
+    has_any,
+    is_being_clause,
+    is_change_verb,
+    is_coming_change,
+    is_coming_state,
+    is_core_state_verb,
+    is_present_state,
+    is_state_verb,
+)
+from app.domain.dates.verb_groups import Tense, is_participle, list_verbs
 from app.domain.dates.words import Word, WordKind
 
 
@@ -43,11 +54,23 @@ class Ruling:
 
 
 _VALUE = Ruling(Role.VALUE)
+
+
 _OPEN = Ruling(Role.OPEN)
+
+
 _EPISODE = Ruling(Role.EPISODE)
+
+
 _STARTED = Ruling(Role.STARTS, Lean.PAST)
+
+
 _STARTS_LATER = Ruling(Role.STARTS, Lean.FUTURE)
+
+
 _STARTS_NEAR = Ruling(Role.STARTS, Lean.NEAR)
+
+
 _LASTS = Ruling(Role.LASTS, Lean.FUTURE)
 
 
@@ -106,8 +129,7 @@ def _decide_by_kind(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
         case PhraseKind.BY:
             return _decide_by(words, clause)
         case PhraseKind.AROUND | PhraseKind.VAGUE:
-            is_change = clause.tense is Tense.PAST and is_change_verb(words, clause.verb)
-            return _OPEN if is_change else _VALUE
+            return _decide_vague(words, clause)
 
 
 _NOT_ADVERBIAL = frozenset(
@@ -147,7 +169,10 @@ _FILLERS = frozenset(
     """.split()
 )
 
+
 _UNREAL_OPENERS = frozenset("if when unless whenever once".split())
+
+
 _UNREAL_WORDS = frozenset(
     "would could might 'd wouldn couldn wish hope hoping maybe perhaps".split()
 )
@@ -162,23 +187,21 @@ def _is_unreal(words: Sequence[Word], clause: Clause) -> bool:
     if get_low(words, clause.first) in _UNREAL_OPENERS:
         return True
     is_guess = clause.tense is Tense.MODAL and get_low(words, clause.verb.head) == "have"
-    return is_guess or _has_any(words, clause, _UNREAL_WORDS)
-
-
-def _has_any(words: Sequence[Word], clause: Clause, chosen: frozenset[str]) -> bool:
-    return any(word.low in chosen for word in words[clause.first : clause.end])
+    return is_guess or has_any(words, clause, _UNREAL_WORDS)
 
 
 _SINGLING = frozenset(
     "first best worst biggest highest lowest most least largest longest fastest".split()
 )
+
+
 _FINITE = frozenset("is was are were has will isn wasn can".split())
 
 
 def _decide_since(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
     following = get_low(words, phrase.end)
     is_reason = following in _FINITE or following in verbs.CHANGES
-    if is_reason or _has_any(words, clause, _SINGLING):
+    if is_reason or has_any(words, clause, _SINGLING):
         return _VALUE
     if clause.tense in (Tense.PAST, Tense.PLUPERFECT):
         return _OPEN
@@ -186,17 +209,19 @@ def _decide_since(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
 
 
 _GRANTING = frozenset("have has got 've had give gave given".split())
+
+
 _NEGATIONS = frozenset("not 't never cannot nothing no".split())
 
 
 def _decide_until(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if get_low(words, phrase.first - 1) in _GRANTING or _has_any(words, clause, verbs.POSTPONING):
+    if get_low(words, phrase.first - 1) in _GRANTING or has_any(words, clause, verbs.POSTPONING):
         return _VALUE
     if clause.tense is Tense.MODAL and get_low(words, clause.verb.head) in verbs.DONE_ONCE:
         return _VALUE
     if _is_negated_beginning(words, clause):
         return _OPEN
-    if clause.tense is Tense.PERFECT and _has_any(words, clause, frozenset({"not", "'t"})):
+    if clause.tense is Tense.PERFECT and has_any(words, clause, frozenset({"not", "'t"})):
         return _OPEN
     if clause.tense in (Tense.PAST, Tense.PLUPERFECT):
         return _EPISODE if is_state_verb(words, clause.verb) else _OPEN
@@ -210,63 +235,23 @@ def _is_negated_beginning(words: Sequence[Word], clause: Clause) -> bool:
     return not lows.isdisjoint(_NEGATIONS) and not lows.isdisjoint(verbs.BEGINNINGS)
 
 
-def is_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
-    """Return True if the verb tells of a lasting state: "lived", "was a nurse", "was closed"."""
-    low = get_low(words, verb.head)
-    if verb.is_being and is_participle(words, verb.head):
-        return low in verbs.STATE_PARTICIPLES or low in verbs.STRETCHED_PARTICIPLES
-    if low in verbs.STATES or low in verbs.STATE_PARTICIPLES or low == "used":
-        return True
-    return verb.is_being and low != "born"
-
-
-def is_core_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
-    """Return True if the verb tells of a state and of nothing else: "lived", but not "ran"."""
-    low = get_low(words, verb.head)
-    if low in verbs.CORE_STATES:
-        return True
-    is_busy = low.endswith("ing") and low not in ("being",)
-    is_copula = verb.is_being and not is_participle(words, verb.head) and not is_busy
-    return is_copula or (verb.is_being and low in verbs.STATE_PARTICIPLES)
-
-
-def is_change_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
-    """Return True if a new state holds after the verb: "moved to Lisbon", "was promoted"."""
-    if verb.first < 0:
-        return False
-    low, following = get_low(words, verb.head), get_word(words, verb.head + 1)
-    if verb.is_being or (low == "got" and following.low in verbs.PASSIVE_CHANGES):
-        return low in verbs.PASSIVE_CHANGES or following.low in verbs.PASSIVE_CHANGES
-    if low not in verbs.CHANGES:
-        return False
-    if low in ("got", "lost") and get_low(words, verb.head + 2) in verbs.POSSESSIONS:
-        return True
-    if low == "turned" and (following.kind is WordKind.NUMBER or following.low in NUMBERS):
-        return following.low not in ("a", "an")
-    if low == "left" and following.is_capitalised:
-        return verb.first < 1 or get_low(words, verb.first - 1) in ("i", "we")
-    if following.low in verbs.NO_CHANGES_BEFORE.get(low, frozenset()):
-        return False
-    allowed = verbs.CHANGES_BEFORE.get(low)
-    return allowed is None or following.low in allowed
-
-
 _PAST_TENSES = (Tense.PAST, Tense.PLUPERFECT)
 
 
 def _decide_between(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if _has_any(words, clause, verbs.RECURRING):
+    if has_any(words, clause, verbs.RECURRING):
         return _VALUE
     if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
         is_active = not clause.verb.is_being and phrase.preposition == "from"
         is_state = is_active or is_state_verb(words, clause.verb)
         return _EPISODE if is_state else _OPEN
-    if _has_any(words, clause, verbs.EVENTS):
+    if has_any(words, clause, verbs.EVENTS):
         return _VALUE
     is_years = isinstance(phrase.point, NamedYear)
-    if not phrase.preposition and (clause.tense is Tense.NONE or is_years):
+    is_note = clause.tense is Tense.NONE and not is_being_clause(words, clause)
+    if not phrase.preposition and (is_note or is_years):
         return _OPEN
-    is_single = clause.tense in (Tense.FUTURE, Tense.PROGRESSIVE) or _is_coming_state(words, clause)
+    is_single = clause.tense in (Tense.FUTURE, Tense.PROGRESSIVE) or is_coming_state(words, clause)
     if _is_bare_weekday(phrase) and not is_single:
         return _OPEN
     return _LASTS
@@ -279,7 +264,7 @@ def _is_bare_weekday(phrase: Phrase) -> bool:
 def _decide_lasting(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
     if phrase.unit is Unit.HOUR and not phrase.is_coming:
         return _VALUE
-    if _has_any(words, clause, verbs.RECURRING):
+    if has_any(words, clause, verbs.RECURRING):
         return _VALUE
     if phrase.preposition in ("over", "in", "during") and phrase.is_past:
         return _VALUE
@@ -298,25 +283,16 @@ def _decide_lasting(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
         Tense.PROGRESSIVE,
         Tense.MODAL,
     )
-    if is_coming or _is_being(words, clause):
+    if is_coming or is_being_clause(words, clause):
         return _LASTS
     return _OPEN
-
-
-def _is_being(words: Sequence[Word], clause: Clause) -> bool:
-    """Return True for "I'm in Rome", "she is closed", and a note such as "Away"."""
-    if clause.tense is Tense.NONE:
-        return any(
-            word.low in verbs.STATE_OPENERS for word in words[clause.first : clause.first + 5]
-        )
-    return clause.verb.is_being or get_low(words, clause.verb.head).startswith("stay")
 
 
 def _decide_from(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
     if clause.tense in _PAST_TENSES:
         return _STARTED if is_change_verb(words, clause.verb) else _OPEN
     if phrase.preposition == "from":
-        if _is_past_point(phrase.point):
+        if is_past_point(phrase.point):
             return _VALUE
         if _is_predicate(phrase, clause):
             return _OPEN
@@ -329,107 +305,36 @@ def _is_predicate(phrase: Phrase, clause: Clause) -> bool:
     return clause.verb.is_being and is_before
 
 
-def _is_past_point(point: Point | None) -> bool:
-    """Return True for "last year" and "two weeks ago"."""
-    match point:
-        case ShiftedUnit(_, count) | ShiftedDay(_, count) | WeekdayOfWeek(_, count):
-            return count < 0
-        case Weekend(count):
-            return count < 0
-        case NamedWeekday(_, which):
-            return which is Which.LAST
-        case _:
-            return False
-
-
-def _is_coming_point(point: Point | None) -> bool:
-    """Return True for "next year" and "tomorrow"."""
-    match point:
-        case ShiftedUnit(_, count) | ShiftedDay(_, count) | WeekdayOfWeek(_, count):
-            return count > 0
-        case NamedWeekday(_, which):
-            return which is Which.NEXT
-        case _:
-            return False
-
-
 def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if _has_any(words, clause, verbs.RECURRING) or _is_predicate(phrase, clause):
+    if has_any(words, clause, verbs.RECURRING) or _is_predicate(phrase, clause):
         return _VALUE
     if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
         return _decide_during_past(words, phrase, clause)
-    if _has_any(words, clause, verbs.EVENTS | verbs.SCHEDULING):
+    if has_any(words, clause, verbs.EVENTS | verbs.SCHEDULING):
         return _VALUE
-    if _is_coming_change(words, clause):
-        return _VALUE if _is_past_point(phrase.point) else _STARTS_LATER
-    if _is_now(phrase.point) and _is_present_state(words, clause):
+    if is_coming_change(words, clause):
+        return _VALUE if is_past_point(phrase.point) else _STARTS_LATER
+    if is_present_point(phrase.point) and is_present_state(words, clause):
         is_general = get_low(words, phrase.first) == "today" and phrase.first == clause.first
-        return _OPEN if is_general and not _has_any(words, clause, _FIRST_PERSON) else _LASTS
-    if _is_coming_point(phrase.point) and _is_coming_state(words, clause):
+        return _OPEN if is_general and not has_any(words, clause, _FIRST_PERSON) else _LASTS
+    if is_coming_point(phrase.point) and is_coming_state(words, clause):
         return _LASTS
     return _VALUE
 
 
-def _is_present_state(words: Sequence[Word], clause: Clause) -> bool:
-    if clause.tense is Tense.NONE:
-        return get_low(words, clause.first) in verbs.STATE_OPENERS
-    return clause.tense is Tense.PROGRESSIVE or (
-        clause.tense is Tense.PRESENT and clause.verb.is_being
-    )
-
-
 _FIRST_PERSON = frozenset("i im we my our".split())
-
-_PLACES = frozenset("in on at off away out abroad home working staying living covering".split())
-
-
-def _is_coming_state(words: Sequence[Word], clause: Clause) -> bool:
-    """Return True for "I'm on leave" and "I'll be in Oslo", said of a time to come."""
-    head = clause.verb.head
-    is_place = get_low(words, head) in _PLACES or get_low(words, head + 1) in _PLACES
-    return clause.verb.is_being and is_place and _is_personal(words, clause)
-
-
-def _is_coming_change(words: Sequence[Word], clause: Clause) -> bool:
-    """Return True for "I take over the team", said of a time to come."""
-    low, following = get_low(words, clause.verb.head), get_low(words, clause.verb.head + 1)
-    if low not in verbs.COMING_CHANGES_OF_THINGS and not _is_personal(words, clause):
-        return False
-    behind = verbs.COMING_CHANGES.get(low)
-    if behind is None or clause.tense is Tense.MODAL:
-        return False
-    return not behind or following in behind
-
-
-_PEOPLE = frozenset(
-    """
-    i you he she we they im ive user wife husband son daughter brother sister mum mom dad mother
-    father partner boss manager niece nephew friend flatmate roommate colleague hes shes team
-    """.split()
-)
-
-
-def _is_personal(words: Sequence[Word], clause: Clause) -> bool:
-    """Return True if the subject of the clause is a person."""
-    for place in range(clause.first, clause.end):
-        word = words[place]
-        if word.low in _PEOPLE:
-            return True
-        if word.is_capitalised and place > clause.first and place < clause.verb.first:
-            return True
-    first = get_word(words, clause.first)
-    return first.is_capitalised and clause.verb.first == clause.first + 1
 
 
 def _decide_during_past(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if _has_any(words, clause, verbs.EVENTS) or _is_coming_point(phrase.point):
+    if has_any(words, clause, verbs.EVENTS) or is_coming_point(phrase.point):
         return _VALUE
     if _belongs_to_other_verb(words, phrase, clause):
         return _VALUE
     if is_change_verb(words, clause.verb):
         return _OPEN if _is_narrative(words, clause) else _STARTED
-    is_age = get_word(words, clause.verb.head).kind is WordKind.NUMBER
-    if clause.tense is Tense.PAST and is_core_state_verb(words, clause.verb) and not is_age:
+    measures = (WordKind.NUMBER, WordKind.OTHER)
+    is_measure = get_word(words, clause.verb.head).kind in measures
+    if clause.tense is Tense.PAST and is_core_state_verb(words, clause.verb) and not is_measure:
         return _EPISODE
     return _VALUE
 
@@ -456,17 +361,22 @@ def _is_narrative(words: Sequence[Word], clause: Clause) -> bool:
     return sum(group.tense in _PAST_TENSES for group in groups) > 2
 
 
-def _is_now(point: Point | None) -> bool:
-    return isinstance(point, ShiftedUnit | Weekend) and point.count == 0
-
-
 def _decide_whole(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
     if clause.tense in _PAST_TENSES:
         is_told = phrase.kind is PhraseKind.WHOLE
         return _VALUE if not is_told or _belongs_to_other_verb(words, phrase, clause) else _EPISODE
-    if clause.tense is Tense.PERFECT or _has_any(words, clause, verbs.RECURRING):
+    is_habit = phrase.point == ShiftedUnit(Unit.DAY, 0) or has_any(words, clause, verbs.RECURRING)
+    if is_habit or clause.tense is Tense.PERFECT:
         return _VALUE
-    return _LASTS
+    is_lasting = phrase.kind is PhraseKind.REST or clause.tense is Tense.FUTURE
+    return _LASTS if is_lasting or is_present_state(words, clause) else _OPEN
+
+
+def _decide_vague(words: Sequence[Word], clause: Clause) -> Ruling:
+    """Return that it is open when a change or a state of the past took place."""
+    verb = clause.verb
+    is_lasting = is_change_verb(words, verb) or is_core_state_verb(words, verb)
+    return _OPEN if clause.tense is Tense.PAST and is_lasting else _VALUE
 
 
 def _decide_by(words: Sequence[Word], clause: Clause) -> Ruling:

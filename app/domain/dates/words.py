@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from app.domain.dates.names import SPELLINGS
+
 
 class WordKind(Enum):
     """The form of a word, as far as dates need it."""
@@ -15,6 +17,7 @@ class WordKind(Enum):
     ISO_DATE = auto()
     SLASHED_DATE = auto()
     YEAR_RANGE = auto()
+    DAY_RANGE = auto()
     SHORT_YEAR = auto()
     DECADE = auto()
     QUARTER = auto()
@@ -57,7 +60,8 @@ _WORD = re.compile(
     rf"|(?P<SHORT_YEAR>(?<!\w)['’][0-9]{{2}}{_FREE_RIGHT})"
     rf"|(?P<ORDINAL>{_FREE_LEFT}[0-9]{{1,2}}(?:st|nd|rd|th){_FREE_RIGHT})"
     rf"|(?P<QUARTER>{_FREE_LEFT}[qQ][1-4]{_FREE_RIGHT})"
-    rf"|(?P<NUMBER>{_FREE_LEFT}[0-9]{{1,4}}{_FREE_RIGHT})"
+    rf"|(?P<DAY_RANGE>{_FREE_LEFT}[0-9]{{1,2}}[-–—][0-9]{{1,2}}{_FREE_RIGHT})"
+    rf"|(?P<NUMBER>{_FREE_LEFT}[0-9]{{1,4}}(?:{_FREE_RIGHT}|(?=(?:yr|wk|mth|mo)s?\b)))"
     r"|(?P<WORD>['’](?:s|ve|ll|m|re|d|t|til)\b|[^\W\d_]+(?![\d_]))"
     r"|(?P<OTHER>\w+)"
     r"|(?P<MARK>[^\w\s])"
@@ -115,4 +119,5 @@ def _make_word(match: re.Match[str], *, is_hidden: bool) -> Word:
     if is_hidden:
         return Word(text, "", match.start(), match.end(), WordKind.OTHER)
     kind = WordKind[match.lastgroup or "MARK"]
-    return Word(text, text.lower().replace("’", "'"), match.start(), match.end(), kind)
+    low = text.lower().replace("’", "'")
+    return Word(text, SPELLINGS.get(low, low), match.start(), match.end(), kind)

@@ -349,6 +349,7 @@ class Incoming:
     fact: Fact
     supersedes: tuple[UUID, ...]
     classify: Classify | None
+    is_episode: bool = False
 
 
 def encode_incoming(incoming: Incoming) -> Json:
@@ -356,6 +357,7 @@ def encode_incoming(incoming: Incoming) -> Json:
         "fact": encode_fact(incoming.fact),
         "supersedes": incoming.supersedes,
         "classify": incoming.classify,
+        "is_episode": incoming.is_episode,
     }
 
 
@@ -365,6 +367,7 @@ def decode_incoming(stored: Json) -> Incoming:
         fact=decode_fact(stored["fact"]),
         supersedes=tuple(map(UUID, stored["supersedes"])),
         classify=Classify(classify) if classify else None,
+        is_episode=stored.get("is_episode", False),
     )
 
 

@@ -1,0 +1,119 @@
+"""Reads phrases with two ends: "from May to June", "between 2010 and 2014", "3-7 June"."""
+
+import re
+from collections.abc import Sequence
+
+from app.domain.dates.phrase_kinds import Phrase, PhraseKind
+from app.domain.dates.points import NamedDay, NamedMonth, NamedYear, Point
+from app.domain.dates.reading import is_hour_only, read_point
+from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
+from app.domain.dates.words import Word, WordKind
+
+RANGE_WORDS = ("to", "until", "till", "til", "'til", "through", "thru", "-", "–", "—")
+
+
+_THROUGH_WORDS = ("through", "thru")
+
+
+def read_range(words: Sequence[Word], place: int) -> Phrase | None:
+    """Read "from May to June", "between 2010 and 2014", "2010-2014"."""
+    opening = get_low(words, place)
+    at = skip_low(words, place, "from", "between")
+    days = _read_day_range(words, place, at)
+    if days is not None:
+        return days
+    years = get_word(words, skip_low(words, place, "from", "in"))
+    if years.kind is WordKind.YEAR_RANGE:
+        return _make_year_range(words, place)
+    joiners = ("and",) if opening == "between" else RANGE_WORDS
+    start = _read_start_of_range(words, at)
+    if start is None or get_low(words, start.end) not in joiners:
+        return None
+    joiner = get_low(words, start.end)
+    end_place = skip_low(words, start.end + 1, "and")
+    end_place = skip_low(words, end_place, "including")
+    end = read_point(words, end_place)
+    if end is None or (at == place and not _may_be_bare_range(start, end, joiner)):
+        return None
+    return Phrase(
+        PhraseKind.BETWEEN,
+        place,
+        end.end,
+        opening if at > place else "",
+        point=_share_year(start.point, end.point),
+        until=end.point,
+        is_through=joiner in _THROUGH_WORDS,
+    )
+
+
+def _read_day_range(words: Sequence[Word], place: int, at: int) -> Phrase | None:
+    """Read "3-7 June 2026" and "June 3-7"."""
+    days = at if get_word(words, at).kind is WordKind.DAY_RANGE else at + 1
+    if get_word(words, days).kind is not WordKind.DAY_RANGE:
+        return None
+    month = read_point(words, at if days > at else days + 1)
+    if month is None or not isinstance(month.point, NamedMonth):
+        return None
+    first, last = re.split(r"[-–—]", get_word(words, days).low)
+    year, number = month.point.year, month.point.month
+    return Phrase(
+        PhraseKind.BETWEEN,
+        place,
+        max(month.end, days + 1),
+        get_low(words, place) if at > place else "",
+        point=NamedDay(year, number, int(first)),
+        until=NamedDay(year, number, int(last)),
+    )
+
+
+def _read_start_of_range(words: Sequence[Word], place: int) -> ReadPoint | None:
+    """Read the first point, also the "1" of "from 1 to 5 May"."""
+    start = read_point(words, place)
+    if start is not None:
+        return None if is_hour_only(start) else start
+    word = get_word(words, place)
+    if word.kind not in (WordKind.NUMBER, WordKind.ORDINAL):
+        return None
+    if get_low(words, place + 1) not in (*RANGE_WORDS, "and"):
+        return None
+    end = read_point(words, place + 2)
+    if end is None or not isinstance(end.point, NamedDay):
+        return None
+    number = int(word.low.rstrip("stndrh"))
+    return ReadPoint(NamedDay(end.point.year, end.point.month, number), place + 1)
+
+
+def _may_be_bare_range(start: ReadPoint, end: ReadPoint, joiner: str) -> bool:
+    """Return True for "2010 - 2014" and "May through June 2024", without an opening word."""
+    if type(start.point) is not type(end.point):
+        return False
+    is_years = isinstance(start.point, NamedYear)
+    return is_years or start.is_named or end.is_named or joiner in _THROUGH_WORDS
+
+
+def _make_year_range(words: Sequence[Word], place: int) -> Phrase:
+    at = skip_low(words, place, "from", "in")
+    first, last = get_word(words, at).low[:4], get_word(words, at).low[-4:]
+    return Phrase(
+        PhraseKind.BETWEEN,
+        place,
+        at + 1,
+        get_low(words, place) if at > place else "",
+        point=NamedYear(int(first)),
+        until=NamedYear(int(last)),
+    )
+
+
+def _share_year(start: Point, end: Point) -> Point:
+    """Give the start the year of the end: "from May to June 2024"."""
+    if isinstance(start, NamedDay) and isinstance(end, NamedDay | NamedMonth):
+        return NamedDay(_earlier_year(start, end), start.month, start.day)
+    if isinstance(start, NamedMonth) and isinstance(end, NamedDay | NamedMonth):
+        return NamedMonth(_earlier_year(start, end), start.month)
+    return start
+
+
+def _earlier_year(start: NamedDay | NamedMonth, end: NamedDay | NamedMonth) -> int | None:
+    if start.year is not None or end.year is None:
+        return start.year
+    return end.year - (start.month > end.month)

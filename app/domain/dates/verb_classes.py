@@ -1,0 +1,113 @@
+"""Tells clauses of a state, of a change and of a change to come apart."""
+
+from collections.abc import Sequence
+
+from app.domain.dates import verbs
+from app.domain.dates.clauses import Clause
+from app.domain.dates.names import NUMBERS
+from app.domain.dates.scan import get_low, get_word
+from app.domain.dates.verb_groups import Tense, VerbGroup, is_participle
+from app.domain.dates.words import Word, WordKind
+
+
+def has_any(words: Sequence[Word], clause: Clause, chosen: frozenset[str]) -> bool:
+    return any(word.low in chosen for word in words[clause.first : clause.end])
+
+
+def is_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
+    """Return True if the verb tells of a lasting state: "lived", "was a nurse", "was closed"."""
+    low = get_low(words, verb.head)
+    if verb.is_being and is_participle(words, verb.head):
+        return low in verbs.STATE_PARTICIPLES or low in verbs.STRETCHED_PARTICIPLES
+    if low in verbs.STATES or low in verbs.STATE_PARTICIPLES or low == "used":
+        return True
+    return verb.is_being and low != "born"
+
+
+def is_core_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
+    """Return True if the verb tells of a state and of nothing else: "lived", but not "ran"."""
+    low = get_low(words, verb.head)
+    if low in verbs.CORE_STATES:
+        return True
+    is_busy = low.endswith("ing") and low not in ("being",)
+    is_copula = verb.is_being and not is_participle(words, verb.head) and not is_busy
+    return is_copula or (verb.is_being and low in verbs.STATE_PARTICIPLES)
+
+
+def is_change_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
+    """Return True if a new state holds after the verb: "moved to Lisbon", "was promoted"."""
+    if verb.first < 0:
+        return False
+    low, following = get_low(words, verb.head), get_word(words, verb.head + 1)
+    if verb.is_being or (low == "got" and following.low in verbs.PASSIVE_CHANGES):
+        return low in verbs.PASSIVE_CHANGES or following.low in verbs.PASSIVE_CHANGES
+    if low not in verbs.CHANGES:
+        return False
+    if low in ("got", "lost") and get_low(words, verb.head + 2) in verbs.POSSESSIONS:
+        return True
+    if low == "turned" and (following.kind is WordKind.NUMBER or following.low in NUMBERS):
+        return following.low not in ("a", "an")
+    if low == "left" and following.is_capitalised:
+        return verb.first < 1 or get_low(words, verb.first - 1) in ("i", "we")
+    if following.low in verbs.NO_CHANGES_BEFORE.get(low, frozenset()):
+        return False
+    allowed = verbs.CHANGES_BEFORE.get(low)
+    return allowed is None or following.low in allowed
+
+
+def is_being_clause(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "I'm in Rome", "she is closed", and a note such as "Away"."""
+    if clause.tense is Tense.NONE:
+        return any(
+            word.low in verbs.STATE_OPENERS for word in words[clause.first : clause.first + 5]
+        )
+    return clause.verb.is_being or get_low(words, clause.verb.head).startswith("stay")
+
+
+def is_present_state(words: Sequence[Word], clause: Clause) -> bool:
+    if clause.tense is Tense.NONE:
+        return get_low(words, clause.first) in verbs.STATE_OPENERS
+    return clause.tense is Tense.PROGRESSIVE or (
+        clause.tense is Tense.PRESENT and clause.verb.is_being
+    )
+
+
+_PLACES = frozenset("in on at off away out abroad home working staying living covering".split())
+
+
+def is_coming_state(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "I'm on leave" and "I'll be in Oslo", said of a time to come."""
+    head = clause.verb.head
+    is_place = get_low(words, head) in _PLACES or get_low(words, head + 1) in _PLACES
+    return clause.verb.is_being and is_place and is_personal(words, clause)
+
+
+def is_coming_change(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "I take over the team", said of a time to come."""
+    low, following = get_low(words, clause.verb.head), get_low(words, clause.verb.head + 1)
+    if low not in verbs.COMING_CHANGES_OF_THINGS and not is_personal(words, clause):
+        return False
+    behind = verbs.COMING_CHANGES.get(low)
+    if behind is None or clause.tense is Tense.MODAL:
+        return False
+    return not behind or following in behind
+
+
+_PEOPLE = frozenset(
+    """
+    i you he she we they im ive user wife husband son daughter brother sister mum mom dad mother
+    father partner boss manager niece nephew friend flatmate roommate colleague hes shes team
+    """.split()
+)
+
+
+def is_personal(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True if the subject of the clause is a person."""
+    for place in range(clause.first, clause.end):
+        word = words[place]
+        if word.low in _PEOPLE:
+            return True
+        if word.is_capitalised and place > clause.first and place < clause.verb.first:
+            return True
+    first = get_word(words, clause.first)
+    return first.is_capitalised and clause.verb.first == clause.first + 1
