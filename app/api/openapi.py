@@ -55,8 +55,10 @@ WRITE = (408, 409, 410, 413)
 # The descriptions of enums in the document. Their docstrings are for readers of the code, and may
 # change without changing the document.
 _WORDS = {
+    "CaptureState": "How a capture stands: a worker goes on with a pending one.",
     "Classify": "Which judges are asked (reference 000's classifyBeforeWrite, and more).",
     "EventKind": "The operations of the log, and what happened beside them.",
+    "ExtractBy": "What reads facts from messages; `off`: nothing.",
     "HintName": "What a hint warns of.",
     "Judge": "Who decided.",
     "Kind": (
@@ -81,8 +83,10 @@ _WORDS = {
     "Relation": "DESIGN §1; what each leads to is the plan's business.",
     "ReviewSource": "Why a person should look.",
     "ReviewStatus": "How a review stands.",
+    "Role": "Who speaks. Only what a user says becomes a fact.",
     "Scope": "A kind of call that a key allows; none contains another.",
     "Section": "What can be asked of a history.",
+    "SkipReason": "Why a part of a message becomes no fact (docs/messages.md).",
     "Status": "How a version stands at a moment on both axes.",
     "SweepStatus": "How a sweep stands.",
     "Tier": "Core memories keep a floor under their strength.",

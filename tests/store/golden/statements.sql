@@ -5088,6 +5088,43 @@ WHERE agent_id = :agent AND hash IS NOT NULL AND content_salt IS NULL
     );
 
 -- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(c.id AS text), CAST(c.log_id AS text)] AS ids, c.id, c.log_id
+FROM captured_facts c
+WHERE c.agent_id = :agent AND c.log_id IS NOT NULL
+    AND NOT EXISTS (
+        SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = c.log_id
+    )
+    AND NOT EXISTS (
+        SELECT FROM folded_operations f
+        WHERE f.agent_id = :agent AND f.id = c.log_id AND f.archive_id IS NOT NULL
+    );
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT DISTINCT ARRAY[CAST(c.id AS text)] AS ids, c.id
+FROM captures c
+JOIN turns t ON t.agent_id = c.agent_id AND t.capture_id = c.id
+WHERE c.agent_id = :agent AND c.state = 'done' AND NOT t.done;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(c.id AS text), CAST(m.id AS text)] AS ids, c.id, m.id AS memory_id
+FROM captured_facts c
+JOIN memories m
+    ON m.agent_id = c.agent_id AND m.id = c.memory_id AND m.erased_at IS NOT NULL
+WHERE c.agent_id = :agent AND c.content IS NOT NULL;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT DISTINCT ARRAY[CAST(t.id AS text), CAST(m.id AS text)] AS ids, t.id, m.id AS memory_id
+FROM captured_facts c
+JOIN memories m
+    ON m.agent_id = c.agent_id AND m.id = c.memory_id AND m.erased_at IS NOT NULL
+JOIN turns t ON t.agent_id = c.agent_id AND t.id = c.turn_id
+WHERE c.agent_id = :agent AND t.content IS NOT NULL;
+
+-- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
 SELECT log_folded_until FROM agents WHERE agent_id = :agent;
 
