@@ -72,8 +72,8 @@ _FILLERS = build_pattern(
 )
 _LINKS = build_pattern(
     """
-    so/and/but/oh/also/well/btw/yeah/yes/yeh/plus/anyway/ok/okay/basically/by the way/tbh/because
-    /haha/lol/me,/since/cos/cuz/though/which is because/then/hi/hey/hello/thanks/ah
+    so/and/but/oh/no/nope/nah/also/well/btw/yeah/yes/yeh/plus/anyway/ok/okay/basically/by the way
+    /tbh/because/haha/lol/me,/since/cos/cuz/though/which is because/then/hi/hey/hello/thanks/ah
     """
 )
 _LOOSE_LINKS = build_pattern("and/but/also/plus/btw/by the way/alas/och/aye/else")

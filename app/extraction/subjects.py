@@ -1,5 +1,7 @@
 """Decides by its subject whether a clause is about the speaker, or somebody or something near."""
 
+from collections.abc import Callable
+
 from app.extraction import words as lists
 from app.extraction.phrases import list_phrases
 from app.extraction.predicates import is_lasting
@@ -11,6 +13,8 @@ _PARTS = frozenset(
     one some most all both none half two three many each neither
     """.split()
 )
+# Relatives who are named without "my".
+_KIN = frozenset("mum mom mam dad nan gran granny grandma grandad grandpa".split())
 _EVERYBODY = frozenset("everyone everybody nobody".split())
 # "On Sundays I …", "In my family we …", "Last year I …"
 _OPENINGS = frozenset(
@@ -43,32 +47,35 @@ _ELSEWHERE = frozenset("you your he she they him her his their its".split())
 
 def is_stated(clause: Clause) -> bool:
     """Return True for a lasting statement about the speaker, or about what is near them."""
-    opening = _measure_opening(clause)
-    words = clause.words[opening:]
+    words = clause.words[_measure_opening(clause) :]
     first = words[0]
     if len(words) < 3 and first != "i":
         return False
     if first in lists.FIRST_PERSON:
         return is_lasting(_skip_partner(words[1:]), clause)
-    if first in lists.OWNERS:
-        return _tells_of_owned(clause, opening + 1)
-    if first in _PARTS and words[1] in lists.OWNERS:
-        return _tells_of_owned(clause, 2)
-    if first in _PARTS and words[1] == "of" and words[2] in lists.OWNERS:
-        return _tells_of_owned(clause, 3)
     if first in _EVERYBODY and words[1] in {"calls", "call"}:
         return words[2] == "me"
-    if first in _EVERYBODY and lists.OURS & set(words[2:4]):
-        return _tells_of_owned(clause, 3)
-    if first == "the":
-        return _tells_of_thing(clause)
-    if first == "there":
-        return _tells_of_existence(clause)
-    if first in {"it", "this", "that", "these", "those"}:
-        return _tells_of_this(clause)
+    owned = _find_owned_noun(words)
+    if owned is not None:
+        return _tells_of_owned(clause, owned)
+    if first in _SUBJECTS:
+        return _SUBJECTS[first](clause)
     if first in _ELSEWHERE:
         return False
     return clause.starts_with(*_ELLIPSES) or _tells_of_named(clause)
+
+
+def _find_owned_noun(words: tuple[str, ...]) -> int | None:
+    """Return the place of the noun in "my …", "one of our …" and the like, or None."""
+    if words[0] in lists.OWNERS:
+        return 1
+    if words[0] in _KIN:
+        return 0
+    if words[0] in _PARTS and words[1] in lists.OWNERS:
+        return 2
+    is_part = words[0] in _PARTS and words[1] == "of" and words[2] in lists.OWNERS
+    is_everybody = words[0] in _EVERYBODY and lists.OURS & set(words[2:4])
+    return 3 if is_part or is_everybody else None
 
 
 _TASK_TALK = lists.TALK_VERBS | lists.TASK_PROGRESSIVES | lists.MOODS | lists.TALK_PAST
@@ -254,3 +261,10 @@ def _may_be_verb(word: str) -> bool:
     if word in lists.PLAIN_VERBS or (word.endswith("ed") and len(word) > 3):
         return True
     return word.endswith("s") and not word.endswith(("ss", "'s", "us", "is"))
+
+
+_SUBJECTS: dict[str, Callable[[Clause], bool]] = {
+    "the": _tells_of_thing,
+    "there": _tells_of_existence,
+    **dict.fromkeys(("it", "this", "that", "these", "those"), _tells_of_this),
+}
