@@ -49,6 +49,7 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     assert store["operation"] == "ADD"
     assert change["operation"] == "UPDATE"
     assert change["superseded"] == [store["memory"]["id"]]
+    assert change["memory"]["dated_by"]["text"] == "last month"
     assert [r["memory"]["content"] for r in now["results"]] == ["I moved to Lisbon last month"]
     assert [r["memory"]["content"] for r in before["results"]] == ["I live in Porto"]
     assert [v["content"] for v in history["versions"]] == [

@@ -40,22 +40,14 @@ class Clause:
 
 # A clause is read so far and no farther, which keeps the work linear in the text.
 _WINDOW = 40
-
-
-_SENTENCE_ENDS = frozenset(".!?;")
-
-
+_SENTENCE_ENDS = frozenset(".!?;\n")
 _SUBORDINATORS = frozenset(
     """
     which who whom whose that because when while if unless although though whereas where as cos cuz
     coz until before after whenever once
     """.split()
 )
-
-
 _ONLY_BEFORE_SUBJECTS = frozenset("as until before after once".split())
-
-
 _POSSESSIVES = frozenset("my our his her their".split())
 
 

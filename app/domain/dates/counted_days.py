@@ -26,8 +26,6 @@ CHOICES = {
     "coming": (Which.NEXT, 1),
     "following": (Which.NEXT, 1),
 }
-
-
 _PHASES = frozenset({"earlier", "later"})
 
 
@@ -129,7 +127,7 @@ def read_count(words: Sequence[Word], place: int) -> tuple[int, int] | None:
 
 def read_length(words: Sequence[Word], place: int) -> tuple[int, Unit, int] | None:
     """Return count, unit and the place behind them: "three weeks", "a year and a half"."""
-    at = skip_low(words, place, *_ROUGHLY)
+    at = skip_low(words, place, *ROUGHLY)
     if get_low(words, at) == "half" and get_low(words, at + 1) in ("a", "an"):
         return _halve_unit(words, 0, at + 2)
     counted = read_count(words, at)
@@ -154,7 +152,7 @@ def _halve_unit(words: Sequence[Word], count: int, place: int) -> tuple[int, Uni
     return 12 * count + 6, Unit.MONTH, place + 1
 
 
-_ROUGHLY = frozenset(
+ROUGHLY = frozenset(
     "about around almost nearly over roughly approximately just like exactly".split()
 )
 
@@ -169,6 +167,8 @@ def read_ago(words: Sequence[Word], place: int) -> ReadPoint | None:
     if get_low(words, at) == "ago" or is_back:
         return ReadPoint(ShiftedDay(unit, -count), at + 1)
     if get_low(words, at) == "from" and get_low(words, at + 1) in ("now", "today"):
+        return ReadPoint(ShiftedDay(unit, count), at + 2)
+    if get_low(words, place - 1) == "in" and lows_match(words, at, ("'", "time")):
         return ReadPoint(ShiftedDay(unit, count), at + 2)
     is_bounded = get_low(words, place - 1) == "in" and get_low(words, place) not in ("over", "just")
     if is_bounded and get_low(words, at) not in ("'", "of", "-", "or", "to"):

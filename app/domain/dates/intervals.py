@@ -20,11 +20,14 @@ class Saying:
 
     @property
     def today(self) -> date:
-        return self.at.astimezone(self.zone).date()
+        try:
+            return self.at.astimezone(self.zone).date()
+        except OverflowError:  # the first and the last day of the calendar
+            return self.at.date()
 
     def find_first_instant(self) -> datetime:
         """Return the first instant of the day of the saying, in UTC."""
-        return datetime.combine(self.today, time.min, self.zone).astimezone(UTC)
+        return self.find_instant(self.today) or self.at.astimezone(UTC)
 
     def find_instant(self, day: date | None, hour: time = time.min) -> datetime | None:
         """Return that hour of a local day in UTC, or None outside of the calendar."""
@@ -117,6 +120,13 @@ def _find_range(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | None:
     return Interval(saying.find_instant(first.start), saying.find_instant(end), first.precision)
 
 
+def _add_hours(instant: datetime, count: int) -> datetime | None:
+    try:
+        return instant + timedelta(hours=count)
+    except OverflowError:
+        return None
+
+
 def _find_lasting(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | None:
     """Return the time up to the saying, or from the saying or from a point on."""
     precision = UNIT_PRECISION[phrase.unit]
@@ -129,7 +139,7 @@ def _find_lasting(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | None
     count = -phrase.count if lean is Lean.PAST else phrase.count
     if phrase.unit is Unit.HOUR:
         now = saying.at.astimezone(UTC)
-        moved: datetime | None = now + timedelta(hours=count)
+        moved = _add_hours(now, count)
     else:
         now = saying.find_instant(first_day) or saying.find_first_instant()
         moved = saying.find_instant(add_units(first_day, phrase.unit, count))

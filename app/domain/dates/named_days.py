@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from app.domain.dates.counted_days import CHOICES
 from app.domain.dates.names import MONTHS, ORDINALS, ORDINARY_WORDS, UNITS, WEEKDAYS
 from app.domain.dates.points import (
+    DayOfShiftedMonth,
     DayOfThisMonth,
     NamedDay,
     NamedMonth,
@@ -199,6 +200,10 @@ def read_bare_ordinal(words: Sequence[Word], place: int) -> ReadPoint | None:
     is_first = word.low == "first" and get_low(words, place - 1) in _BEFORE_THE_FIRST
     is_ordinal = word.kind is WordKind.ORDINAL or is_first
     day = _read_day_number(words, at) if is_ordinal else None
+    of_month = CHOICES.get(get_low(words, at + 2))
+    is_of_month = get_low(words, at + 1) == "of" and get_low(words, at + 3) == "month"
+    if day is not None and of_month is not None and is_of_month:
+        return ReadPoint(DayOfShiftedMonth(day, of_month[1]), at + 4)
     following = get_word(words, at + 1)
     is_of_noun = following.kind is WordKind.WORD and following.low not in _BEHIND_ORDINALS
     if day is None or at == place or is_of_noun:
@@ -212,6 +217,4 @@ _BEHIND_ORDINALS = frozenset(
     when if after onwards
     """.split()
 )
-
-
 _BEFORE_THE_FIRST = ("on", "since", "until", "till", "by")

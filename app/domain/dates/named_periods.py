@@ -6,7 +6,16 @@ from dataclasses import replace
 
 from app.domain.dates.counted_days import CHOICES, read_chosen, read_near_day
 from app.domain.dates.named_days import DATE_PREPOSITIONS, read_month, read_year, read_year_behind
-from app.domain.dates.names import COUNTED_THINGS, DECADES, EASTER_DAYS, FEASTS, SEASONS, UNITS
+from app.domain.dates.names import (
+    COUNTED_THINGS,
+    DECADES,
+    EASTER_DAYS,
+    FEASTS,
+    MONTHS,
+    SEASONS,
+    UNITS,
+    Unit,
+)
 from app.domain.dates.points import (
     Easter,
     Feast,
@@ -21,14 +30,19 @@ from app.domain.dates.points import (
 from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
 from app.domain.dates.words import Word, WordKind
 
+_SHORT_ENDS = {"eow": Unit.WEEK, "eom": Unit.MONTH, "eoq": Unit.QUARTER, "eoy": Unit.YEAR}
+
 
 def read_last_part(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read "the end of June", "the end of the month", "end of year"."""
     at = skip_low(words, place, "the")
     at = skip_low(words, at, "very")
-    if get_low(words, at) != "end" or get_low(words, at + 1) != "of":
+    unit = _SHORT_ENDS.get(get_low(words, at))
+    if unit is not None:
+        return ReadPoint(LastPart(ShiftedUnit(unit, 0)), at + 1)
+    if get_low(words, at) != "end" or get_low(words, at + 1) not in ("of", *MONTHS):
         return None
-    at += 2
+    at = skip_low(words, at + 1, "of")
     unit_place = skip_low(words, at, "the", "this")
     unit = UNITS.get(get_low(words, unit_place))
     if unit is not None and not get_low(words, unit_place).endswith("s"):
@@ -121,8 +135,6 @@ def read_bare_year(words: Sequence[Word], place: int) -> ReadPoint | None:
 
 
 _BEFORE_COUNTS = frozenset("to by at from over around about through than".split())
-
-
 _NO_PLURALS = frozenset("is was has as this his its yes vs perhaps always less us".split())
 
 
@@ -161,6 +173,7 @@ def _widen_decade(short: int) -> int:
 def read_feast(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read "Christmas", "New Year's Eve", "last Christmas" and "Easter 2024"."""
     at = skip_low(words, place, *CHOICES, "the")
+    is_chosen = get_low(words, place) in CHOICES
     is_lower = not get_word(words, at).is_capitalised
     if is_lower and get_low(words, at - 1) not in _BEFORE_FEASTS:
         return None
@@ -168,11 +181,11 @@ def read_feast(words: Sequence[Word], place: int) -> ReadPoint | None:
         name = tuple(get_low(words, i) for i in range(at, at + length))
         if name in FEASTS:
             year, end = read_year_behind(words, at + length)
-            return ReadPoint(Feast(year, *FEASTS[name]), end, is_named=at > place)
+            return ReadPoint(Feast(year, *FEASTS[name]), end, is_named=is_chosen)
         if name in EASTER_DAYS:
             year, end = read_year_behind(words, at + length)
-            return ReadPoint(Easter(year, EASTER_DAYS[name]), end, is_named=at > place)
+            return ReadPoint(Easter(year, EASTER_DAYS[name]), end, is_named=is_chosen)
     return None
 
 
-_BEFORE_FEASTS = frozenset({*DATE_PREPOSITIONS, *CHOICES, "at", "on", "over"})
+_BEFORE_FEASTS = frozenset({*DATE_PREPOSITIONS, *CHOICES, "at", "on", "over", "the"})

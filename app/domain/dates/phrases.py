@@ -92,8 +92,6 @@ def _read_phrase(words: Sequence[Word], place: int) -> Phrase | None:
 
 
 _PAST_WORDS = ("last", "past", "previous")
-
-
 _COMING_WORDS = ("next", "coming", "following", "another")
 
 
@@ -115,7 +113,7 @@ def _read_lasting(words: Sequence[Word], place: int) -> Phrase | None:
         return None
     count, unit, at = length
     is_back = get_low(words, at) == "back" and get_low(words, at + 1) not in ("in", "on", "when")
-    if is_back or get_low(words, at) in ("ago", "old", "-", "'"):
+    if is_back or get_low(words, at) in ("ago", "old", "of", "-", "'"):
         return None
     point, end = _read_counted_from(words, at)
     return Phrase(
@@ -172,8 +170,6 @@ def _read_opened(words: Sequence[Word], place: int) -> Phrase | None:
 
 # An event may be told in so many words before its date.
 _LONGEST_EVENT = 6
-
-
 _NOT_IN_EVENTS = frozenset("are was were am will has have 'm since until till can".split())
 
 
@@ -194,8 +190,6 @@ def _read_event(words: Sequence[Word], place: int, kind: PhraseKind, behind: int
 
 
 _ENDING = (PhraseKind.UNTIL, PhraseKind.THROUGH)
-
-
 _WHOLES = (PhraseKind.WHOLE, PhraseKind.REST)
 
 
@@ -264,7 +258,8 @@ def _read_bare_length(words: Sequence[Word], place: int) -> Phrase | None:
         return None
     count, unit, at = length
     end = skip_low(words, at, "now", "already")
-    if end < len(words) and get_word(words, end).kind is not WordKind.MARK:
+    ends = (WordKind.MARK, WordKind.LINE_BREAK)
+    if end < len(words) and get_word(words, end).kind not in ends:
         return None
     if get_low(words, end) in ("'", "-"):
         return None
@@ -287,7 +282,9 @@ def _read_vague(words: Sequence[Word], place: int) -> Phrase | None:
     at = skip_low(words, place, "a", "quite")
     at = skip_low(words, at, "a")
     at = skip_low(words, at, *_VAGUE_COUNTS)
-    if get_low(words, at) not in ("ages", "while", "time", *UNITS):
+    low = get_low(words, at)
+    is_several = low in UNITS and low.endswith("s")
+    if not is_several and low not in ("ages", "while", "time"):
         return None
     if get_low(words, at + 1) not in ("ago", "back"):
         return None

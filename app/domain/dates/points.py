@@ -105,6 +105,22 @@ class DayOfThisMonth:
 
 
 @dataclass(frozen=True, slots=True)
+class DayOfShiftedMonth:
+    """ "the 5th of next month": a day of a month that counts from the present one."""
+
+    day: int
+    months: int
+
+
+@dataclass(frozen=True, slots=True)
+class InShiftedYear:
+    """ "March last year": a point without a year, and a year that counts from the present one."""
+
+    point: NamedDay | NamedMonth | NamedQuarter | NamedSeason
+    years: int
+
+
+@dataclass(frozen=True, slots=True)
 class ShiftedUnit:
     """A whole unit, counted from the present one: "last month" is -1, "today" is 0."""
 
@@ -144,7 +160,16 @@ class LastPart:
     whole: "Point"
 
 
-NearPoint = NamedWeekday | WeekdayOfWeek | Weekend | DayOfThisMonth | ShiftedUnit | ShiftedDay
+NearPoint = (
+    NamedWeekday
+    | WeekdayOfWeek
+    | Weekend
+    | DayOfThisMonth
+    | DayOfShiftedMonth
+    | InShiftedYear
+    | ShiftedUnit
+    | ShiftedDay
+)
 
 
 Point = (

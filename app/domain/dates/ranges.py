@@ -10,8 +10,6 @@ from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
 from app.domain.dates.words import Word, WordKind
 
 RANGE_WORDS = ("to", "until", "till", "til", "'til", "through", "thru", "-", "–", "—")
-
-
 _THROUGH_WORDS = ("through", "thru")
 
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 from datetime import time
 
 from app.domain.dates.counted_days import (
+    CHOICES,
     NAMED_DAYS,
+    ROUGHLY,
     read_ago,
     read_chosen,
     read_near_day,
@@ -29,19 +31,41 @@ from app.domain.dates.named_periods import (
     read_quarter,
     read_season,
 )
-from app.domain.dates.names import WEEKDAYS, Unit
-from app.domain.dates.points import ShiftedUnit
+from app.domain.dates.names import (
+    DECADES,
+    EASTER_DAYS,
+    FEASTS,
+    MONTHS,
+    NUMBERS,
+    ORDINALS,
+    SEASONS,
+    UNITS,
+    WEEKDAYS,
+    Unit,
+)
+from app.domain.dates.points import (
+    InShiftedYear,
+    NamedDay,
+    NamedMonth,
+    NamedQuarter,
+    NamedSeason,
+    ShiftedUnit,
+)
 from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
 from app.domain.dates.words import Word, WordKind
 
 
 def read_point(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Return the point whose words start at that place, the longest one first."""
+    word = get_word(words, place)
+    if word.kind in _NEVER_DATES or (word.kind is WordKind.WORD and word.low not in _FIRST_WORDS):
+        return None
     hour, at = _read_hour(words, place)
     for reader in _READERS:
         reading = reader(words, at)
         if reading is not None:
-            return _extend_by_hour(words, replace(reading, hour=hour))
+            dated = _extend_by_year(words, replace(reading, hour=hour))
+            return _extend_by_hour(words, dated)
     if hour is not None:
         return ReadPoint(ShiftedUnit(Unit.DAY, 0), at, is_named=False, hour=hour)
     return None
@@ -54,11 +78,7 @@ def is_hour_only(reading: ReadPoint) -> bool:
 
 
 _PARTS_OF_DAY = frozenset("morning afternoon evening night lunchtime".split())
-
-
 _HOURS = {"noon": time(12), "midday": time(12)}
-
-
 _JOINERS = ("on", "of", ",")
 
 
@@ -84,6 +104,18 @@ def _parse_hour(word: Word) -> time | None:
     minute = digits[1] if len(digits) > 1 else 0
     hour += 12 * word.low.endswith("pm")
     return time(hour, minute) if hour < 24 and minute < 60 else None
+
+
+def _extend_by_year(words: Sequence[Word], reading: ReadPoint) -> ReadPoint:
+    """Take in the year of "March last year" and "5 May of next year"."""
+    point = reading.point
+    if not isinstance(point, NamedDay | NamedMonth | NamedQuarter | NamedSeason):
+        return reading
+    at = skip_low(words, reading.end, "of", ",")
+    choice = CHOICES.get(get_low(words, at))
+    if point.year is not None or choice is None or get_low(words, at + 1) != "year":
+        return reading
+    return replace(reading, point=InShiftedYear(point, choice[1]), end=at + 2, is_named=True)
 
 
 def _extend_by_hour(words: Sequence[Word], reading: ReadPoint) -> ReadPoint:
@@ -116,4 +148,28 @@ _READERS = (
     read_feast,
     read_bare_year,
     read_bare_ordinal,
+)
+
+# What no date starts with is passed over at once.
+_NEVER_DATES = (WordKind.MARK, WordKind.OTHER, WordKind.LINE_BREAK)
+_FIRST_WORDS = frozenset(
+    """
+    the a an half couple early mid late middle earlier later end start beginning now immediately
+    eow eom eoq eoy very
+    """.split()
+) | frozenset(
+    {
+        *MONTHS,
+        *WEEKDAYS,
+        *SEASONS,
+        *NUMBERS,
+        *ORDINALS,
+        *DECADES,
+        *UNITS,
+        *CHOICES,
+        *NAMED_DAYS,
+        *ROUGHLY,
+        *_HOURS,
+        *(name[0] for name in (*FEASTS, *EASTER_DAYS)),
+    }
 )

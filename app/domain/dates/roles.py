@@ -3,16 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import pairwise
 
 from app.domain.dates import verbs
 from app.domain.dates.clauses import Clause
-from app.domain.dates.names import Unit
+from app.domain.dates.names import UNITS, Unit
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.points import (
     LastPart,
     Lean,
+    NamedDay,
+    NamedMonth,
     NamedWeekday,
     NamedYear,
+    ShiftedDay,
     ShiftedUnit,
     Which,
     is_coming_point,
@@ -54,24 +58,13 @@ class Ruling:
 
 
 _VALUE = Ruling(Role.VALUE)
-
-
 _OPEN = Ruling(Role.OPEN)
-
-
 _EPISODE = Ruling(Role.EPISODE)
-
-
 _STARTED = Ruling(Role.STARTS, Lean.PAST)
-
-
 _STARTS_LATER = Ruling(Role.STARTS, Lean.FUTURE)
-
-
 _STARTS_NEAR = Ruling(Role.STARTS, Lean.NEAR)
-
-
 _LASTS = Ruling(Role.LASTS, Lean.FUTURE)
+_TODAY = ShiftedUnit(Unit.DAY, 0)
 
 
 def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
@@ -81,11 +74,11 @@ def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling
     ruling = _decide_by_kind(words, phrase, clause)
     if ruling.role is Role.VALUE:
         return _VALUE
-    is_vague = phrase.is_vague or _starts_at_end(phrase)
-    is_doubtful = (
-        clause.is_subordinate or clause.is_later or is_vague or _is_one_of_two(words, phrase)
-    )
-    return _OPEN if is_doubtful else ruling
+    if clause.is_subordinate or clause.is_later or _is_aside(words, phrase, clause):
+        return _OPEN
+    if phrase.is_vague or _starts_at_end(phrase) or _is_one_of_two(words, phrase):
+        return _OPEN
+    return ruling
 
 
 def _is_aside(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
@@ -135,7 +128,7 @@ def _decide_by_kind(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
 _NOT_ADVERBIAL = frozenset(
     """
     to for of about than with a an the my our his her their your like and or per every each any no
-    until till black good
+    until till black good time
     """.split()
 )
 
@@ -168,11 +161,7 @@ _FILLERS = frozenset(
     however actually
     """.split()
 )
-
-
 _UNREAL_OPENERS = frozenset("if when unless whenever once".split())
-
-
 _UNREAL_WORDS = frozenset(
     "would could might 'd wouldn couldn wish hope hoping maybe perhaps".split()
 )
@@ -190,18 +179,15 @@ def _is_unreal(words: Sequence[Word], clause: Clause) -> bool:
     return is_guess or has_any(words, clause, _UNREAL_WORDS)
 
 
-_SINGLING = frozenset(
-    "first best worst biggest highest lowest most least largest longest fastest".split()
-)
-
-
+_SINGLING = frozenset("first best worst biggest highest lowest largest longest fastest".split())
+_COUNTING = frozenset("times twice thrice".split())
 _FINITE = frozenset("is was are were has will isn wasn can".split())
 
 
 def _decide_since(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
     following = get_low(words, phrase.end)
     is_reason = following in _FINITE or following in verbs.CHANGES
-    if is_reason or has_any(words, clause, _SINGLING):
+    if is_reason or has_any(words, clause, _SINGLING | _COUNTING):
         return _VALUE
     if clause.tense in (Tense.PAST, Tense.PLUPERFECT):
         return _OPEN
@@ -209,15 +195,15 @@ def _decide_since(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
 
 
 _GRANTING = frozenset("have has got 've had give gave given".split())
-
-
 _NEGATIONS = frozenset("not 't never cannot nothing no".split())
 
 
 def _decide_until(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if get_low(words, phrase.first - 1) in _GRANTING or has_any(words, clause, verbs.POSTPONING):
+    before = get_low(words, phrase.first - 1)
+    is_count = before in ("long", "sleeps") or (before in UNITS and before.endswith("s"))
+    if is_count or before in _GRANTING:
         return _VALUE
-    if clause.tense is Tense.MODAL and get_low(words, clause.verb.head) in verbs.DONE_ONCE:
+    if has_any(words, clause, verbs.POSTPONING | _WAITING) or _is_deadline(words, phrase, clause):
         return _VALUE
     if _is_negated_beginning(words, clause):
         return _OPEN
@@ -226,6 +212,17 @@ def _decide_until(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
     if clause.tense in (Tense.PAST, Tense.PLUPERFECT):
         return _EPISODE if is_state_verb(words, clause.verb) else _OPEN
     return _LASTS
+
+
+_WAITING = frozenset("wait waiting countdown".split())
+
+
+def _is_deadline(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
+    """Return True for "it must be renewed until 10 March" and "I need to pay until Friday"."""
+    if clause.tense is Tense.MODAL and get_low(words, clause.verb.head) in verbs.DONE_ONCE:
+        return True
+    lows = [word.low for word in words[clause.first : phrase.first]]
+    return any(pair[0] == "to" and pair[1] in verbs.DONE_ONCE for pair in pairwise(lows))
 
 
 def _is_negated_beginning(words: Sequence[Word], clause: Clause) -> bool:
@@ -242,8 +239,9 @@ def _decide_between(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
     if has_any(words, clause, verbs.RECURRING):
         return _VALUE
     if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
-        is_active = not clause.verb.is_being and phrase.preposition == "from"
-        is_state = is_active or is_state_verb(words, clause.verb)
+        is_event = has_any(words, clause, verbs.EVENTS | verbs.POSTPONING)
+        is_active = not clause.verb.is_being and _names_year(phrase)
+        is_state = (is_active and not is_event) or is_state_verb(words, clause.verb)
         return _EPISODE if is_state else _OPEN
     if has_any(words, clause, verbs.EVENTS):
         return _VALUE
@@ -255,6 +253,17 @@ def _decide_between(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
     if _is_bare_weekday(phrase) and not is_single:
         return _OPEN
     return _LASTS
+
+
+def _names_year(phrase: Phrase) -> bool:
+    """Return True for "from 2010 to 2014" and "from May to June 2014"."""
+    if phrase.preposition != "from":
+        return False
+    match phrase.until:
+        case NamedDay(year=year) | NamedMonth(year=year) | NamedYear(year=year):
+            return year is not None
+        case _:
+            return False
 
 
 def _is_bare_weekday(phrase: Phrase) -> bool:
@@ -273,7 +282,7 @@ def _decide_lasting(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
         return _STARTED if clause.tense is Tense.PERFECT and is_state else _VALUE
     match clause.tense:
         case Tense.PERFECT:
-            return _STARTED
+            return _decide_lasting_perfect(words, clause)
         case Tense.PAST | Tense.PLUPERFECT:
             return _EPISODE if is_state_verb(words, clause.verb) else _VALUE
     if phrase.is_past:
@@ -286,6 +295,23 @@ def _decide_lasting(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
     if is_coming or is_being_clause(words, clause):
         return _LASTS
     return _OPEN
+
+
+_FINISHED = frozenset("paid saved booked bought ordered planned reserved agreed".split())
+
+
+def _decide_lasting_perfect(words: Sequence[Word], clause: Clause) -> Ruling:
+    """Return that "I've lived here for a year" counts back, and that "I've paid for a year" does
+    not. "She has been banned for a year" may count in either direction.
+    """
+    verb = clause.verb
+    low = get_low(words, verb.head)
+    if low in _FINISHED or (verb.is_being and low == "to"):
+        return _VALUE
+    is_lasting = low in ("married", "divorced", "laid")
+    if verb.is_being and low in verbs.PASSIVE_CHANGES and not is_lasting:
+        return _OPEN
+    return _STARTED
 
 
 def _decide_from(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
@@ -317,8 +343,11 @@ def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rul
     if is_present_point(phrase.point) and is_present_state(words, clause):
         is_general = get_low(words, phrase.first) == "today" and phrase.first == clause.first
         return _OPEN if is_general and not has_any(words, clause, _FIRST_PERSON) else _LASTS
-    if is_coming_point(phrase.point) and is_coming_state(words, clause):
+    is_week_or_longer = is_present_point(phrase.point) and phrase.point != _TODAY
+    if is_week_or_longer and has_any(words, clause, verbs.PRESENT_STATES):
         return _LASTS
+    if is_coming_point(phrase.point) and is_coming_state(words, clause):
+        return _STARTS_LATER if isinstance(phrase.point, ShiftedDay) else _LASTS
     return _VALUE
 
 
@@ -365,7 +394,7 @@ def _decide_whole(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
     if clause.tense in _PAST_TENSES:
         is_told = phrase.kind is PhraseKind.WHOLE
         return _VALUE if not is_told or _belongs_to_other_verb(words, phrase, clause) else _EPISODE
-    is_habit = phrase.point == ShiftedUnit(Unit.DAY, 0) or has_any(words, clause, verbs.RECURRING)
+    is_habit = phrase.point == _TODAY or has_any(words, clause, verbs.RECURRING)
     if is_habit or clause.tense is Tense.PERFECT:
         return _VALUE
     is_lasting = phrase.kind is PhraseKind.REST or clause.tense is Tense.FUTURE

@@ -43,4 +43,5 @@ def skip_low(words: Sequence[Word], place: int, *lows: str) -> int:
 
 
 def lows_match(words: Sequence[Word], place: int, lows: tuple[str, ...]) -> bool:
+    """Return True if those lower-case words stand there in that order."""
     return all(get_low(words, place + i) == low for i, low in enumerate(lows))

@@ -1,5 +1,6 @@
 """Finds the stretch of the calendar that a point means on a day."""
 
+from dataclasses import replace
 from datetime import MAXYEAR, MINYEAR, date
 
 from app.domain.dates.calendar import (
@@ -17,9 +18,11 @@ from app.domain.dates.calendar import (
 from app.domain.dates.dated_text import Precision
 from app.domain.dates.names import UNIT_PRECISION, Unit
 from app.domain.dates.points import (
+    DayOfShiftedMonth,
     DayOfThisMonth,
     Easter,
     Feast,
+    InShiftedYear,
     LastPart,
     Lean,
     NamedDay,
@@ -75,6 +78,11 @@ def _find_near_stretch(point: NearPoint, today: date, lean: Lean) -> Stretch | N
             return make_stretch(add_days(monday, 7 * weeks + weekday), Unit.DAY)
         case Weekend(count):
             return _find_weekend(count, today)
+        case DayOfShiftedMonth(day, months):
+            month = add_months(today.replace(day=1), months)
+            return make_stretch(make_day(month.year, month.month, day) if month else None, Unit.DAY)
+        case InShiftedYear(named, years):
+            return find_stretch(replace(named, year=today.year + years), today, lean)
         case DayOfThisMonth(day):
             return _find_day_of_month(day, today, lean)
         case ShiftedUnit(unit, count):

@@ -11,6 +11,7 @@ from app.domain.dates.words import Word, WordKind
 
 
 def has_any(words: Sequence[Word], clause: Clause, chosen: frozenset[str]) -> bool:
+    """Return True if the clause has any of those words."""
     return any(word.low in chosen for word in words[clause.first : clause.end])
 
 
@@ -21,7 +22,7 @@ def is_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
         return low in verbs.STATE_PARTICIPLES or low in verbs.STRETCHED_PARTICIPLES
     if low in verbs.STATES or low in verbs.STATE_PARTICIPLES or low == "used":
         return True
-    return verb.is_being and low != "born"
+    return verb.is_being
 
 
 def is_core_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
@@ -29,7 +30,7 @@ def is_core_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
     low = get_low(words, verb.head)
     if low in verbs.CORE_STATES:
         return True
-    is_busy = low.endswith("ing") and low not in ("being",)
+    is_busy = low.endswith("ing")
     is_copula = verb.is_being and not is_participle(words, verb.head) and not is_busy
     return is_copula or (verb.is_being and low in verbs.STATE_PARTICIPLES)
 
@@ -65,6 +66,7 @@ def is_being_clause(words: Sequence[Word], clause: Clause) -> bool:
 
 
 def is_present_state(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "I'm in Rome", "she is working" and "Off sick"."""
     if clause.tense is Tense.NONE:
         return get_low(words, clause.first) in verbs.STATE_OPENERS
     return clause.tense is Tense.PROGRESSIVE or (

@@ -36,11 +36,7 @@ class VerbGroup:
 
 
 NO_VERB = VerbGroup(Tense.NONE, -1, -1)
-
-
 COORDINATORS = frozenset("and but so or then n & yet".split())
-
-
 SUBJECTS = frozenset("i you he she we they it im ive ill hes shes there weve theyre theyve".split())
 
 
@@ -166,7 +162,8 @@ def _read_have(words: Sequence[Word], at: int, head: int, end: int) -> VerbGroup
 
 _IRREGULAR_PARTICIPLES = frozenset(
     """
-    been had done gone run made kept held led met put read sat set won lost built bought brought
+    been born had done gone run made kept held led met put read sat set won lost built bought
+    brought
     caught come become cut felt found got hurt known left let paid quit sold sent slept spent stood
     stuck taught thought told understood worn sung swum begun taken given written driven eaten
     broken chosen spoken stolen fallen forgotten hidden ridden risen shaken woken torn sworn drawn
@@ -200,8 +197,6 @@ def _read_short_is(words: Sequence[Word], at: int, head: int, end: int) -> VerbG
 
 
 _BEFORE_SHORT_IS = frozenset("he she it that there here who what everyone".split())
-
-
 _BEHIND_SHORT_IS = frozenset(
     "in on off at a an the away out not still now currently closed also acting".split()
 )
@@ -229,7 +224,8 @@ def is_past_form(words: Sequence[Word], at: int, *, is_first: bool) -> bool:
         return False
     low = word.low
     if low in verbs.STATE_OPENERS and not (is_first and low == "held"):
-        return _stands_behind_subject(words, at) and is_participle(words, at)
+        is_active = _stands_behind_subject(words, at) or get_low(words, at + 1) in _DETERMINERS
+        return is_active and is_participle(words, at)
     if low in verbs.CHANGES or low in verbs.STATES or low in _PAST_FORMS:
         return not low.endswith("ing")
     if word.is_capitalised:
@@ -261,8 +257,6 @@ def _is_plain_present(words: Sequence[Word], at: int, first: int) -> bool:
 _NO_PAST = frozenset(
     "need indeed speed feed seed breed red bed hundred sacred naked wicked shed unemployed".split()
 )
-
-
 _PAST_FORMS = frozenset(
     """
     met saw ate drank came flew found felt heard made put said sat sent slept spent stood swam

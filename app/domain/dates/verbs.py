@@ -135,6 +135,14 @@ STATES = CORE_STATES | frozenset(
     """.split()
 )
 
+# Verbs of a lasting state in the present: "I live in Rome this summer".
+PRESENT_STATES = frozenset(
+    """
+    live lives work works stay stays cover covers study studies teach teaches rent rents commute
+    commutes
+    """.split()
+)
+
 AUXILIARIES_PRESENT = frozenset("am is are 'm 're im youre theyre ain isn aren".split())
 AUXILIARIES_PAST = frozenset("was were wasn weren".split())
 SHORT_IS = frozenset("'s hes shes its whos thats".split())

@@ -22,6 +22,7 @@ class WordKind(Enum):
     DECADE = auto()
     QUARTER = auto()
     HOUR = auto()
+    LINE_BREAK = auto()
     ISO_MONTH = auto()
     MONTH_YEAR = auto()
     MARK = auto()
@@ -63,6 +64,7 @@ _WORD = re.compile(
     rf"|(?P<DAY_RANGE>{_FREE_LEFT}[0-9]{{1,2}}[-–—][0-9]{{1,2}}{_FREE_RIGHT})"
     rf"|(?P<NUMBER>{_FREE_LEFT}[0-9]{{1,4}}(?:{_FREE_RIGHT}|(?=(?:yr|wk|mth|mo)s?\b)))"
     r"|(?P<WORD>['’](?:s|ve|ll|m|re|d|t|til)\b|[^\W\d_]+(?![\d_]))"
+    r"|(?P<LINE_BREAK>\n(?=[ \t]{0,20}(?:\n|[-*•#A-Z]|[0-9]{1,3}[.)])))"
     r"|(?P<OTHER>\w+)"
     r"|(?P<MARK>[^\w\s])"
 )

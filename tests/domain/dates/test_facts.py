@@ -41,6 +41,31 @@ def read_interval(text: str) -> tuple[str, str] | None:
         ("Starting next quarter I report to Ana", "2026-04-01", ""),
         ("As of Monday I'm team lead", "2026-03-16", ""),
         ("Effective 2025-07-01 the fee is 30", "2025-07-01", ""),
+        ("Effective immediately, all deploys need approval", "2026-03-11", ""),
+        ("I got a puppy two weeks ago", "2026-02-25", ""),
+        ("My daughter turned 5 in May", "2025-05-01", ""),
+        ("She was promoted last quarter", "2025-10-01", ""),
+        ("We got engaged on Valentine's Day", "2026-02-14", ""),
+        ("im off untill wednsday", "", "2026-03-18"),
+        ("on nights since yesturday", "2026-03-10", ""),
+        ("I've been here two and a half years now", "2023-09-11", ""),
+        ("I'm on keto till Easter", "", "2026-04-05"),
+        ("I'm working from home until the 20th", "", "2026-03-20"),
+        ("Staging is frozen from Friday", "2026-03-13", ""),
+        ("Our office moves to Canary Wharf on 1 June", "2026-06-01", ""),
+        ("Tom's on holiday from the 3rd to the 10th", "2026-04-03", "2026-04-10"),
+        ("I'm in Rome 5-9 May", "2026-05-05", "2026-05-09"),
+        ("Anna is my manager until Jo comes back in June", "", "2026-06-01"),
+        ("I won't be back until Monday", "", "2026-03-16"),
+        ("Visitor badges are needed from 1 December until Christmas", "2026-12-01", "2026-12-25"),
+        ("By next March we will be fully on Databricks", "2027-03-01", ""),
+        ("I work at Acme since two years", "2024-03-11", ""),
+        ("I moved out a week ago", "2026-03-04", ""),
+        ("I quit a year ago", "2025-03-11", ""),
+        ("I moved here in March last year", "2025-03-01", ""),
+        ("I'm off until the 1st of next month", "", "2026-04-01"),
+        ("In two weeks I'll be in Leeds", "2026-03-25", ""),
+        ("I'm on leave until EOM", "", "2026-04-01"),
     ],
 )
 def test_words_date_the_fact(text: str, first: str, last: str) -> None:
@@ -55,6 +80,10 @@ def test_words_date_the_fact(text: str, first: str, last: str) -> None:
         ("Worked at Acme between 2010 and 2014", "2010-01-01", "2014-01-01"),
         ("Ben was CEO until 2019", "", "2019-01-01"),
         ("In office until 2025-01-03", "", "2025-01-03"),
+        ("Throughout the eighties I was a smoker", "1980-01-01", "1990-01-01"),
+        ("I was in Paris last week", "2026-03-02", "2026-03-09"),
+        ("I taught there from 1974 through 1991", "1974-01-01", "1992-01-01"),
+        ("My mother lived with us until last year", "", "2025-01-01"),
     ],
 )
 def test_words_tell_an_episode(text: str, first: str, last: str) -> None:
@@ -88,12 +117,65 @@ def test_words_tell_an_episode(text: str, first: str, last: str) -> None:
         "Lenin's brother (17 October 1917-24 June 1991) lived in Perm",
         "The log is at https://example.org/since/2024-01-05/x",
         "Since 5/1/2024 I have a dog",
+        "Today is my birthday",
+        "My first day at Acme was 3 May 2021",
+        "Article 50 was in 2017",
+        "The house was built in 1930",
+        "Neo4j 5.10 was released on July 19, 2023",
+        "The boiler was replaced last week",
+        "My niece is getting married next summer",
+        "The visitors arrive tomorrow",
+        "I have until Friday to answer",
+        "The trip is postponed until October",
+        "The lease must be renewed until 10 March",
+        "It's three weeks until Easter",
+        "If I move in June I'll need a van",
+        "I'd like to move to Rome in 2027",
+        "Did you move last month?",
+        "I've paid for two months of parking",
+        "I earn 2000 - 2500",
+        "My rent goes up to 1200 euros",
+        "The price is up to 2000 euros",
+        "My blood pressure was 130/85 on Monday",
+        "I read USA Today daily",
+        "June from accounts sits beside the window",
+        "I may march in May",
+        "My favourite film is 2001",
     ],
 )
 def test_words_date_nothing(text: str) -> None:
     dated = date_fact(text, SAID_AT, UTC)
     assert dated.dated_by is None
     assert not dated.is_episode
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I moved here the other day", ("the other day",)),
+        ("I quit smoking a few years ago", ("a few years ago",)),
+        ("In my twenties I lived in Paris", ("In my twenties",)),
+        ("I've been freelancing since late 2022", ("since late 2022",)),
+        ("The gym is closed until mid-April", ("until mid-April",)),
+        ("The café won't open until May", ("until May",)),
+        ("I moved to Madrid at the end of March", ("at the end of March",)),
+        ("Tom, who joined in 2019, leads the team", ("in 2019",)),
+        ("Tom, our manager since 2019, is leaving", ("since 2019",)),
+        ("We're moving to Edinburgh in March", ("in March",)),
+        ("I'm the cover until March", ("until March",)),
+        ("I'll be in Tokyo for two weeks in May", ("for two weeks",)),
+        ("I take vitamin D for three months", ("for three months",)),
+        ("I left Monzo last week and I'm starting at Acme on Monday", ("last week", "on Monday")),
+        ("I have a postcard from 1912", ("from 1912",)),
+        ("She has been banned for a month", ("for a month",)),
+        ("I like tea. I moved to Rome in 2015.", ("in 2015",)),
+        ("- I like tea\n- I have lived in Rome since 2015", ("since 2015",)),
+    ],
+)
+def test_words_in_doubt_are_left_open(text: str, words: tuple[str, ...]) -> None:
+    dated = date_fact(text, SAID_AT, UTC)
+    assert dated.dated_by is None
+    assert dated.left_open == words
 
 
 @pytest.mark.parametrize(
