@@ -90,11 +90,7 @@ class Retention:
         async with self._open_batch(agent) as connection:
             forgotten = await log_retention.remove_expired_answers(connection, agent)
             removed = await self._remove_stray_files(connection, agent)
-            emptied = 0
-            if self._empty_turns_after:
-                emptied = await captures.empty_expired_turns(
-                    connection, agent, self._empty_turns_after
-                )
+        emptied = await self._empty_turns(agent, report_progress)
         moved = await self._archive_operations(agent, report_progress)
         kept_back = (await self.preview_retention(agent)).kept_back
         return RetentionReport(
@@ -168,6 +164,19 @@ class Retention:
             total += cooled
             report_progress(cooled)
             if cooled < _AT_ONCE:
+                break
+        return total
+
+    async def _empty_turns(self, agent: AgentId, report_progress: Callable[[int], None]) -> int:
+        total = 0
+        while self._empty_turns_after:
+            async with self._open_batch(agent) as connection:
+                emptied = await captures.empty_expired_turns(
+                    connection, agent, self._empty_turns_after, limit=_AT_ONCE
+                )
+            total += emptied
+            report_progress(emptied)
+            if emptied < _AT_ONCE:
                 break
         return total
 

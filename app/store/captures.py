@@ -512,7 +512,7 @@ _EXPIRED = """
 _EMPTY_EXPIRED = f"""
     WITH emptied AS (
         UPDATE turns SET content = NULL, name = NULL, skipped = '[]'
-        WHERE agent_id = :agent AND id IN ({_EXPIRED})
+        WHERE agent_id = :agent AND id IN ({_EXPIRED} LIMIT :limit)
         RETURNING id, capture_id
     ),
     facts AS (
@@ -527,12 +527,15 @@ _EMPTY_EXPIRED = f"""
 """
 
 
-async def empty_expired_turns(connection: AsyncConnection, agent: AgentId, after: timedelta) -> int:
-    """Empty the turns that arrived longer than `after` ago, and return how many.
+async def empty_expired_turns(
+    connection: AsyncConnection, agent: AgentId, after: timedelta, *, limit: int
+) -> int:
+    """Empty turns that arrived longer than `after` ago, and return how many were.
 
     Their rows stay, so that a message that is sent again is known.
     """
-    [row] = await fetch_rows(connection, _EMPTY_EXPIRED, {"agent": agent, "after": after})
+    span = {"agent": agent, "after": after, "limit": limit}
+    [row] = await fetch_rows(connection, _EMPTY_EXPIRED, span)
     count: int = row["turns"]
     return count
 
