@@ -61,13 +61,13 @@ def test_the_story_of_a_memory_leads_to_the_message_that_it_was_read_from(
     capture(client, talk("I live in Lisbon."), session="two")
     [fact] = list_facts(first)
     why = client.get(f"/v1/memories/{fact['memory_id']}/why").json()
-    read_from, repeated_in = why["said_in"]
+    read_from, repeated_in = why["quotes"]
     assert read_from == fact["quotes"][0]
     assert repeated_in["text"] == read_from["text"]
     assert repeated_in["capture_id"] != first["capture_id"]
     known_at = fact["answer"]["known_at"]
     earlier = client.get(f"/v1/memories/{fact['memory_id']}/why", params={"known_at": known_at})
-    assert earlier.json()["said_in"] == [read_from]
+    assert earlier.json()["quotes"] == [read_from]
 
 
 # --- long captures --------------------------------------------------------------------------------

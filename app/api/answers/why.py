@@ -87,7 +87,7 @@ class WhyAnswer(AnswerBase):
             "to then, some may be missing."
         )
     )
-    said_in: list[QuoteOut] = Field(
+    quotes: list[QuoteOut] = Field(
         [],
         description=(
             "The parts of messages that say it: those that it was read from, and those that "
@@ -108,9 +108,7 @@ class WhyAnswer(AnswerBase):
             events=shown,
             truncated=len(shown) < len(events),
             log_archived_until=result.archived_until,
-            said_in=[
-                quote for fact in result.sources for quote in list_quotes(fact, result.quoted)
-            ],
+            quotes=[quote for fact in result.sources for quote in list_quotes(fact, result.quoted)],
             as_of=moment.as_of,
             known_at=moment.known_at,
         )

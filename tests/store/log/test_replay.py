@@ -55,6 +55,8 @@ def replayed(log: list[dict[str, Any]]) -> dict[str, ReplayedMemory]:
 
 def plain(value: Any) -> Any:
     """A value of the database as the log writes it."""
+    if isinstance(value, list):
+        return [plain(item) for item in value]
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat(timespec="microseconds")
     return (

@@ -59,6 +59,8 @@ BELIEFS = st.builds(
     ended_by=st.none() | st.uuids(),
     contradicted_by=st.none() | st.uuids(),
     merged=st.booleans(),
+    temporary=st.booleans(),
+    covered=st.lists(TIMES, max_size=4).map(tuple),
     tier=st.sampled_from(Tier),
     valid_until=st.none() | TIMES,
     superseded_by=st.none() | st.uuids(),
@@ -415,7 +417,7 @@ def test_an_inserted_memory_is_replayed_with_the_text_of_incoming() -> None:
         "kind": "fact",
         "content": "Uses vim",
     }
-    assert known.belief == BELIEF_STORED
+    assert known.belief == BELIEF_STORED | {"temporary": False, "covered": []}
 
 
 def test_a_confirmation_is_replayed_without_a_state() -> None:
