@@ -56,8 +56,21 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
         "I live in Porto",
         "I moved to Lisbon last month",
     ]
-    assert "Allergic to peanuts" in printed[1]
-    assert "I live in Porto" in printed[1]
+    talk, later, context = printed[1].splitlines()[0], printed[1].splitlines()[1], printed[1]
+    first, _, third = json.loads(talk)["messages"]
+    assert [f["content"] for f in first["facts"]] == [
+        "I live in Braga",
+        "I work at the town library",
+    ]
+    assert [s["reason"] for s in first["skipped"]] == ["politeness", "question"]
+    assert [f["content"] for f in third["facts"]] == ["I am vegetarian"]
+    [moved] = json.loads(later)["messages"][0]["facts"]
+    assert (moved["operation"], len(moved["answer"]["superseded"])) == ("UPDATE", 1)
+    assert moved["answer"]["memory"]["valid_from"].startswith("2026-03-09")
+    assert all(words in context for words in ("Porto", "town library", "vegetarian"))
+    assert "- I live in Braga" not in context
+    assert "Allergic to peanuts" in printed[2]
+    assert "I live in Porto" in printed[2]
 
 
 def run(block: str, port: int, environment: dict[str, str]) -> str:
