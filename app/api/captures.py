@@ -16,6 +16,7 @@ from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.captures import MessagesRequest, UndoRequest
 from app.domain.captures import CaptureState
+from app.domain.fact import DEFAULT_TRUST
 from app.domain.strength import HalfLives
 from app.services.capture_reports import CaptureReport
 from app.services.reverts import RevertedOperation
@@ -57,10 +58,12 @@ async def capture(
     body: Annotated[MessagesRequest, Body(openapi_examples=examples.MESSAGES)],
 ) -> Response:
     render = partial(_render_capture, half_lives=services.half_lives)
-    trust = min(services.settings.capture_trust, caller.rights.trust_ceiling)
-    report = await services.captures.capture(
-        caller.build_call(render), body.to_capture_request(trust=trust)
+    ceiling = caller.rights.trust_ceiling
+    request = body.to_capture_request(
+        trust=min(services.settings.capture_trust, ceiling),
+        may_end_stated=ceiling >= DEFAULT_TRUST,
     )
+    report = await services.captures.capture(caller.build_call(render), request)
     return render(report)
 
 

@@ -39,7 +39,8 @@ class CaptureRequest:
     """The messages of one call, in the order in which they were said.
 
     With `split`, a sentence that states several facts becomes several facts. `trust` is that of
-    every fact, 0 to 100. A dry run writes nothing.
+    every fact, 0 to 100. If the facts `may_end_stated` ones, they end what was stated with ordinary
+    trust where that is very sure. A dry run writes nothing.
     """
 
     session_id: str
@@ -47,4 +48,5 @@ class CaptureRequest:
     extract: ExtractBy
     split: bool
     trust: int
+    may_end_stated: bool
     dry_run: bool = False

@@ -43,6 +43,9 @@ from app.planning.plan import IncomingFact, Plan, PreparedMerge, Review, ReviewS
 
 MAX_LINKS = 3
 
+# The local judge ends .13 % of look-alikes at this confidence (docs/classification.md).
+SURE_OF_CAPTURED = 0.97
+
 # A judgment that is not carried out, and why a person should look at it.
 OpenJudgment = tuple[ReviewSource, Judgment]
 
@@ -258,13 +261,25 @@ def _split_by_limits(
         version = case.get_judged(judgment)
         if version.kind is Kind.CONSTRAINT:
             refused.append((ReviewSource.CONSTRAINT, judgment))
-        elif case.trust < version.trust:
+        elif not _is_trusted_enough(case, judgment, version):
             refused.append((ReviewSource.TRUST, judgment))
         elif len(allowed) >= case.policy.max_closures:
             refused.append((ReviewSource.CAP, judgment))
         else:
             allowed.append(judgment)
     return allowed, refused
+
+
+def _is_trusted_enough(case: StoreCase, judgment: Judgment, version: Version) -> bool:
+    """Return True if the fact may end the version: lower trust never ends higher.
+
+    A fact from a message has a lower trust because nobody asked for it to be stored, but it is the
+    user's own word. So it may end what was stated with ordinary trust if the judgment is very sure.
+    """
+    if case.trust >= version.trust:
+        return True
+    is_sure = case.incoming.may_end_stated and judgment.confidence >= SURE_OF_CAPTURED
+    return is_sure and version.trust <= DEFAULT_TRUST
 
 
 def _list_unsure_ends(case: StoreCase, choice: Choice) -> list[OpenJudgment]:

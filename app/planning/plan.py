@@ -32,8 +32,9 @@ class IncomingFact:
 
     `classify` is False if nobody compares the fact with stored ones. `retracts`: the text says that
     something ended. `corrects`: the text says of itself that it corrects another. `is_episode`: the
-    text says that the fact is over. `same_dates` are the memories whose words name the date that
-    the words of the fact name.
+    text says that the fact is over. `may_end_stated`: it may end what was stated with ordinary
+    trust, though it has less, where that is very sure. `same_dates` are the memories whose words
+    name the date that the words of the fact name.
     """
 
     fact: Fact
@@ -45,6 +46,7 @@ class IncomingFact:
     corrects: bool = False
     same_dates: frozenset[UUID] = frozenset()
     is_episode: bool = False
+    may_end_stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

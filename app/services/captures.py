@@ -477,6 +477,7 @@ async def _plan_capture(
         extract=request.extract,
         split=request.split,
         trust=request.trust,
+        may_end_stated=request.may_end_stated,
         actor=call.info.actor,
         request_id=call.info.request_id,
         turns=len(turns),
@@ -527,7 +528,9 @@ def _draft_facts(
         trust=capture.trust,
         said_at=turn.said_at,
     )
-    command = StoreCommand(fact, reads_dates=True, splits=capture.split)
+    command = StoreCommand(
+        fact, reads_dates=True, splits=capture.split, may_end_stated=capture.may_end_stated
+    )
     for place, part in enumerate(split_command(command), first_place):
         captured = CapturedFact(
             id=uuid7(),

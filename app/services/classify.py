@@ -53,7 +53,7 @@ class StoreCommand:
     the settings say. `settles` is the review in which the fact waited until now. If `reads_dates`,
     the words of the fact are read for dates; `left_open` are those of them that stay in doubt.
     `is_episode` is True if the words say that the fact is over. If it `splits`, a text of several
-    facts is to be stored as its parts.
+    facts is to be stored as its parts. `may_end_stated` is said of `IncomingFact`.
     """
 
     fact: Fact
@@ -64,6 +64,7 @@ class StoreCommand:
     left_open: tuple[str, ...] = ()
     is_episode: bool = False
     splits: bool = False
+    may_end_stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ class StoredCapture:
     extract: ExtractBy
     split: bool
     trust: int
+    may_end_stated: bool
     actor: str
     turns: int
     repeated: int

@@ -270,7 +270,8 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     "captures": (
         _AGENT,
         OtherColumn("session_id", Erasure.REMOVED),
-        *_list_plain("id", "state", "extract", "split", "trust", "extractor", "actor"),
+        *_list_plain("id", "state", "extract", "split", "trust", "may_end_stated"),
+        *_list_plain("extractor", "actor"),
         *_list_plain("turns", "repeated", "redacted", "received_at", "finished_at"),
         *_list_plain("failures", "error"),
         OtherColumn("request_id", Erasure.NAME),

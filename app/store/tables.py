@@ -413,6 +413,7 @@ captures = sa.Table(
     sa.Column("extract", sa.Text, nullable=False),
     sa.Column("split", sa.Boolean, nullable=False),
     sa.Column("trust", sa.SmallInteger, nullable=False),
+    sa.Column("may_end_stated", sa.Boolean, nullable=False),
     sa.Column("extractor", sa.Text),
     sa.Column("trouble", sa.Text),
     sa.Column("actor", sa.Text, nullable=False),

@@ -28,6 +28,7 @@ CAPTURES = """
             CHECK (extract IN ('rules', 'model', 'off')),
         split boolean NOT NULL,
         trust smallint NOT NULL CONSTRAINT captures_trust CHECK (trust BETWEEN 0 AND 100),
+        may_end_stated boolean NOT NULL,
         extractor text,
         trouble text,
         actor text NOT NULL,

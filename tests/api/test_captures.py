@@ -243,12 +243,19 @@ def test_undoing_gives_back_what_a_capture_ended(client: httpx.Client) -> None:
 
 
 def test_what_a_message_would_end_of_higher_trust_waits_as_a_review(client: httpx.Client) -> None:
-    store(client, "I live in Lisbon")
+    store(client, "I live in Lisbon", trust=60)
     answer = capture(client, talk("I no longer live in Lisbon."))
     [fact] = list_facts(answer)
     assert fact["answer"]["superseded"] == []
     assert fact["review_id"] is not None
     assert "I live in Lisbon" in list_contents(client)
+
+
+def test_what_is_very_sure_ends_what_was_stated_with_ordinary_trust(client: httpx.Client) -> None:
+    stated = store(client, "I live in Lisbon")["memory"]["id"]
+    [fact] = list_facts(capture(client, talk("I no longer live in Lisbon.")))
+    assert fact["answer"]["superseded"] == [stated]
+    assert fact["review_id"] is None
 
 
 def test_a_frozen_agent_keeps_the_facts_of_messages_as_reviews(client: httpx.Client) -> None:

@@ -51,6 +51,25 @@ def planned(
     return plan_store(incoming, chains, policy or Policy(), now=NOW)
 
 
+@pytest.mark.parametrize(
+    ("captured", "confidence", "trust", "ended"),
+    [
+        (True, 0.98, 50, True),
+        (True, 0.9, 50, False),
+        (True, 0.98, 60, False),
+        (False, 0.98, 50, False),
+    ],
+)
+def test_a_captured_fact_ends_what_was_stated_only_if_that_is_very_sure(
+    captured: bool, confidence: float, trust: int, ended: bool
+) -> None:
+    chains, [one] = remembered(Fact("one", trust=trust))
+    judgment = said(one, Relation.UPDATE, confidence)
+    plan = planned(chains, judgment, fact=Fact("other", trust=40), may_end_stated=captured)
+    assert plan.superseded == ((one,) if ended else ())
+    assert (plan.review is None) == ended
+
+
 def test_each_relation_leads_to_its_operation() -> None:
     for relation, operation in [
         (Relation.DUPLICATE, Operation.NOOP),

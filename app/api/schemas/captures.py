@@ -73,13 +73,14 @@ class MessagesRequest(StrictRequest):
             raise ValueError("two messages have the same id; give each an id of its own")
         return self
 
-    def to_capture_request(self, *, trust: int) -> CaptureRequest:
+    def to_capture_request(self, *, trust: int, may_end_stated: bool) -> CaptureRequest:
         return CaptureRequest(
             session_id=self.session_id,
             messages=tuple(message.to_message() for message in self.messages),
             extract=self.extract,
             split=self.split == "auto",
             trust=trust,
+            may_end_stated=may_end_stated,
             dry_run=self.dry_run,
         )
 
