@@ -22,6 +22,7 @@ def is_at_odds(phrase: Phrase, ruling: Ruling, interval: Interval | None, saying
         or _is_unexpectedly_over(phrase, ruling, interval, saying)
         or _has_begun(ruling, interval, saying)
         or _is_origin(phrase, ruling, interval, saying)
+        or _is_history(phrase, ruling, interval, saying)
     )
 
 
@@ -99,3 +100,16 @@ def _is_origin(phrase: Phrase, ruling: Ruling, interval: Interval | None, saying
         return False
     has_passed = interval.start < saying.find_first_instant()
     return has_passed and not is_present_point(phrase.point)
+
+
+# What changed so many years ago is history, and its people are dead.
+_YEARS_OF_HISTORY = 100
+
+
+def _is_history(phrase: Phrase, ruling: Ruling, interval: Interval | None, saying: Saying) -> bool:
+    """Return True for "in 1917 Lenin moved to Petrograd"."""
+    if phrase.kind is not PhraseKind.DURING or ruling.role is not Role.STARTS:
+        return False
+    if interval is None or interval.start is None:
+        return False
+    return interval.start.year < saying.today.year - _YEARS_OF_HISTORY

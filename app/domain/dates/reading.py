@@ -45,10 +45,13 @@ from app.domain.dates.names import (
 )
 from app.domain.dates.points import (
     InShiftedYear,
+    LastPart,
     NamedDay,
+    NamedDecade,
     NamedMonth,
     NamedQuarter,
     NamedSeason,
+    NamedYear,
     ShiftedUnit,
 )
 from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
@@ -63,12 +66,23 @@ def read_point(words: Sequence[Word], place: int) -> ReadPoint | None:
     hour, at = _read_hour(words, place)
     for reader in _READERS:
         reading = reader(words, at)
-        if reading is not None:
+        if reading is not None and (hour is None or _is_day(reading)):
             dated = _extend_by_year(words, replace(reading, hour=hour))
             return _extend_by_hour(words, dated)
     if hour is not None:
         return ReadPoint(ShiftedUnit(Unit.DAY, 0), at, is_named=False, hour=hour)
     return None
+
+
+_LONGER_POINTS = NamedMonth | NamedQuarter | NamedSeason | NamedYear | NamedDecade | LastPart
+
+
+def _is_day(reading: ReadPoint) -> bool:
+    """Return False for the "last month" of "we moved it to 9:45 last month"."""
+    point = reading.point
+    if isinstance(point, ShiftedUnit):
+        return point.unit is Unit.DAY
+    return not isinstance(point, _LONGER_POINTS)
 
 
 def is_hour_only(reading: ReadPoint) -> bool:

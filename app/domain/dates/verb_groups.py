@@ -105,7 +105,7 @@ def _read_verb_group(words: Sequence[Word], at: int, first: int, end: int) -> Ve
         return VerbGroup(
             Tense.PLUPERFECT if is_perfect else Tense.PAST, at, head if is_perfect else at
         )
-    if low in verbs.SHORT_IS:
+    if low in verbs.SHORT_IS and (low != "its" or _opens_clause(words, at, first)):
         return _read_short_is(words, at, head, end)
     if low in verbs.AUXILIARIES_PRESENT:
         return _read_be(words, at, head, end)
@@ -194,6 +194,11 @@ def _read_short_is(words: Sequence[Word], at: int, head: int, end: int) -> VerbG
     if get_low(words, at + 1) in _BEHIND_SHORT_IS:
         return VerbGroup(Tense.PRESENT, at, head, is_being=True)
     return None
+
+
+def _opens_clause(words: Sequence[Word], at: int, first: int) -> bool:
+    """Return True for the "its" of "its closed", but not for the one of "moved its office"."""
+    return at == first or get_low(words, at - 1) in (*COORDINATORS, ",")
 
 
 _BEFORE_SHORT_IS = frozenset("he she it that there here who what everyone".split())
