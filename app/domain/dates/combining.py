@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.domain.dates.intervals import Interval, Saying, find_interval
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
+from app.domain.dates.points import Lean
 from app.domain.dates.roles import Role, Ruling
 
 
@@ -52,11 +53,16 @@ def combine_phrases(dated: Sequence[DatedPhrase], saying: Saying) -> DatedPhrase
 def _join_start_and_length(
     start: DatedPhrase, length: DatedPhrase, saying: Saying
 ) -> DatedPhrase | None:
-    """Join "from Monday" and "for two weeks"; "since 2019" says more than "for three years"."""
+    """Join "from Monday" and "for two weeks"; "since 2019" says more than "for three years".
+
+    "Vegetarian for ten years, vegan since 2020" tells of two things.
+    """
     if length.phrase.kind is not PhraseKind.LASTING or start.ruling.role is not Role.STARTS:
         return None
     if length.ruling.role is Role.STARTS:
         return start
+    if start.ruling.lean is Lean.PAST:
+        return None
     counted = Phrase(
         PhraseKind.LASTING,
         length.phrase.first,

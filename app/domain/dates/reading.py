@@ -19,6 +19,7 @@ from app.domain.dates.named_days import (
     read_bare_ordinal,
     read_day_of_month,
     read_month,
+    read_week_from,
     read_weekday,
     read_written_date,
 )
@@ -147,6 +148,7 @@ def _extend_by_hour(words: Sequence[Word], reading: ReadPoint) -> ReadPoint:
 _READERS = (
     read_now,
     read_weekend,
+    read_week_from,
     read_written_date,
     read_last_part,
     read_first_part,
@@ -169,7 +171,7 @@ _NEVER_DATES = (WordKind.MARK, WordKind.OTHER, WordKind.LINE_BREAK)
 _FIRST_WORDS = frozenset(
     """
     the a an half couple early mid late middle earlier later end start beginning now immediately
-    eow eom eoq eoy very
+    eow eom eoq eoy very w wc
     """.split()
 ) | frozenset(
     {

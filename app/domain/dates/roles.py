@@ -19,6 +19,7 @@ from app.domain.dates.points import (
     NamedYear,
     ShiftedDay,
     ShiftedUnit,
+    WeekFrom,
     Which,
     is_coming_point,
     is_past_point,
@@ -237,7 +238,8 @@ def _decide_until(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
     if clause.tense is Tense.PERFECT and has_any(words, clause, frozenset({"not", "'t"})):
         return _OPEN
     if clause.tense in (Tense.PAST, Tense.PLUPERFECT):
-        return _EPISODE if is_state_verb(words, clause.verb) else _OPEN
+        is_paid = get_low(words, clause.verb.head) == "paid"
+        return _EPISODE if is_state_verb(words, clause.verb) and not is_paid else _OPEN
     return _LASTS
 
 
@@ -263,7 +265,7 @@ _PAST_TENSES = (Tense.PAST, Tense.PLUPERFECT)
 
 
 def _decide_between(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if has_any(words, clause, verbs.RECURRING):
+    if has_any(words, clause, verbs.RECURRING | verbs.AMOUNTS):
         return _VALUE
     if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
         is_event = has_any(words, clause, verbs.EVENTS | verbs.POSTPONING)
@@ -382,7 +384,8 @@ def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rul
         return _VALUE
     if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
         return _decide_during_past(words, phrase, clause)
-    if has_any(words, clause, verbs.EVENTS | verbs.SCHEDULING):
+    is_leaving = get_low(words, clause.verb.head) == "leave"
+    if is_leaving or has_any(words, clause, verbs.EVENTS | verbs.SCHEDULING):
         return _VALUE
     if is_coming_change(words, clause):
         return _VALUE if is_past_point(phrase.point) else _STARTS_LATER
@@ -391,7 +394,8 @@ def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rul
     is_week_or_longer = is_present_point(phrase.point) and phrase.point != _TODAY
     if is_week_or_longer and has_any(words, clause, verbs.PRESENT_STATES):
         return _LASTS
-    if is_coming_point(phrase.point) and is_coming_state(words, clause):
+    is_coming = is_coming_point(phrase.point) or isinstance(phrase.point, WeekFrom)
+    if is_coming and is_coming_state(words, clause):
         return _STARTS_LATER if isinstance(phrase.point, ShiftedDay) else _LASTS
     return _VALUE
 

@@ -45,7 +45,8 @@ CHANGES_OF: dict[str, frozenset[str]] = {
         job role position post degree course phd masters business company firm shop blog band diet
         internship apprenticeship training treatment medication therapy chemo antidepressants hrt
         school uni university college nursery kindergarten work physio insulin meds career
-        relationship family garden channel podcast
+        relationship family garden channel podcast leave sabbatical placement residency fellowship
+        programme program lessons classes shifts nights
         """.split()
     ),
     "left": frozenset(
@@ -245,7 +246,7 @@ EVENTS = frozenset(
 SCHEDULING = frozenset(
     """
     scheduled rescheduled postponed delayed pushed extended deferred booked planned slated due born
-    expires expire expiring renews renew ends end arrives arrive leaves leave departs lands runs
+    expires expire expiring renews renew ends end arrives arrive leaves departs lands runs
     adjourned lapses opens closes
     """.split()
 )
@@ -262,6 +263,14 @@ DONE_ONCE = frozenset(
     """.split()
 )
 BEGINNINGS = frozenset("start begin open arrive come leave launch get go finish know hear".split())
+
+# What goes "from 1800 to 1900" without being dated.
+AMOUNTS = frozenset(
+    """
+    price prices salary budget cost costs calories score attendance population went rose fell grew
+    dropped increased climbed
+    """.split()
+)
 
 # Words that show a time that recurs.
 RECURRING = frozenset("every each weekly monthly yearly annually usually".split())

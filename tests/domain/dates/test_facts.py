@@ -86,6 +86,11 @@ def read_interval(text: str) -> tuple[str, str] | None:
         ("I'm on statins from 5 January until 5 April this year", "2026-01-05", "2026-04-05"),
         ("I'm in Berlin Tuesday through Thursday next week", "2026-03-17", "2026-03-20"),
         ("I'm off today", "2026-03-11", "2026-03-12"),
+        ("I'm on leave w/c 16 March", "2026-03-16", "2026-03-23"),
+        ("I'm on leave next week", "2026-03-16", "2026-03-23"),
+        ("I'm away w/c Monday 9 March", "2026-03-09", "2026-03-16"),
+        ("Tom's on holiday week commencing 4 May 2026", "2026-05-04", "2026-05-11"),
+        ("Ms Falk retired in 2019", "2019-01-01", ""),
     ],
 )
 def test_words_date_the_fact(text: str, first: str, last: str) -> None:
@@ -101,6 +106,9 @@ def test_words_date_the_fact(text: str, first: str, last: str) -> None:
         ("Ben was CEO until 2019", "", "2019-01-01"),
         ("Throughout the eighties I was a smoker", "1980-01-01", "1990-01-01"),
         ("I was in Paris last week", "2026-03-02", "2026-03-09"),
+        ("The chapel was used as a barn from 1890 until 1920", "1890-01-01", "1920-01-01"),
+        ("Bismarck was chancellor from 1871 to 1890", "1871-01-01", "1890-01-01"),
+        ("I was away w/c 2 March", "2026-03-02", "2026-03-09"),
         ("I taught there from 1974 through 1991", "1974-01-01", "1992-01-01"),
         ("My mother lived with us until last year", "", "2025-01-01"),
         ("I lived in Rome from March to May last year", "2025-03-01", "2025-05-01"),
@@ -191,6 +199,8 @@ def test_an_end_that_had_passed_when_it_was_said_is_left_open(text: str) -> None
         "I never moved to Rome in 2020",
         "I dreamt I moved to Rome last night",
         "Term starts on 5 September",
+        "The price went from 1800 to 1900",
+        "My salary was from 1800 to 1950",
     ],
 )
 def test_words_date_nothing(text: str) -> None:
@@ -224,6 +234,8 @@ def test_words_date_nothing(text: str) -> None:
         ("In 1917 Lenin moved to Petrograd", ("In 1917",)),
         ("After Anna took over in 2019, Ben left", ("in 2019",)),
         ("She has been banned for a month", ("for a month",)),
+        ("Vegan for 10 years, no sugar since 2020", ("for 10 years", "since 2020")),
+        ("I paid the rent until June", ("until June",)),
         ("I like tea. I moved to Rome in 2015.", ("in 2015",)),
         ("- I like tea\n- I have lived in Rome since 2015", ("since 2015",)),
     ],
