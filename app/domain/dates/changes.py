@@ -20,7 +20,8 @@ def is_change_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
     if low not in verbs.CHANGES:
         return False
     things = _list_object(words, verb)
-    if not verbs.MOMENTARY_THINGS.isdisjoint(things):
+    momentary = verbs.MOMENTARY_THINGS | verbs.NO_CHANGES_OF.get(low, frozenset())
+    if not momentary.isdisjoint(things):
         return False
     if low in verbs.OWNING and _is_possession(things, low):
         return True

@@ -7,6 +7,8 @@ from app.domain.dates.intervals import Interval, Saying, find_interval
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.points import Lean
 from app.domain.dates.roles import Role, Ruling
+from app.domain.dates.verb_groups import list_verbs
+from app.domain.dates.words import Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,9 @@ class DatedPhrase:
         return self.is_episode and self.phrase.kind is PhraseKind.LASTING
 
 
-def combine_phrases(dated: Sequence[DatedPhrase], saying: Saying) -> DatedPhrase | None:
+def combine_phrases(
+    words: Sequence[Word], dated: Sequence[DatedPhrase], saying: Saying
+) -> DatedPhrase | None:
     """Return the one that dates the fact, joined of two if need be; None if they do not fit."""
     if len(dated) == 1:
         return dated[0]
@@ -42,6 +46,8 @@ def combine_phrases(dated: Sequence[DatedPhrase], saying: Saying) -> DatedPhrase
     if undated:
         return undated[0] if all(each.is_episode for each in dated) else None
     first, second = dated
+    if list_verbs(words, first.end, second.first):
+        return None  # "She had a baby in May and is on leave until July" tells of two things
     return (
         _join_start_and_length(first, second, saying)
         or _join_start_and_length(second, first, saying)

@@ -106,9 +106,22 @@ POSSESSIONS = frozenset(
 NO_CHANGES_BEFORE: dict[str, frozenset[str]] = {
     "stopped": frozenset("at by for to in off".split()),
     "moved": frozenset("the a an my our his her their this that it them on".split()),
+    "fired": frozenset("up off".split()),
+    "switched": frozenset("on off".split()),
+    "became": frozenset("angry upset tired sad cross emotional hungry sleepy nervous".split()),
+    "qualified": frozenset({"for"}),
     "joined": frozenset("them him hands forces".split()),
     "separated": frozenset("the".split()),
     "adopted": frozenset("on in by at".split()),
+}
+
+# Things with which such a verb tells of a doing of a moment: "we hired a van on Saturday".
+NO_CHANGES_OF: dict[str, frozenset[str]] = {
+    "hired": frozenset("car van bike boat minibus marquee hall venue skis costume suit".split()),
+    "promoted": frozenset("book album gig show event product video".split()),
+    "stopped": frozenset("car bus taxi clock timer video music train recording".split()),
+    "changed": frozenset("order tune oil".split()),
+    "installed": frozenset("update updates patch".split()),
 }
 
 # The same verbs in the present, which tell of a change to come: "I join Acme on Monday".
