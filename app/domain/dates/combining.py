@@ -7,7 +7,7 @@ from app.domain.dates.intervals import Interval, Saying, find_interval
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.points import Lean
 from app.domain.dates.roles import Role, Ruling
-from app.domain.dates.verb_groups import list_verbs
+from app.domain.dates.verb_groups import COORDINATORS, list_verbs
 from app.domain.dates.words import Word
 
 
@@ -46,14 +46,23 @@ def combine_phrases(
     if undated:
         return undated[0] if all(each.is_episode for each in dated) else None
     first, second = dated
-    if list_verbs(words, first.end, second.first):
-        return None  # "She had a baby in May and is on leave until July" tells of two things
+    if _are_of_two_things(words, first, second):
+        return None
     return (
         _join_start_and_length(first, second, saying)
         or _join_start_and_length(second, first, saying)
         or _join_start_and_end(first, second)
         or _join_start_and_end(second, first)
     )
+
+
+def _are_of_two_things(words: Sequence[Word], first: DatedPhrase, second: DatedPhrase) -> bool:
+    """Return True for "she had a baby in May and is on leave until July"."""
+    between = words[first.end : second.first - 1]
+    if any(word.low in COORDINATORS for word in between):
+        return True
+    has_verb_before = bool(list_verbs(words, 0, first.first))
+    return has_verb_before and bool(list_verbs(words, first.end, second.first))
 
 
 def _join_start_and_length(

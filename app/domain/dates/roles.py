@@ -11,6 +11,8 @@ from app.domain.dates.clauses import Clause
 from app.domain.dates.names import NUMBERS, UNITS, Unit
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.points import (
+    Easter,
+    Feast,
     LastPart,
     Lean,
     NamedDay,
@@ -78,7 +80,12 @@ def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling
         return _VALUE
     if clause.is_subordinate or clause.is_later or _is_aside(words, phrase, clause):
         return _OPEN
-    if phrase.is_vague or _starts_at_end(phrase) or _is_one_of_two(words, phrase):
+    if (
+        phrase.is_vague
+        or _is_around_feast(phrase)
+        or _starts_at_end(phrase)
+        or _is_one_of_two(words, phrase)
+    ):
         return _OPEN
     return ruling
 
@@ -97,6 +104,12 @@ def _is_one_of_two(words: Sequence[Word], phrase: Phrase) -> bool:
         return False
     other = read_point(words, phrase.end + 1)
     return other is not None and not is_hour_only(other)
+
+
+def _is_around_feast(phrase: Phrase) -> bool:
+    """Return True for "over Christmas", which is longer than the day."""
+    is_around = phrase.preposition in ("over", "at", "during")
+    return is_around and isinstance(phrase.point, Feast | Easter)
 
 
 def _starts_at_end(phrase: Phrase) -> bool:
