@@ -105,10 +105,14 @@ def _read_hour(words: Sequence[Word], place: int) -> tuple[time | None, int]:
         return hour, skip_low(words, place + 1, *_JOINERS)
     is_small = word.kind is WordKind.NUMBER and len(word.low) <= 2 and int(word.low) < 24
     named_day = skip_low(words, place + 1, "on")
-    if is_small and get_low(words, named_day) in (*NAMED_DAYS, *WEEKDAYS):
+    is_hour = get_low(words, place - 1) in _BEFORE_HOURS
+    if is_small and is_hour and get_low(words, named_day) in (*NAMED_DAYS, *WEEKDAYS):
         is_late = get_low(words, named_day + 1) in ("afternoon", "evening", "night")
         return time((int(word.low) + 12 * is_late) % 24), named_day
     return None, place
+
+
+_BEFORE_HOURS = frozenset("until till til by at from since through before after around".split())
 
 
 def _parse_hour(word: Word) -> time | None:

@@ -35,6 +35,7 @@ from app.domain.dates.verb_classes import (
     is_coming_change,
     is_coming_state,
     is_core_state_verb,
+    is_leaving_for,
     is_personal,
     is_present_state,
     is_state_verb,
@@ -414,6 +415,7 @@ def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rul
 
 
 _FIRST_PERSON = frozenset("i im we my our".split())
+_MOODS = frozenset("mood pain agony tears shock love limit edge fire trouble luck".split())
 _STATES_OF_DAYS = verbs.STATE_PARTICIPLES | frozenset(
     """
     in on at off out away home working staying covering acting helping training wfh remote
@@ -426,6 +428,8 @@ def _lasts_all_day(words: Sequence[Word], phrase: Phrase, clause: Clause) -> boo
     """Return True for "I'm off today"; moods, ages and doings of a day are left open."""
     is_general = get_low(words, phrase.first) == "today" and phrase.first == clause.first
     if is_general and not has_any(words, clause, _FIRST_PERSON):
+        return False
+    if has_any(words, clause, _MOODS) or is_leaving_for(words, clause):
         return False
     head = clause.verb.head if clause.verb.head >= 0 else clause.first
     lows = {get_low(words, head), get_low(words, head + 1)}
@@ -446,8 +450,13 @@ def _decide_during_past(words: Sequence[Word], phrase: Phrase, clause: Clause) -
     measures = (WordKind.NUMBER, WordKind.OTHER)
     is_measure = get_word(words, clause.verb.head).kind in measures
     if clause.tense is Tense.PAST and is_core_state_verb(words, clause.verb) and not is_measure:
-        return _EPISODE
+        return _OPEN if _is_long_ago(phrase) else _EPISODE
     return _VALUE
+
+
+def _is_long_ago(phrase: Phrase) -> bool:
+    """Return True for "two years ago I lived in Rome", which names no day."""
+    return isinstance(phrase.point, ShiftedDay) and phrase.point.unit is not Unit.DAY
 
 
 _BREAKS = frozenset("after before following upon despite besides".split())

@@ -1,6 +1,7 @@
 """Tells clauses of a state, of a change and of a change to come apart."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from app.domain.dates import verbs
 from app.domain.dates.clauses import Clause
@@ -61,7 +62,15 @@ def is_coming_state(words: Sequence[Word], clause: Clause) -> bool:
     """Return True for "I'm on leave" and "I'll be in Oslo", said of a time to come."""
     head = clause.verb.head
     is_place = get_low(words, head) in _PLACES or get_low(words, head + 1) in _PLACES
+    if is_leaving_for(words, clause):
+        return False
     return clause.verb.is_being and is_place and is_personal(words, clause)
+
+
+def is_leaving_for(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "I'm off to Rome", which tells of the journey."""
+    lows = [word.low for word in words[clause.first : clause.end]]
+    return any(pair in (("off", "to"), ("away", "to")) for pair in pairwise(lows))
 
 
 def is_coming_change(words: Sequence[Word], clause: Clause) -> bool:
