@@ -17,11 +17,13 @@ def is_change_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
     low, following = get_low(words, verb.head), get_word(words, verb.head + 1)
     if verb.is_being or (low == "got" and following.low in verbs.PASSIVE_CHANGES):
         return low in verbs.PASSIVE_CHANGES or following.low in verbs.PASSIVE_CHANGES
-    if low not in verbs.CHANGES:
-        return False
+    return low in verbs.CHANGES and _is_active_change(words, verb)
+
+
+def _is_active_change(words: Sequence[Word], verb: VerbGroup) -> bool:
+    low, following = get_low(words, verb.head), get_word(words, verb.head + 1)
     things = _list_object(words, verb)
-    momentary = verbs.MOMENTARY_THINGS | verbs.NO_CHANGES_OF.get(low, frozenset())
-    if not momentary.isdisjoint(things):
+    if _is_momentary(low, things):
         return False
     if low in verbs.OWNING and _is_possession(things, low):
         return True
@@ -32,6 +34,12 @@ def is_change_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
     if low in verbs.TRANSFERS and following.low in verbs.POSSESSIVES:
         return _is_transfer(words, verb)
     return _is_change_before(low, following)
+
+
+def _is_momentary(low: str, things: Sequence[str]) -> bool:
+    """Return True for "changed my mind" and "hired a van"."""
+    momentary = verbs.MOMENTARY_THINGS | verbs.NO_CHANGES_OF.get(low, frozenset())
+    return not momentary.isdisjoint(things)
 
 
 def _is_change_before(low: str, following: Word) -> bool:

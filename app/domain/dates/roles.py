@@ -81,14 +81,14 @@ def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling
         return _VALUE
     if clause.is_subordinate or clause.is_later or _is_aside(words, phrase, clause):
         return _OPEN
-    if (
-        phrase.is_vague
-        or _is_around_feast(phrase)
-        or _starts_at_end(phrase)
-        or _is_one_of_two(words, phrase)
-    ):
-        return _OPEN
-    return ruling
+    return _OPEN if _names_no_day(words, phrase) else ruling
+
+
+def _names_no_day(words: Sequence[Word], phrase: Phrase) -> bool:
+    """Return True if the words leave open when the time starts."""
+    if phrase.is_vague or _is_around_feast(phrase) or _starts_at_end(phrase):
+        return True
+    return _is_one_of_two(words, phrase)
 
 
 def _is_aside(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
