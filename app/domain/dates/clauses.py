@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.domain.dates.names import EASTER_DAYS, FEASTS, MONTHS, WEEKDAYS
 from app.domain.dates.phrase_kinds import Phrase
-from app.domain.dates.scan import get_low, get_word
+from app.domain.dates.scan import get_low, get_word, skip_low
 from app.domain.dates.verb_groups import (
     COORDINATORS,
     NO_VERB,
@@ -54,7 +54,7 @@ _POSSESSIVES = frozenset("my our his her their".split())
 
 def find_clause(words: Sequence[Word], phrase: Phrase) -> Clause:
     """Return the clause that the phrase stands in."""
-    sentence = _find_sentence(words, phrase)
+    sentence = _skip_announcement(words, phrase, _find_sentence(words, phrase))
     first, is_subordinate = _find_first(words, sentence[0], phrase.first)
     end = _find_end(words, phrase.end, sentence[1])
     verb = _find_verb_before(words, first, phrase.first)
@@ -79,6 +79,28 @@ def _find_sentence(words: Sequence[Word], phrase: Phrase) -> tuple[int, int]:
     while end < min(len(words), phrase.end + _WINDOW) and not is_sentence_end(words, end):
         end += 1
     return first, end
+
+
+def _skip_announcement(
+    words: Sequence[Word], phrase: Phrase, sentence: tuple[int, int]
+) -> tuple[int, int]:
+    """Return the sentence without its "please note that" or "just so you know"."""
+    first, end = sentence
+    is_courtesy = get_low(words, skip_low(words, first, "just")) == "so"
+    for at in range(first + 1, phrase.first):
+        low, before = get_low(words, at), get_low(words, at - 1)
+        is_announced = before in _ANNOUNCING or (
+            before == "you" and get_low(words, at - 2) in _INFORMING
+        )
+        if low == "that" and is_announced:
+            return at + 1, end
+        if is_courtesy and low in (",", ":") and "you" in {w.low for w in words[first:at]}:
+            return at + 1, end
+    return sentence
+
+
+_ANNOUNCING = frozenset("announce note confirm mention add remember reminder know notice".split())
+_INFORMING = frozenset("inform remind tell notify advise".split())
 
 
 def is_sentence_end(words: Sequence[Word], place: int) -> bool:

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 from app.domain.dates.intervals import Interval, Saying, find_interval
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
+from app.domain.dates.points import Lean
 from app.domain.dates.roles import Role, Ruling
+from app.domain.dates.verb_groups import COORDINATORS, list_verbs
+from app.domain.dates.words import Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,9 @@ class DatedPhrase:
         return self.is_episode and self.phrase.kind is PhraseKind.LASTING
 
 
-def combine_phrases(dated: Sequence[DatedPhrase], saying: Saying) -> DatedPhrase | None:
+def combine_phrases(
+    words: Sequence[Word], dated: Sequence[DatedPhrase], saying: Saying
+) -> DatedPhrase | None:
     """Return the one that dates the fact, joined of two if need be; None if they do not fit."""
     if len(dated) == 1:
         return dated[0]
@@ -41,6 +46,8 @@ def combine_phrases(dated: Sequence[DatedPhrase], saying: Saying) -> DatedPhrase
     if undated:
         return undated[0] if all(each.is_episode for each in dated) else None
     first, second = dated
+    if _are_of_two_things(words, first, second):
+        return None
     return (
         _join_start_and_length(first, second, saying)
         or _join_start_and_length(second, first, saying)
@@ -49,14 +56,28 @@ def combine_phrases(dated: Sequence[DatedPhrase], saying: Saying) -> DatedPhrase
     )
 
 
+def _are_of_two_things(words: Sequence[Word], first: DatedPhrase, second: DatedPhrase) -> bool:
+    """Return True for "she had a baby in May and is on leave until July"."""
+    between = words[first.end : second.first - 1]
+    if any(word.low in COORDINATORS for word in between):
+        return True
+    has_verb_before = bool(list_verbs(words, 0, first.first))
+    return has_verb_before and bool(list_verbs(words, first.end, second.first))
+
+
 def _join_start_and_length(
     start: DatedPhrase, length: DatedPhrase, saying: Saying
 ) -> DatedPhrase | None:
-    """Join "from Monday" and "for two weeks"; "since 2019" says more than "for three years"."""
+    """Join "from Monday" and "for two weeks"; "since 2019" says more than "for three years".
+
+    "Vegetarian for ten years, vegan since 2020" tells of two things.
+    """
     if length.phrase.kind is not PhraseKind.LASTING or start.ruling.role is not Role.STARTS:
         return None
     if length.ruling.role is Role.STARTS:
         return start
+    if start.ruling.lean is Lean.PAST:
+        return None
     counted = Phrase(
         PhraseKind.LASTING,
         length.phrase.first,

@@ -43,7 +43,8 @@ def read_chosen(words: Sequence[Word], place: int) -> ReadPoint | None:
     unit = UNITS.get(name)
     if name == "weekend":
         return ReadPoint(Weekend(count), at + 2)
-    if name in WEEKDAYS and get_low(words, place - 1) != "of":
+    is_of = get_low(words, place - 1) == "of" and get_low(words, place - 2) != "as"
+    if name in WEEKDAYS and not is_of:
         return _read_chosen_weekday(words, at, which)
     if get_low(words, at) == "past":
         return None

@@ -8,6 +8,8 @@ from app.domain.dates.intervals import Interval, Saying
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.points import Lean, NamedDay, NamedMonth, is_present_point
 from app.domain.dates.roles import Role, Ruling
+from app.domain.dates.scan import get_low
+from app.domain.dates.verb_groups import COORDINATORS, SUBJECTS
 from app.domain.dates.words import Word
 
 # A text with more words before or behind the dated sentence says more than one fact.
@@ -22,6 +24,7 @@ def is_at_odds(phrase: Phrase, ruling: Ruling, interval: Interval | None, saying
         or _is_unexpectedly_over(phrase, ruling, interval, saying)
         or _has_begun(ruling, interval, saying)
         or _is_origin(phrase, ruling, interval, saying)
+        or _is_history(phrase, ruling, interval, saying)
     )
 
 
@@ -77,7 +80,26 @@ def is_doubtful(
     is_counted = chosen.phrase.kind is PhraseKind.LASTING and chosen.phrase.point is None
     if is_counted and chosen.ruling.role is Role.LASTS and values:
         return True
+    if chosen.ruling.role is Role.STARTS and _has_sequel(words, chosen, values):
+        return True
     return not _is_about_all(words, chosen)
+
+
+def _has_sequel(words: Sequence[Word], chosen: DatedPhrase, values: Sequence[Phrase]) -> bool:
+    """Return True for "I started on statins in May and stopped in July"."""
+    later = [each.first for each in values if each.first >= chosen.end]
+    if not later:
+        return False
+    for place in range(chosen.end, later[0]):
+        low, following = get_low(words, place), get_low(words, place + 1)
+        if low in COORDINATORS:
+            return following not in _NEW_SUBJECTS
+        if low == "," and following in ("back", "returning"):
+            return True
+    return False
+
+
+_NEW_SUBJECTS = SUBJECTS | frozenset("the a an my our his her their this that there".split())
 
 
 def _is_about_all(words: Sequence[Word], chosen: DatedPhrase) -> bool:
@@ -99,3 +121,16 @@ def _is_origin(phrase: Phrase, ruling: Ruling, interval: Interval | None, saying
         return False
     has_passed = interval.start < saying.find_first_instant()
     return has_passed and not is_present_point(phrase.point)
+
+
+# What changed so many years ago is history, and its people are dead.
+_YEARS_OF_HISTORY = 100
+
+
+def _is_history(phrase: Phrase, ruling: Ruling, interval: Interval | None, saying: Saying) -> bool:
+    """Return True for "in 1917 Lenin moved to Petrograd"."""
+    if phrase.kind is not PhraseKind.DURING or ruling.role is not Role.STARTS:
+        return False
+    if interval is None or interval.start is None:
+        return False
+    return interval.start.year < saying.today.year - _YEARS_OF_HISTORY

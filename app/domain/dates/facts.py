@@ -41,7 +41,7 @@ def date_fact(text: str, said_at: datetime, zone: tzinfo) -> DatedText:
             values.append(phrase)
         else:
             dated.append(ruled)
-    chosen = combine_phrases(dated, saying)
+    chosen = combine_phrases(words, dated, saying)
     if chosen is None or is_doubtful(words, chosen, values, left_open):
         doubtful = sorted(
             [*left_open, *(each.phrase for each in dated)], key=lambda each: each.first

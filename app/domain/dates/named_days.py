@@ -12,8 +12,9 @@ from app.domain.dates.points import (
     NamedMonth,
     NamedWeekday,
     WeekdayOfWeek,
+    WeekFrom,
 )
-from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
+from app.domain.dates.scan import ReadPoint, get_low, get_word, lows_match, skip_low
 from app.domain.dates.words import Word, WordKind
 
 
@@ -191,6 +192,23 @@ def _read_month_and_day(words: Sequence[Word], place: int) -> ReadPoint | None:
     if reading is None or not isinstance(reading.point, NamedDay):
         return None
     return reading
+
+
+_COMMENCING = (("w", "/", "c"), ("wc",), ("week", "commencing"), ("week", "beginning"))
+
+
+def read_week_from(words: Sequence[Word], place: int) -> ReadPoint | None:
+    """Read "w/c 12 May" and "the week commencing Monday 12 May"."""
+    start = skip_low(words, place, "the")
+    for opening in _COMMENCING:
+        if not lows_match(words, start, opening):
+            continue
+        at = skip_low(words, start + len(opening), "on")
+        for reader in (read_weekday, read_written_date, read_day_of_month, read_month):
+            day = reader(words, at)
+            if day is not None and isinstance(day.point, NamedDay | NamedWeekday):
+                return ReadPoint(WeekFrom(day.point), day.end)
+    return None
 
 
 def read_bare_ordinal(words: Sequence[Word], place: int) -> ReadPoint | None:

@@ -135,18 +135,27 @@ def read_bare_year(words: Sequence[Word], place: int) -> ReadPoint | None:
 
 
 _BEFORE_COUNTS = frozenset("to by at from over around about through than".split())
+_RANGE_WORDS = frozenset("to until till through".split())
 _NO_PLURALS = frozenset("is was has as this his its yes vs perhaps always less us".split())
 
 
 def _is_count(words: Sequence[Word], place: int, year: int) -> bool:
     """Return True for the number of "up to 1200" and of "in 2000 steps"."""
-    if not 1900 <= year <= 2100 and get_low(words, place - 1) in _BEFORE_COUNTS:
+    is_likely = 1900 <= year <= 2100 or (year >= 1700 and _is_in_range(words, place))
+    if not is_likely and get_low(words, place - 1) in _BEFORE_COUNTS:
         return True
     following = get_word(words, place + 1)
     if following.low in UNITS or following.low in COUNTED_THINGS:
         return True
     is_plural = following.low.endswith("s") and following.kind is WordKind.WORD
     return is_plural and not following.is_capitalised and following.low not in _NO_PLURALS | {"'s"}
+
+
+def _is_in_range(words: Sequence[Word], place: int) -> bool:
+    """Return True for both years of "from 1871 to 1890"."""
+    is_start = get_low(words, place - 1) == "from" and get_low(words, place + 1) in _RANGE_WORDS
+    is_end = get_low(words, place - 3) == "from" and get_low(words, place - 1) in _RANGE_WORDS
+    return is_start or is_end
 
 
 def read_decade(words: Sequence[Word], place: int) -> ReadPoint | None:

@@ -91,6 +91,13 @@ class WeekdayOfWeek:
 
 
 @dataclass(frozen=True, slots=True)
+class WeekFrom:
+    """ "Week commencing 12 May": seven days from a day on."""
+
+    day: NamedDay | NamedWeekday
+
+
+@dataclass(frozen=True, slots=True)
 class Weekend:
     """A Saturday and a Sunday, counted from the coming ones: "last weekend" is -1."""
 
@@ -163,6 +170,7 @@ class LastPart:
 NearPoint = (
     NamedWeekday
     | WeekdayOfWeek
+    | WeekFrom
     | Weekend
     | DayOfThisMonth
     | DayOfShiftedMonth

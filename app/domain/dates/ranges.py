@@ -2,9 +2,19 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from app.domain.dates.counted_days import CHOICES
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
-from app.domain.dates.points import NamedDay, NamedMonth, NamedYear, Point
+from app.domain.dates.points import (
+    InShiftedYear,
+    NamedDay,
+    NamedMonth,
+    NamedWeekday,
+    NamedYear,
+    Point,
+    WeekdayOfWeek,
+)
 from app.domain.dates.reading import is_hour_only, read_point
 from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
 from app.domain.dates.words import Word, WordKind
@@ -17,9 +27,9 @@ def read_range(words: Sequence[Word], place: int) -> Phrase | None:
     """Read "from May to June", "between 2010 and 2014", "2010-2014"."""
     opening = get_low(words, place)
     at = skip_low(words, place, "from", "between")
-    days = _read_day_range(words, place, at)
-    if days is not None:
-        return days
+    special = _read_week_range(words, place) or _read_day_range(words, place, at)
+    if special is not None:
+        return special
     years = get_word(words, skip_low(words, place, "from", "in"))
     if years.kind is WordKind.YEAR_RANGE:
         return _make_year_range(words, place)
@@ -41,6 +51,25 @@ def read_range(words: Sequence[Word], place: int) -> Phrase | None:
         point=_share_year(start.point, end.point),
         until=end.point,
         is_through=joiner in _THROUGH_WORDS,
+    )
+
+
+def _read_week_range(words: Sequence[Word], place: int) -> Phrase | None:
+    """Read "last week, Monday through Wednesday"."""
+    if get_low(words, place + 1) != "week" or get_low(words, place) not in CHOICES:
+        return None
+    weeks = CHOICES[get_low(words, place)][1]
+    days = read_range(words, skip_low(words, place + 2, ","))
+    if days is None:
+        return None
+    first, last = days.point, days.until
+    if not isinstance(first, NamedWeekday) or not isinstance(last, NamedWeekday):
+        return None
+    return replace(
+        days,
+        first=place,
+        point=WeekdayOfWeek(first.weekday, weeks),
+        until=WeekdayOfWeek(last.weekday, weeks),
     )
 
 
@@ -83,7 +112,8 @@ def _read_start_of_range(words: Sequence[Word], place: int) -> ReadPoint | None:
 
 def _may_be_bare_range(start: ReadPoint, end: ReadPoint, joiner: str) -> bool:
     """Return True for "2010 - 2014" and "May through June 2024", without an opening word."""
-    if type(start.point) is not type(end.point):
+    is_week = isinstance(start.point, NamedWeekday) and isinstance(end.point, WeekdayOfWeek)
+    if type(start.point) is not type(end.point) and not is_week:
         return False
     is_years = isinstance(start.point, NamedYear)
     return is_years or start.is_named or end.is_named or joiner in _THROUGH_WORDS
@@ -103,12 +133,23 @@ def _make_year_range(words: Sequence[Word], place: int) -> Phrase:
 
 
 def _share_year(start: Point, end: Point) -> Point:
-    """Give the start the year of the end: "from May to June 2024"."""
+    """Give the start the year or week of the end: "from May to June 2024"."""
+    if isinstance(start, NamedWeekday) and isinstance(end, WeekdayOfWeek):
+        return WeekdayOfWeek(start.weekday, end.weeks - (start.weekday > end.weekday))
+    if isinstance(start, NamedDay | NamedMonth) and isinstance(end, InShiftedYear):
+        return _share_shifted_year(start, end)
     if isinstance(start, NamedDay) and isinstance(end, NamedDay | NamedMonth):
         return NamedDay(_earlier_year(start, end), start.month, start.day)
     if isinstance(start, NamedMonth) and isinstance(end, NamedDay | NamedMonth):
         return NamedMonth(_earlier_year(start, end), start.month)
     return start
+
+
+def _share_shifted_year(start: NamedDay | NamedMonth, end: InShiftedYear) -> Point:
+    last = end.point
+    if start.year is not None or not isinstance(last, NamedDay | NamedMonth):
+        return start
+    return InShiftedYear(start, end.years - (start.month > last.month))
 
 
 def _earlier_year(start: NamedDay | NamedMonth, end: NamedDay | NamedMonth) -> int | None:

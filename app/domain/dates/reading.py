@@ -19,6 +19,7 @@ from app.domain.dates.named_days import (
     read_bare_ordinal,
     read_day_of_month,
     read_month,
+    read_week_from,
     read_weekday,
     read_written_date,
 )
@@ -45,10 +46,13 @@ from app.domain.dates.names import (
 )
 from app.domain.dates.points import (
     InShiftedYear,
+    LastPart,
     NamedDay,
+    NamedDecade,
     NamedMonth,
     NamedQuarter,
     NamedSeason,
+    NamedYear,
     ShiftedUnit,
 )
 from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
@@ -63,12 +67,23 @@ def read_point(words: Sequence[Word], place: int) -> ReadPoint | None:
     hour, at = _read_hour(words, place)
     for reader in _READERS:
         reading = reader(words, at)
-        if reading is not None:
+        if reading is not None and (hour is None or _is_day(reading)):
             dated = _extend_by_year(words, replace(reading, hour=hour))
             return _extend_by_hour(words, dated)
     if hour is not None:
         return ReadPoint(ShiftedUnit(Unit.DAY, 0), at, is_named=False, hour=hour)
     return None
+
+
+_LONGER_POINTS = NamedMonth | NamedQuarter | NamedSeason | NamedYear | NamedDecade | LastPart
+
+
+def _is_day(reading: ReadPoint) -> bool:
+    """Return False for the "last month" of "we moved it to 9:45 last month"."""
+    point = reading.point
+    if isinstance(point, ShiftedUnit):
+        return point.unit is Unit.DAY
+    return not isinstance(point, _LONGER_POINTS)
 
 
 def is_hour_only(reading: ReadPoint) -> bool:
@@ -90,10 +105,14 @@ def _read_hour(words: Sequence[Word], place: int) -> tuple[time | None, int]:
         return hour, skip_low(words, place + 1, *_JOINERS)
     is_small = word.kind is WordKind.NUMBER and len(word.low) <= 2 and int(word.low) < 24
     named_day = skip_low(words, place + 1, "on")
-    if is_small and get_low(words, named_day) in (*NAMED_DAYS, *WEEKDAYS):
+    is_hour = get_low(words, place - 1) in _BEFORE_HOURS
+    if is_small and is_hour and get_low(words, named_day) in (*NAMED_DAYS, *WEEKDAYS):
         is_late = get_low(words, named_day + 1) in ("afternoon", "evening", "night")
         return time((int(word.low) + 12 * is_late) % 24), named_day
     return None, place
+
+
+_BEFORE_HOURS = frozenset("until till til by at from since through before after around".split())
 
 
 def _parse_hour(word: Word) -> time | None:
@@ -133,6 +152,7 @@ def _extend_by_hour(words: Sequence[Word], reading: ReadPoint) -> ReadPoint:
 _READERS = (
     read_now,
     read_weekend,
+    read_week_from,
     read_written_date,
     read_last_part,
     read_first_part,
@@ -155,7 +175,7 @@ _NEVER_DATES = (WordKind.MARK, WordKind.OTHER, WordKind.LINE_BREAK)
 _FIRST_WORDS = frozenset(
     """
     the a an half couple early mid late middle earlier later end start beginning now immediately
-    eow eom eoq eoy very
+    eow eom eoq eoy very w wc
     """.split()
 ) | frozenset(
     {

@@ -6,10 +6,13 @@ from enum import Enum, auto
 from itertools import pairwise
 
 from app.domain.dates import verbs
+from app.domain.dates.changes import is_change_verb
 from app.domain.dates.clauses import Clause
-from app.domain.dates.names import UNITS, Unit
+from app.domain.dates.names import NUMBERS, UNITS, Unit
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.points import (
+    Easter,
+    Feast,
     LastPart,
     Lean,
     NamedDay,
@@ -18,6 +21,7 @@ from app.domain.dates.points import (
     NamedYear,
     ShiftedDay,
     ShiftedUnit,
+    WeekFrom,
     Which,
     is_coming_point,
     is_past_point,
@@ -28,10 +32,11 @@ from app.domain.dates.scan import get_low, get_word
 from app.domain.dates.verb_classes import (
     has_any,
     is_being_clause,
-    is_change_verb,
     is_coming_change,
     is_coming_state,
     is_core_state_verb,
+    is_leaving_for,
+    is_personal,
     is_present_state,
     is_state_verb,
 )
@@ -76,9 +81,14 @@ def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling
         return _VALUE
     if clause.is_subordinate or clause.is_later or _is_aside(words, phrase, clause):
         return _OPEN
-    if phrase.is_vague or _starts_at_end(phrase) or _is_one_of_two(words, phrase):
-        return _OPEN
-    return ruling
+    return _OPEN if _names_no_day(words, phrase) else ruling
+
+
+def _names_no_day(words: Sequence[Word], phrase: Phrase) -> bool:
+    """Return True if the words leave open when the time starts."""
+    if phrase.is_vague or _is_around_feast(phrase) or _starts_at_end(phrase):
+        return True
+    return _is_one_of_two(words, phrase)
 
 
 def _is_aside(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
@@ -95,6 +105,12 @@ def _is_one_of_two(words: Sequence[Word], phrase: Phrase) -> bool:
         return False
     other = read_point(words, phrase.end + 1)
     return other is not None and not is_hour_only(other)
+
+
+def _is_around_feast(phrase: Phrase) -> bool:
+    """Return True for "over Christmas", which is longer than the day."""
+    is_around = phrase.preposition in ("over", "at", "during")
+    return is_around and isinstance(phrase.point, Feast | Easter)
 
 
 def _starts_at_end(phrase: Phrase) -> bool:
@@ -163,7 +179,9 @@ _FILLERS = frozenset(
 )
 _UNREAL_OPENERS = frozenset("if when unless whenever once".split())
 _UNREAL_WORDS = frozenset(
-    "would could might 'd wouldn couldn wish hope hoping maybe perhaps".split()
+    """
+    would could might 'd wouldn couldn wish hope hoping maybe perhaps supposed dreamt dreamed
+    """.split()
 )
 
 
@@ -174,6 +192,8 @@ def _is_unreal(words: Sequence[Word], clause: Clause) -> bool:
     if get_low(words, clause.first - 1) in _UNREAL_OPENERS:
         return True
     if get_low(words, clause.first) in _UNREAL_OPENERS:
+        return True
+    if get_low(words, clause.verb.first - 1) in ("almost", "nearly", "never"):
         return True
     is_guess = clause.tense is Tense.MODAL and get_low(words, clause.verb.head) == "have"
     return is_guess or has_any(words, clause, _UNREAL_WORDS)
@@ -189,9 +209,31 @@ def _decide_since(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
     is_reason = following in _FINITE or following in verbs.CHANGES
     if is_reason or has_any(words, clause, _SINGLING | _COUNTING):
         return _VALUE
+    if clause.tense is Tense.PERFECT and _is_tally(words, clause):
+        return _VALUE
     if clause.tense in (Tense.PAST, Tense.PLUPERFECT):
         return _OPEN
     return _STARTED
+
+
+_AMOUNTS = frozenset("many several few over about around almost nearly".split())
+_GROWTH = frozenset(
+    """
+    doubled tripled trebled halved risen grown fallen dropped increased decreased gained lost
+    improved declined
+    """.split()
+)
+
+
+def _is_tally(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "I've read four books" and "sales have doubled", counted since a date."""
+    verb = clause.verb
+    low, following = get_low(words, verb.head), get_word(words, verb.head + 1)
+    if low in _GROWTH:
+        return True
+    is_number = following.text[:1].isdigit() or following.low in NUMBERS
+    is_amount = (is_number and following.low not in ("a", "an")) or following.low in _AMOUNTS
+    return is_amount and not verb.is_being and low not in ("had", "owned", "kept", "worked")
 
 
 _GRANTING = frozenset("have has got 've had give gave given".split())
@@ -210,7 +252,8 @@ def _decide_until(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruli
     if clause.tense is Tense.PERFECT and has_any(words, clause, frozenset({"not", "'t"})):
         return _OPEN
     if clause.tense in (Tense.PAST, Tense.PLUPERFECT):
-        return _EPISODE if is_state_verb(words, clause.verb) else _OPEN
+        is_paid = get_low(words, clause.verb.head) == "paid"
+        return _EPISODE if is_state_verb(words, clause.verb) and not is_paid else _OPEN
     return _LASTS
 
 
@@ -236,7 +279,7 @@ _PAST_TENSES = (Tense.PAST, Tense.PLUPERFECT)
 
 
 def _decide_between(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if has_any(words, clause, verbs.RECURRING):
+    if has_any(words, clause, verbs.RECURRING | verbs.AMOUNTS):
         return _VALUE
     if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
         is_event = has_any(words, clause, verbs.EVENTS | verbs.POSTPONING)
@@ -283,8 +326,10 @@ def _decide_lasting(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
     match clause.tense:
         case Tense.PERFECT:
             return _decide_lasting_perfect(words, clause)
+        case Tense.PAST | Tense.PLUPERFECT if is_state_verb(words, clause.verb):
+            return _STARTED if _lasts_until_now(words, phrase) else _EPISODE
         case Tense.PAST | Tense.PLUPERFECT:
-            return _EPISODE if is_state_verb(words, clause.verb) else _VALUE
+            return _VALUE
     if phrase.is_past:
         return _STARTED
     is_coming = phrase.is_coming or clause.tense in (
@@ -295,6 +340,11 @@ def _decide_lasting(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ru
     if is_coming or is_being_clause(words, clause):
         return _LASTS
     return _OPEN
+
+
+def _lasts_until_now(words: Sequence[Word], phrase: Phrase) -> bool:
+    """Return True for "had this car for eleven years now"."""
+    return get_low(words, phrase.end - 1) in ("now", "already")
 
 
 _FINISHED = frozenset("paid saved booked bought ordered planned reserved agreed".split())
@@ -315,7 +365,7 @@ def _decide_lasting_perfect(words: Sequence[Word], clause: Clause) -> Ruling:
 
 
 def _decide_from(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
-    if clause.tense in _PAST_TENSES:
+    if clause.tense in _PAST_TENSES and not _is_present_too(words, clause):
         return _STARTED if is_change_verb(words, clause.verb) else _OPEN
     if phrase.preposition == "from":
         if is_past_point(phrase.point):
@@ -323,6 +373,18 @@ def _decide_from(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rulin
         if _is_predicate(phrase, clause):
             return _OPEN
     return _STARTS_LATER if clause.tense is Tense.FUTURE else _STARTS_NEAR
+
+
+_UNCHANGED_FORMS = frozenset("shut cut put set let hit cost split spread".split())
+
+
+def _is_present_too(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "we shut", whose past and present look alike."""
+    before = get_low(words, clause.verb.first - 1)
+    return get_low(words, clause.verb.head) in _UNCHANGED_FORMS and before in _NOT_THIRD
+
+
+_NOT_THIRD = frozenset("i you we they".split())
 
 
 def _is_predicate(phrase: Phrase, clause: Clause) -> bool:
@@ -336,22 +398,42 @@ def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rul
         return _VALUE
     if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
         return _decide_during_past(words, phrase, clause)
-    if has_any(words, clause, verbs.EVENTS | verbs.SCHEDULING):
+    is_leaving = get_low(words, clause.verb.head) == "leave"
+    if is_leaving or has_any(words, clause, verbs.EVENTS | verbs.SCHEDULING):
         return _VALUE
     if is_coming_change(words, clause):
         return _VALUE if is_past_point(phrase.point) else _STARTS_LATER
     if is_present_point(phrase.point) and is_present_state(words, clause):
-        is_general = get_low(words, phrase.first) == "today" and phrase.first == clause.first
-        return _OPEN if is_general and not has_any(words, clause, _FIRST_PERSON) else _LASTS
+        return _LASTS if phrase.point != _TODAY or _lasts_all_day(words, phrase, clause) else _OPEN
     is_week_or_longer = is_present_point(phrase.point) and phrase.point != _TODAY
     if is_week_or_longer and has_any(words, clause, verbs.PRESENT_STATES):
         return _LASTS
-    if is_coming_point(phrase.point) and is_coming_state(words, clause):
+    is_coming = is_coming_point(phrase.point) or isinstance(phrase.point, WeekFrom)
+    if is_coming and is_coming_state(words, clause):
         return _STARTS_LATER if isinstance(phrase.point, ShiftedDay) else _LASTS
     return _VALUE
 
 
 _FIRST_PERSON = frozenset("i im we my our".split())
+_MOODS = frozenset("mood pain agony tears shock love limit edge fire trouble luck".split())
+_STATES_OF_DAYS = verbs.STATE_PARTICIPLES | frozenset(
+    """
+    in on at off out away home working staying covering acting helping training wfh remote
+    unavailable available
+    """.split()
+)
+
+
+def _lasts_all_day(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
+    """Return True for "I'm off today"; moods, ages and doings of a day are left open."""
+    is_general = get_low(words, phrase.first) == "today" and phrase.first == clause.first
+    if is_general and not has_any(words, clause, _FIRST_PERSON):
+        return False
+    if has_any(words, clause, _MOODS) or is_leaving_for(words, clause):
+        return False
+    head = clause.verb.head if clause.verb.head >= 0 else clause.first
+    lows = {get_low(words, head), get_low(words, head + 1)}
+    return not lows.isdisjoint(_STATES_OF_DAYS)
 
 
 def _decide_during_past(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling:
@@ -359,13 +441,22 @@ def _decide_during_past(words: Sequence[Word], phrase: Phrase, clause: Clause) -
         return _VALUE
     if _belongs_to_other_verb(words, phrase, clause):
         return _VALUE
+    if _is_beginning_of_thing(words, clause):
+        return _VALUE
     if is_change_verb(words, clause.verb):
         return _OPEN if _is_narrative(words, clause) else _STARTED
+    if clause.verb.is_being and get_low(words, clause.verb.head) in verbs.DOABLE_PARTICIPLES:
+        return _OPEN
     measures = (WordKind.NUMBER, WordKind.OTHER)
     is_measure = get_word(words, clause.verb.head).kind in measures
     if clause.tense is Tense.PAST and is_core_state_verb(words, clause.verb) and not is_measure:
-        return _EPISODE
+        return _OPEN if _is_long_ago(phrase) else _EPISODE
     return _VALUE
+
+
+def _is_long_ago(phrase: Phrase) -> bool:
+    """Return True for "two years ago I lived in Rome", which names no day."""
+    return isinstance(phrase.point, ShiftedDay) and phrase.point.unit is not Unit.DAY
 
 
 _BREAKS = frozenset("after before following upon despite besides".split())
@@ -382,6 +473,14 @@ def _belongs_to_other_verb(words: Sequence[Word], phrase: Phrase, clause: Clause
         if low == "to" and following == "be":
             return True
     return False
+
+
+def _is_beginning_of_thing(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "the session began on Monday" and "it stopped raining"."""
+    low = get_low(words, clause.verb.head)
+    has_subject = clause.verb.first > clause.first
+    is_thing = has_subject and not is_personal(words, clause)
+    return low in ("started", "began", "stopped") and is_thing
 
 
 def _is_narrative(words: Sequence[Word], clause: Clause) -> bool:

@@ -38,6 +38,7 @@ from app.domain.dates.points import (
     ShiftedUnit,
     WeekdayOfWeek,
     Weekend,
+    WeekFrom,
     Which,
 )
 
@@ -76,6 +77,9 @@ def _find_near_stretch(point: NearPoint, today: date, lean: Lean) -> Stretch | N
         case WeekdayOfWeek(weekday, weeks):
             monday = find_unit_start(today, Unit.WEEK)
             return make_stretch(add_days(monday, 7 * weeks + weekday), Unit.DAY)
+        case WeekFrom(day):
+            first = find_stretch(day, today, Lean.PAST if lean is Lean.PAST else Lean.NEAR)
+            return make_stretch(first.start, Unit.WEEK) if first is not None else None
         case Weekend(count):
             return _find_weekend(count, today)
         case DayOfShiftedMonth(day, months):

@@ -1,13 +1,13 @@
 """Tells clauses of a state, of a change and of a change to come apart."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from app.domain.dates import verbs
 from app.domain.dates.clauses import Clause
-from app.domain.dates.names import NUMBERS
 from app.domain.dates.scan import get_low, get_word
 from app.domain.dates.verb_groups import Tense, VerbGroup, is_participle
-from app.domain.dates.words import Word, WordKind
+from app.domain.dates.words import Word
 
 
 def has_any(words: Sequence[Word], clause: Clause, chosen: frozenset[str]) -> bool:
@@ -33,27 +33,6 @@ def is_core_state_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
     is_busy = low.endswith("ing")
     is_copula = verb.is_being and not is_participle(words, verb.head) and not is_busy
     return is_copula or (verb.is_being and low in verbs.STATE_PARTICIPLES)
-
-
-def is_change_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
-    """Return True if a new state holds after the verb: "moved to Lisbon", "was promoted"."""
-    if verb.first < 0:
-        return False
-    low, following = get_low(words, verb.head), get_word(words, verb.head + 1)
-    if verb.is_being or (low == "got" and following.low in verbs.PASSIVE_CHANGES):
-        return low in verbs.PASSIVE_CHANGES or following.low in verbs.PASSIVE_CHANGES
-    if low not in verbs.CHANGES:
-        return False
-    if low in ("got", "lost") and get_low(words, verb.head + 2) in verbs.POSSESSIONS:
-        return True
-    if low == "turned" and (following.kind is WordKind.NUMBER or following.low in NUMBERS):
-        return following.low not in ("a", "an")
-    if low == "left" and following.is_capitalised:
-        return verb.first < 1 or get_low(words, verb.first - 1) in ("i", "we")
-    if following.low in verbs.NO_CHANGES_BEFORE.get(low, frozenset()):
-        return False
-    allowed = verbs.CHANGES_BEFORE.get(low)
-    return allowed is None or following.low in allowed
 
 
 def is_being_clause(words: Sequence[Word], clause: Clause) -> bool:
@@ -83,7 +62,15 @@ def is_coming_state(words: Sequence[Word], clause: Clause) -> bool:
     """Return True for "I'm on leave" and "I'll be in Oslo", said of a time to come."""
     head = clause.verb.head
     is_place = get_low(words, head) in _PLACES or get_low(words, head + 1) in _PLACES
+    if is_leaving_for(words, clause):
+        return False
     return clause.verb.is_being and is_place and is_personal(words, clause)
+
+
+def is_leaving_for(words: Sequence[Word], clause: Clause) -> bool:
+    """Return True for "I'm off to Rome", which tells of the journey."""
+    lows = [word.low for word in words[clause.first : clause.end]]
+    return any(pair in (("off", "to"), ("away", "to")) for pair in pairwise(lows))
 
 
 def is_coming_change(words: Sequence[Word], clause: Clause) -> bool:
@@ -105,6 +92,16 @@ _PEOPLE = frozenset(
 )
 
 
+# First words of a sentence that are no person's name.
+_NO_NAMES = frozenset(
+    """
+    it this that term school work training class uni practice service boarding registration
+    enrolment treatment production filming construction testing trading voting lent ramadan
+    rehearsals lessons classes lectures sales
+    """.split()
+)
+
+
 def is_personal(words: Sequence[Word], clause: Clause) -> bool:
     """Return True if the subject of the clause is a person."""
     for place in range(clause.first, clause.end):
@@ -114,4 +111,6 @@ def is_personal(words: Sequence[Word], clause: Clause) -> bool:
         if word.is_capitalised and place > clause.first and place < clause.verb.first:
             return True
     first = get_word(words, clause.first)
+    if first.low in _NO_NAMES:
+        return False
     return first.is_capitalised and clause.verb.first == clause.first + 1

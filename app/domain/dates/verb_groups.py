@@ -105,7 +105,7 @@ def _read_verb_group(words: Sequence[Word], at: int, first: int, end: int) -> Ve
         return VerbGroup(
             Tense.PLUPERFECT if is_perfect else Tense.PAST, at, head if is_perfect else at
         )
-    if low in verbs.SHORT_IS:
+    if low in verbs.SHORT_IS and (low != "its" or _opens_clause(words, at, first)):
         return _read_short_is(words, at, head, end)
     if low in verbs.AUXILIARIES_PRESENT:
         return _read_be(words, at, head, end)
@@ -196,6 +196,11 @@ def _read_short_is(words: Sequence[Word], at: int, head: int, end: int) -> VerbG
     return None
 
 
+def _opens_clause(words: Sequence[Word], at: int, first: int) -> bool:
+    """Return True for the "its" of "its closed", but not for the one of "moved its office"."""
+    return at == first or get_low(words, at - 1) in (*COORDINATORS, ",")
+
+
 _BEFORE_SHORT_IS = frozenset("he she it that there here who what everyone".split())
 _BEHIND_SHORT_IS = frozenset(
     "in on off at a an the away out not still now currently closed also acting".split()
@@ -224,7 +229,11 @@ def is_past_form(words: Sequence[Word], at: int, *, is_first: bool) -> bool:
         return False
     low = word.low
     if low in verbs.STATE_OPENERS and not (is_first and low == "held"):
-        is_active = _stands_behind_subject(words, at) or get_low(words, at + 1) in _DETERMINERS
+        is_active = (
+            _stands_behind_subject(words, at)
+            or get_low(words, at + 1) in _DETERMINERS
+            or (low in verbs.CHANGES and _stands_behind_name(words, at))
+        )
         return is_active and is_participle(words, at)
     if low in verbs.CHANGES or low in verbs.STATES or low in _PAST_FORMS:
         return not low.endswith("ing")
@@ -235,6 +244,12 @@ def is_past_form(words: Sequence[Word], at: int, *, is_first: bool) -> bool:
 
 def _stands_behind_subject(words: Sequence[Word], place: int) -> bool:
     return get_low(words, place - 1) in _PRONOUNS or get_low(words, place - 1) == "and"
+
+
+def _stands_behind_name(words: Sequence[Word], place: int) -> bool:
+    """Return True for "Ms Falk retired in 2019", but not for "Ms Falk retired since 2019"."""
+    is_name = get_word(words, place - 1).is_capitalised
+    return is_name and get_low(words, place + 1) not in ("since", "for", "until")
 
 
 _PRONOUNS = frozenset("i you he she we they".split())

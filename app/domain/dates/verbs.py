@@ -7,7 +7,8 @@ CHANGES = frozenset(
     transferred migrated upgraded downgraded adopted enrolled enlisted subscribed unsubscribed
     replaced married divorced separated settled emigrated immigrated ditched inherited rebranded
     commenced qualified swapped renamed reopened left changed went turned took gave got cut broke
-    split signed lost dropped
+    split signed lost dropped bought sold cancelled canceled opened hired promoted appointed fired
+    banned installed had
     """.split()
 )
 
@@ -17,20 +18,81 @@ CHANGES_BEFORE: dict[str, frozenset[str]] = {
     "converted": frozenset("to".split()),
     "relocated": frozenset("to from here".split()),
     "settled": frozenset("in down here there".split()),
-    "left": frozenset("my the our his her their uni university school home".split()),
-    "changed": frozenset("to from jobs job my our his her their teams careers".split()),
+    "changed": frozenset(
+        "to from jobs job my our his her their teams careers banks schools doctors".split()
+    ),
     "went": frozenset("vegan vegetarian freelance part full remote solo independent".split()),
     "turned": frozenset("vegan vegetarian".split()),
     "took": frozenset("over up".split()),
     "gave": frozenset("up".split()),
-    "got": frozenset("married engaged divorced promoted hired fired laid diagnosed my rid".split()),
+    "got": frozenset(
+        "married engaged divorced promoted hired fired laid diagnosed rid pregnant".split()
+    ),
     "cut": frozenset("out".split()),
     "broke": frozenset("up".split()),
     "split": frozenset("up from with".split()),
     "signed": frozenset("up".split()),
     "lost": frozenset(),
+    "bought": frozenset(),
+    "sold": frozenset(),
     "dropped": frozenset("out dairy gluten meat".split()),
 }
+
+# Of these only the ones with such a thing behind them: "I started a new job", but not "the car".
+CHANGES_OF: dict[str, frozenset[str]] = {
+    "started": frozenset(
+        """
+        job role position post degree course phd masters business company firm shop blog band diet
+        internship apprenticeship training treatment medication therapy chemo antidepressants hrt
+        school uni university college nursery kindergarten work physio insulin meds career
+        relationship family garden channel podcast leave sabbatical placement residency fellowship
+        programme program lessons classes shifts nights
+        """.split()
+    ),
+    "left": frozenset(
+        """
+        job work company firm team husband wife partner boyfriend girlfriend school uni university
+        college church band army navy role position post board party club practice agency
+        """.split()
+    ),
+    "cancelled": frozenset(
+        "membership subscription contract insurance gym netflix spotify".split()
+    ),
+    "opened": frozenset(
+        "shop branch office account restaurant café cafe studio bakery salon bar pub".split()
+    ),
+    "had": frozenset("baby twins daughter son".split()),
+    "cut": frozenset(
+        "dairy sugar gluten meat alcohol caffeine coffee carbs wheat salt bread".split()
+    ),
+}
+CHANGES_OF |= {"began": CHANGES_OF["started"], "canceled": CHANGES_OF["cancelled"]}
+
+# Of these the ones that tell of a change without a thing too: "I started in May".
+CHANGES_WITHOUT_OBJECT = frozenset({"started", "began"})
+
+OWNING = frozenset("got lost bought sold".split())
+TRANSFERS = frozenset("moved relocated transferred migrated".split())
+POSSESSIVES = frozenset("my our his her their its".split())
+
+# Words that end the object of a verb.
+BEHIND_OBJECTS = frozenset(
+    """
+    at in on with to for from of by as into onto over after before since until during and but or so
+    because when where that who which last this next yesterday today tonight tomorrow earlier two
+    three four five six seven eight nine ten some several
+    """.split()
+)
+
+# Things that make a doing of a moment of these verbs: "I changed my mind", "we switched seats".
+MOMENTARY_THINGS = frozenset(
+    """
+    mind shirt clothes trousers shoes socks light lights lamp seats places sides seat queue line
+    call chat zoom fight topic subject question page next tyre tire bulb battery batteries sheets
+    nappy trains buses planes channel channels tabs class goal shower keys umbrella early lanes
+    crying laughing raining snowing screaming bleeding barking shouting
+    """.split()
+)
 
 # What one has from the day on which one "got" it, and does not have once one "lost" it.
 POSSESSIONS = frozenset(
@@ -43,9 +105,23 @@ POSSESSIONS = frozenset(
 # And these uses are none: "I stopped at the shop", "I moved the meeting".
 NO_CHANGES_BEFORE: dict[str, frozenset[str]] = {
     "stopped": frozenset("at by for to in off".split()),
-    "moved": frozenset("the a an my our his her their this that it them".split()),
+    "moved": frozenset("the a an my our his her their this that it them on".split()),
+    "fired": frozenset("up off".split()),
+    "switched": frozenset("on off".split()),
+    "became": frozenset("angry upset tired sad cross emotional hungry sleepy nervous".split()),
+    "qualified": frozenset({"for"}),
+    "joined": frozenset("them him hands forces".split()),
     "separated": frozenset("the".split()),
     "adopted": frozenset("on in by at".split()),
+}
+
+# Things with which such a verb tells of a doing of a moment: "we hired a van on Saturday".
+NO_CHANGES_OF: dict[str, frozenset[str]] = {
+    "hired": frozenset("car van bike boat minibus marquee hall venue skis costume suit".split()),
+    "promoted": frozenset("book album gig show event product video".split()),
+    "stopped": frozenset("car bus taxi clock timer video music train recording".split()),
+    "changed": frozenset("order tune oil".split()),
+    "installed": frozenset("update updates patch".split()),
 }
 
 # The same verbs in the present, which tell of a change to come: "I join Acme on Monday".
@@ -110,6 +186,14 @@ STATE_PARTICIPLES = frozenset(
     """.split()
 )
 
+# Of these the ones that may also tell what was done on that day: "the deed was signed on Monday".
+DOABLE_PARTICIPLES = frozenset(
+    """
+    closed shut registered enrolled parked paused blocked posted seconded confiscated disabled
+    capped reserved rented let barred excluded signed limited restricted assigned attached
+    """.split()
+)
+
 # Participles that tell of a state only with a stretch: "was run by Ben from 2010 to 2015".
 STRETCHED_PARTICIPLES = frozenset(
     """
@@ -166,7 +250,8 @@ EVENTS = frozenset(
     died scheduled rescheduled postponed booked delivered congress symposium expo summit convention
     award awarded released resignation accession album single novel championship tournament
     battle finalist semifinalist winner runner-up founder founding event events
-    appearance mocks prom retro tickets ticket scan results dentist vet mot census premiere
+    exhibition test tests appearance mocks prom retro tickets ticket scan results dentist vet mot
+    census premiere
     """.split()
 )
 
@@ -174,7 +259,7 @@ EVENTS = frozenset(
 SCHEDULING = frozenset(
     """
     scheduled rescheduled postponed delayed pushed extended deferred booked planned slated due born
-    expires expire expiring renews renew ends end arrives arrive leaves leave departs lands runs
+    expires expire expiring renews renew ends end arrives arrive leaves departs lands runs
     adjourned lapses opens closes
     """.split()
 )
@@ -191,6 +276,14 @@ DONE_ONCE = frozenset(
     """.split()
 )
 BEGINNINGS = frozenset("start begin open arrive come leave launch get go finish know hear".split())
+
+# What goes "from 1800 to 1900" without being dated.
+AMOUNTS = frozenset(
+    """
+    price prices salary budget cost costs calories score attendance population went rose fell grew
+    dropped increased climbed
+    """.split()
+)
 
 # Words that show a time that recurs.
 RECURRING = frozenset("every each weekly monthly yearly annually usually".split())
