@@ -38,7 +38,7 @@ _JUDGED = r"you\s+(?:assume|guess|guessed|suppose|remember|recall|heard|read)\s+
 _LATE = r"(?:[\w'’]+,?\s+){1,6}?(?:yes|aye|indeed|correct|right|exactly)(?=\s*(?:[,.!]|\Z))"
 _SIGNS = r"[👍✅👌💯][\U0001F3FB-\U0001F3FF\uFE0F]?"
 _YES = re.compile(
-    rf"(?:oh\s+|ah\s+|well\s+)?(?:{_SIGNS}|(?:{_YES_WORDS}|{_ECHO}|{_JUDGED})(?=[\s,.!;–—-]|\Z))"
+    rf"(?:(?:oh|ah|well|ay|aw|hm+),?\s+)?(?:{_SIGNS}|(?:{_YES_WORDS}|{_ECHO}|{_JUDGED})(?=[\s,.!;–—-]|\Z))"
     r"[\s,.!;–—-]*",
     re.IGNORECASE,
 )
@@ -90,10 +90,19 @@ _NO_ADDITION = (
     lists.IMPERATIVES
     | lists.AUXILIARIES
     | lists.FIRST_PERSON
+    | lists.PLAIN_VERBS
+    | lists.THIRD_VERBS
+    | lists.IRREGULAR_PAST
     | lists.QUESTION_WORDS
     | frozenset("thanks thank please cheers ta great good nice ok okay cool sorry".split())
     | lists.PRONOUNS
     | frozenset("but it's he's she's i'm i've that that's there there's you your so let's".split())
+)
+
+_ADDITION_STARTS = frozenset(
+    """
+    and since for every with at in on from to only mostly twice once same the a an both
+    """.split()
 )
 
 
@@ -102,7 +111,4 @@ def is_addition(text: str) -> bool:
     words = [word.strip(",.!;:()").lower().replace("’", "'") for word in text.split()]
     if not words or len(words) > _LONGEST_ADDITION or not set(words).isdisjoint(_NO_ADDITION):
         return False
-    is_tied = words[0] in {"and", "since", "for", "every", "with", "at", "in", "on", "from", "to"}
-    return (
-        is_tied or words[0][:1].isdigit() or words[0] in {"only", "mostly", "twice", "once", "same"}
-    )
+    return words[0][:1].isdigit() or words[0] in _ADDITION_STARTS

@@ -27,7 +27,16 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
         return _is_decision(after, clause)
     if verb in {"bought", "got", "booked"} and set(after[:4]) & ACQUIRED:
         return True
+    if verb in {"given", "gave", "came"} and after[0] in {"up", "off"} and len(after) == 1:
+        return False
+    if verb in {"left", "joined"} and _names_object(after, clause):
+        return True
     return after[0] in following and verb not in {"bought", "booked"}
+
+
+def _names_object(after: Words, clause: Clause) -> bool:
+    """Return True if the object is a name: "left Verdelho"."""
+    return any(token.lower == after[0] and token.is_capital for token in clause.tokens[1:])
 
 
 def _is_decision(after: Words, clause: Clause) -> bool:

@@ -38,7 +38,8 @@ _FITS = {
 }
 _PRONOUN = re.compile(
     r"(?!it\s+takes\s+(?:me|us)\b|it['’]s\s+(?:my|our)\b)"
-    r"(he|she|they|it|his|her|their|its|that(?=['’]s\s+(?:my|our)\s))(['’](?:s|re|ve|ll|d))?(?=\s)",
+    r"(he|she|they|it|his|her|their|its|that(?=['’]s\s+(?:my|our)\s))"
+    r"(['’](?:s|re|ve|ll|d)|(?<=he)s|(?<=they)re)?(?=\s)",
     re.IGNORECASE,
 )
 # The verb tells how the short form is written out.
@@ -112,7 +113,7 @@ def _put_name(match: re.Match[str], name: str) -> str:
 def _write_out_short_verb(short: str | None, rest: str) -> str:
     if short is None:
         return ""
-    ending = short[1:].lower()
+    ending = short.strip("'’").lower()
     if ending == "s":
         return " has" if _PERFECT.match(rest) else " is"
     return {"re": " are", "ve": " have", "ll": " will", "d": " would"}[ending]

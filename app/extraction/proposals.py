@@ -45,7 +45,7 @@ _TAIL_WORDS = build_pattern(
 )
 _TAG = (
     r"(?:is|are|do|does|did|has|have|was|were|will|can)(?:n['’]t)?\s+(?:it|he|she|they|you|that|we)"
-    r"(?:\s+(?:so|right|correct|true|fair\s+to\s+say|fair|the\s+case))?"
+    r"(?:\s+(?:still\s+)?(?:so|right|correct|true|hold|fair\s+to\s+say|fair|the\s+case))?"
 )
 _TAIL = re.compile(rf",\s*(?:{_TAIL_WORDS}|{_TAG})\s*\Z", re.IGNORECASE)
 _LONE_TAIL = re.compile(rf"(?:{_TAIL_WORDS}|{_TAG})\s*\?", re.IGNORECASE)

@@ -72,7 +72,7 @@ class _Reader:
     skipped: list[Skipped] = field(default_factory=list)
     recent: list[list[Antecedent]] = field(default_factory=list)
     earlier: list[list[Antecedent]] = field(default_factory=list)
-    asked: list[list[Antecedent]] = field(default_factory=list)
+    last_question: list[list[Antecedent]] = field(default_factory=list)
 
     def read_turn(self, place: int, turn: Turn) -> None:
         match turn.role:
@@ -92,7 +92,7 @@ class _Reader:
 
     def _read_user(self, place: int, turn: Turn) -> None:
         self.earlier, self.recent = self.recent or self.earlier, []
-        self.asked = []
+        self.last_question = []
         is_first = True
         quotes = find_quotes(turn.content)
         for block in find_blocks(turn.content):
@@ -120,7 +120,9 @@ class _Reader:
         before = self.turns[place - 1] if place else None
         if before is None or before.role is not Role.ASSISTANT:
             return start
-        self.asked = [find_antecedents(state_in_first_person(before.content[-_ASKED_LENGTH:]))]
+        self.last_question = [
+            find_antecedents(state_in_first_person(before.content[-_ASKED_LENGTH:]))
+        ]
         proposal = self._find_proposal(before.content)
         if proposal is None:
             return start
@@ -237,7 +239,7 @@ class _Reader:
     def _resolve(self, text: str, before: str) -> str | None:
         """Return the text with its first pronoun replaced, by the nearest who is named."""
         here = [find_antecedents(before)] if before else []
-        return resolve_pronoun(text, here, self.recent, self.asked, self.earlier)
+        return resolve_pronoun(text, here, self.recent, self.last_question, self.earlier)
 
     def _add_parts(self, place: int, start: int, end: int, parts: list[_Part]) -> None:
         """Add one statement for each run of clauses that state something."""

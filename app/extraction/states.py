@@ -48,6 +48,8 @@ def is_state(after: Words, clause: Clause) -> bool:
     if clause.contains(*_NOW) and "birthday" not in clause.word_set:
         return False
     first = rest[0]
+    if _is_bare_mood(rest, clause):
+        return False
     if first in _WITH_FOLLOWING:
         return _WITH_FOLLOWING[first](rest[1:], clause)
     if first.endswith("ing") and len(first) > 4 and first not in _NO_VERBS:
@@ -64,9 +66,34 @@ def _is_place(after: Words, clause: Clause) -> bool:
     return not set(after[:3]) & _MOMENTS or has_habit(clause)
 
 
+# What a speaker alone says of themselves with one word, if it lasts; other such words are moods.
+_LASTING_ADJECTIVES = lists.STATES | frozenset(
+    """
+    pescatarian pescetarian celiac asthmatic dyslexic autistic epileptic anaemic anemic colourblind
+    colorblind mute disabled gay lesbian bisexual bi trans nonbinary straight queer single widowed
+    engaged separated unemployed freelance teetotal sober religious atheist agnostic catholic
+    jewish muslim christian hindu buddhist bilingual trilingual ambidextrous hypertensive intolerant
+    insured vaccinated tall bald ginger blonde blond introverted extroverted adopted homeschooled
+    self-employed childless lefthanded righthanded shortsighted longsighted insulin-dependent
+    expecting claustrophobic
+    """.split()
+)
+_ALREADY = {"still", "already", "now", "too", "also", "again", "anymore"}
+
+
+def _is_bare_mood(rest: Words, clause: Clause) -> bool:
+    """Return True for "I'm bitter": one word of oneself that is not known to last."""
+    if clause.words[0] not in lists.FIRST_PERSON or set(rest[1:]) - _ALREADY:
+        return False
+    word = rest[0]
+    is_name = any(token.lower == word and token.is_capital for token in clause.tokens)
+    return not (is_name or word[0].isdigit() or "-" in word or word in _LASTING_ADJECTIVES)
+
+
 def _is_class(after: Words, clause: Clause) -> bool:
     """Decide on "is a …"."""
-    return not set(after[:1]) & lists.NO_CLASS and not names_task(after, 2)
+    is_joke = clause.contains("am just a", "am just an", "am such a", "are just a", "am being a")
+    return not is_joke and not set(after[:1]) & lists.NO_CLASS and not names_task(after, 2)
 
 
 def _is_fear(after: Words, clause: Clause) -> bool:
@@ -89,16 +116,19 @@ def _is_hard(after: Words, clause: Clause) -> bool:
 
 
 _COURSES = frozenset(
-    "course degree phd masters apprenticeship internship residency a-levels".split()
+    """
+    course degree phd masters apprenticeship internship residency a-levels levels gcses bachelor
+    thesis training
+    """.split()
 )
 
 
 def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
     """Decide on "is learning …"."""
-    if is_pointing(after) or names_task(after, 3) or not after:
-        return False
     if verb == "doing" and set(after[:5]) & _COURSES:
         return True
+    if is_pointing(after) or names_task(after, 3) or not after:
+        return False
     if verb in lists.TASK_PROGRESSIVES or (verb == "working" and after[0] == "on"):
         return False
     return verb in lists.PROGRESSIVE_FACTS or has_date(clause)

@@ -50,7 +50,7 @@ def is_stated(clause: Clause) -> bool:
     words = clause.words[_measure_opening(clause) :]
     first = words[0]
     if len(words) < 3 and first != "i":
-        return False
+        return _is_short_event(clause)
     if first in lists.FIRST_PERSON:
         return is_lasting(_skip_partner(words[1:]), clause)
     if first in _EVERYBODY and words[1] in {"calls", "call"}:
@@ -62,14 +62,23 @@ def is_stated(clause: Clause) -> bool:
         return _SUBJECTS[first](clause)
     if first in _ELSEWHERE:
         return False
+    if first == "no" and clause.contains("is allowed", "are allowed"):
+        return True
     return clause.starts_with(*_ELLIPSES) or _tells_of_named(clause)
+
+
+def _is_short_event(clause: Clause) -> bool:
+    """Return True for a name with a change: "Pauline retired"."""
+    if len(clause.words) != 2 or not clause.tokens[0].is_capital:
+        return False
+    return clause.words[1] in lists.PAST_EVENTS and clause.words[0] not in lists.STARTERS
 
 
 def _find_owned_noun(words: tuple[str, ...]) -> int | None:
     """Return the place of the noun in "my …", "one of our …" and the like, or None."""
     if words[0] in lists.OWNERS:
         return 1
-    if words[0] in _KIN:
+    if words[0] in _KIN or words[0] in lists.PEOPLE:
         return 0
     if words[0] in _PARTS and words[1] in lists.OWNERS:
         return 2
@@ -254,7 +263,12 @@ def _is_surely_verb(word: str) -> bool:
     )
 
 
-_BEFORE_NOUNS = frozenset("and or of at in the for with all on to by two three four".split())
+_BEFORE_NOUNS = frozenset(
+    """
+    and or of at in the for with all on to by two three four both some my our your his her their its
+    every each this that these those no any a an from
+    """.split()
+)
 
 
 def _may_be_verb(word: str) -> bool:

@@ -63,6 +63,7 @@ PAST_EVENT_PHRASES = {
     "booked": _list("a our my the"),
     "bought": _list("my our a an"),
     "broke": _list("my our up"),
+    "came": _list("off"),
     "changed": _list("my our jobs careers to"),
     "chose": _list("my our"),
     "chosen": _list("my our"),
@@ -110,6 +111,8 @@ PAST_EVENT_PHRASES = {
     "turned": _list("1 2 3 4 5 6 7 8 9 18 21 30 40 50 60 70 80 90 vegan vegetarian down"),
     "upgraded": _list("our my"),
     "used": _list("to"),
+    "took": _list("up"),
+    "went": _list("vegan vegetarian freelance part-time gluten-free dairy-free blind deaf"),
     "won": _list("my our"),
 }
 IRREGULAR_PAST = _list(
@@ -135,6 +138,7 @@ MOODS = _list(
     grateful thankful impressed surprised unsure certain annoyed angry overwhelmed exhausted sleepy
     cold hot thirsty busy late upset able about right wrong positive starving open game down up
     interested inclined torn new free available in-between almost halfway close amazed shocked off
+    saved sent noted fixed sorted solved
     finished desperate jealous inside outside ears all any kinda regardless lonely ashamed shy keen
     hopeful pleased relieved anxious knackered shattered pumped thrilled delighted fed gutted
     feeling home hoping alright gonna not-sure tempted blown mad proud embarrassed scared behind
@@ -183,6 +187,7 @@ LASTING_THINGS = _list(
     project repo repository app application company team service codebase product website site
     office building flat apartment house town city neighbourhood neighborhood car school garden
     kitchen boiler landlord landlady fridge oven freezer kids baby twins dog cat puppy gym nursery
+    place choir band club
     balcony shed garage attic basement wedding rent router tenants neighbours neighbors clinic
     practice surgery pharmacy warehouse factory farm shop store museum library
     """
