@@ -41,7 +41,7 @@ def _is_possession(after: Words, clause: Clause) -> bool:
         return clause.contains("for", "since") and not names_task(rest[1:], 4)
     if is_past_verb(first) or first in _PARTICIPLES:
         if "not" in more:
-            return False
+            return clause.contains("since") and has_past_date(clause)
         is_old = first == "known" and clause.contains("for", "since")
         return is_old or is_event(first, rest[1:], clause)
     if len(rest) == 1 and first in _AMOUNTS:
@@ -63,6 +63,8 @@ _MEASURES = frozenset(
     pinch spoonful litre litres pint pints gram grams carton crate half
     """.split()
 )
+_AT_HAND = frozenset("some leftover leftovers fridge oven pan bowl cupboard front".split())
+_PASSING_ILLS = frozenset("cold flu headache migraine stomachache toothache bug nosebleed".split())
 _SPANS = frozenset("minutes seconds hours days weeks months minute hour week".split())
 _WITHIN = frozenset("left total in to until before for".split())
 _PASSING_ENDS = frozenset(
@@ -77,7 +79,8 @@ def _is_at_hand(rest: Words, clause: Clause) -> bool:
     is_measured = bool(set(rest[:2]) & _MEASURES) and (rest[0] == "half" or "of" in rest[:4])
     is_time = bool(set(rest[1:2]) & _SPANS) and bool(set(rest[2:]) & _WITHIN or len(rest) == 2)
     is_today = bool(clause.word_set & _TODAY) and "birthday" not in clause.word_set
-    return is_measured or is_time or is_today or bool(set(rest[2:]) & _PASSING_ENDS)
+    is_food = bool(set(rest) & _AT_HAND) or bool(set(rest[:3]) & _PASSING_ILLS)
+    return is_measured or is_time or is_today or is_food or bool(set(rest[2:]) & _PASSING_ENDS)
 
 
 _TALKED_PARTICIPLES = frozenset("seen heard understood had done used felt thought tried".split())
@@ -126,7 +129,7 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
         return False
     if rest[0] == "working" and not set(rest[1:2]) & _WORKPLACES:
         return False
-    if clause.contains("since"):
+    if clause.contains("since") and (rest[0] not in UNSTABLE or has_past_date(clause)):
         return True
     return rest[0] not in UNSTABLE and clause.contains("for", "all my life", "my whole life")
 
@@ -137,6 +140,8 @@ _LIFE_EVENTS = frozenset("twins surgery baby stroke operation children kids sons
 def _is_past_possession(after: Words, clause: Clause) -> bool:
     """Decide by the words after "had"."""
     if names_task(after, 4) or is_pointing(after) or after[:1] == ("to",):
+        return False
+    if set(after[1:3]) & lists.EVALUATIONS:
         return False
     return has_past_date(clause) or bool(set(after[:3]) & _LIFE_EVENTS)
 

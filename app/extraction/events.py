@@ -14,6 +14,12 @@ ACQUIRED = frozenset(
 )
 
 
+# What is lost for good, unlike keys.
+_LOSSES = lists.PEOPLE | frozenset(
+    "job house home licence license hearing sight parents leg".split()
+)
+
+
 def is_event(verb: str, after: Words, clause: Clause) -> bool:
     """Return True if a past verb tells of a change, or of something long ago."""
     if not after or is_pointing(after) or verb in lists.TALK_PAST or names_task(after, 4):
@@ -31,6 +37,8 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
         return False
     if verb in {"left", "joined"} and _names_object(after, clause):
         return True
+    if verb == "lost" and not set(after[1:3]) & _LOSSES:
+        return False
     return after[0] in following and verb not in {"bought", "booked"}
 
 

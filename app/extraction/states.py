@@ -28,7 +28,7 @@ _SCHEDULED = frozenset(
 )
 _NO_COMPLEMENT = frozenset(
     """
-    that to what how why whether because when if like as more less with there where
+    that to what how why whether because when if like as more less with there where such
     """.split()
 )
 
@@ -44,12 +44,16 @@ def is_state(after: Words, clause: Clause) -> bool:
     """Decide by the words after "is"."""
     more, rest = skip_adverbs(after)
     if not rest or rest[0] in _NO_COMPLEMENT:
-        return rest[:1] == ("with",) and len(rest) > 2 and not is_pointing(rest[1:])
+        return rest[:1] == ("with",) and len(rest) > 1 and not is_pointing(rest[1:])
     if clause.contains(*_NOW) and "birthday" not in clause.word_set:
         return False
     first = rest[0]
-    if _is_bare_mood(rest, clause):
+    if _is_passing(rest, clause) or _is_bare_mood(rest, clause):
         return False
+    is_renounced = first == "off" and set(rest[1:2]).isdisjoint(_AFTER_OFF) and len(rest) > 1
+    is_old = clause.words[0] in lists.OWNERS and clause.contains("since")
+    if is_renounced or (first in UNSTABLE and is_old):
+        return True
     if first in _WITH_FOLLOWING:
         return _WITH_FOLLOWING[first](rest[1:], clause)
     if first.endswith("ing") and len(first) > 4 and first not in _NO_VERBS:
@@ -63,7 +67,10 @@ def is_state(after: Words, clause: Clause) -> bool:
 
 def _is_place(after: Words, clause: Clause) -> bool:
     """Decide on "is in …", which for many nouns is so for the moment."""
-    return not set(after[:3]) & _MOMENTS or has_habit(clause)
+    is_near = bool(set(after[:4]) & {"this", "that", "these"})
+    is_counted = after[:1] == ("my",) and bool(set(after[1:2]) & lists.DISCOURSE)
+    is_passing = is_near or is_counted or bool(set(after[:3]) & _MOMENTS)
+    return not is_passing or has_habit(clause)
 
 
 # What a speaker alone says of themselves with one word, if it lasts; other such words are moods.
@@ -78,7 +85,15 @@ _LASTING_ADJECTIVES = lists.STATES | frozenset(
     expecting claustrophobic
     """.split()
 )
+_AFTER_OFF = frozenset("to work sick today now for topic by on and the this until".split())
 _ALREADY = {"still", "already", "now", "too", "also", "again", "anymore"}
+
+
+def _is_passing(rest: Words, clause: Clause) -> bool:
+    """Return True for "the oven is on", "I'm half asleep" and "I'm no expert"."""
+    is_half = rest[0] == "half" and bool(set(rest[1:2]) & UNSTABLE)
+    is_modest = rest[0] == "no" and clause.words[0] == "i"
+    return is_half or is_modest or rest in {("on",), ("off",)}
 
 
 def _is_bare_mood(rest: Words, clause: Clause) -> bool:
@@ -90,9 +105,15 @@ def _is_bare_mood(rest: Words, clause: Clause) -> bool:
     return not (is_name or word[0].isdigit() or "-" in word or word in _LASTING_ADJECTIVES)
 
 
+_DISCLAIMED = frozenset("expert fan robot idiot fool genius saint monster lawyer doctor".split())
+
+
 def _is_class(after: Words, clause: Clause) -> bool:
     """Decide on "is a …"."""
-    is_joke = clause.contains("am just a", "am just an", "am such a", "are just a", "am being a")
+    is_joke = "i" in clause.words[:2] and bool(set(after[:1]) & _DISCLAIMED)
+    is_joke = is_joke or clause.contains(
+        "am just a", "am just an", "am such a", "are just a", "am being a"
+    )
     return not is_joke and not set(after[:1]) & lists.NO_CLASS and not names_task(after, 2)
 
 
@@ -118,7 +139,7 @@ def _is_hard(after: Words, clause: Clause) -> bool:
 _COURSES = frozenset(
     """
     course degree phd masters apprenticeship internship residency a-levels levels gcses bachelor
-    thesis training
+    thesis training master bachelor
     """.split()
 )
 

@@ -155,7 +155,10 @@ def _tells_of_existence(clause: Clause) -> bool:
     words = clause.words
     if words[1] not in {"is", "are"} or set(words[2:6]) & lists.TASK_NOUNS:
         return False
-    return bool(clause.word_set & lists.OURS) or has_habit(clause)
+    is_ours = bool(clause.word_set & lists.OURS)
+    is_near = bool(clause.word_set & (lists.LASTING_THINGS | lists.PEOPLE | lists.PLURAL_PEOPLE))
+    is_counted = words[2] in {"only", "just", *_NUMBERS} and "of" in words and is_ours
+    return (is_ours and (is_near or is_counted)) or has_habit(clause)
 
 
 def _tells_of_this(clause: Clause) -> bool:
@@ -227,10 +230,22 @@ def _is_doubtful(words: tuple[str, ...], place: int) -> bool:
     return place == 1 and not _is_surely_verb(words[place])
 
 
+# Verbs of sentences about the world at large: "Coffee contains caffeine".
+_GENERAL_VERBS = frozenset(
+    """
+    contains contain causes cause includes include requires require consists means helps produces
+    produce
+    """.split()
+)
+
+
 def _is_name(clause: Clause, place: int) -> bool:
     """Return True if the words before the verb are a name, or belong to one."""
     first = clause.tokens[0]
-    if not first.is_capital:
+    if not first.is_capital or clause.words[place] in _GENERAL_VERBS:
+        return False
+    is_general = clause.words[place] not in lists.BE and first.lower in lists.COMMON_OPENERS
+    if place == 1 and is_general:
         return False
     is_owner = first.lower.endswith(("'s", "s'"))
     has_other = any(token.is_capital for token in clause.tokens[1:place])

@@ -103,12 +103,22 @@ PAST_EVENT_PHRASES = {
     "started": _list(
         """
         a my our at as in on working using taking learning school uni university therapy keto eating
+        nursery kindergarten primary secondary college
         """
     ),
     "stopped": _list("eating drinking smoking taking using working going playing driving"),
+    "swapped": _list("my our the to from"),
+    "traded": _list("my our the in"),
+    "named": _list("my our the him her"),
     "switched": _list("to from our my jobs over"),
     "trained": _list("as at in"),
-    "turned": _list("1 2 3 4 5 6 7 8 9 18 21 30 40 50 60 70 80 90 vegan vegetarian down"),
+    "turned": _list(
+        """
+        1 2 3 4 5 6 7 8 9 18 21 30 40 50 60 70 80 90 vegan vegetarian
+        down one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+        fifteen sixteen seventeen eighteen thirty forty fifty sixty seventy eighty
+        """
+    ),
     "upgraded": _list("our my"),
     "used": _list("to"),
     "took": _list("up"),
