@@ -15,7 +15,9 @@ _NOTHING_HAD = lists.TASK_NOUNS | frozenset(
     few couple lot bit other first plan plans picture their his her no any time access nothing
     something anything everything that this it them these those fever sore cough temperature
     hangover rash cramp cramps opinion opinions view views philosophy preference reason reasons
-    choice chance concern concerns appetite energy patience slide slides page pages deadline
+    choice chance
+    doubts confession goosebumps feelings concern concerns appetite energy patience slide slides
+    page pages deadline
     """.split()
 )
 

@@ -20,7 +20,7 @@ _TIED_LEADS = frozenset(
     """
     as on at in for during before after since until by with without from under to of if when while
     my our the a an this that these those his her their both all each every like unlike besides and
-    or not no most between because although though once
+    or no most between because although though once
     actually correction sorry scratch
     """.split()
 )
@@ -57,7 +57,7 @@ _BOUNDARY = re.compile(
 )
 _OPENING = re.compile(
     r"(?:since|as|because|given(?: that)?|seeing as|considering(?: that)?|although|though|while)\s+"
-    rf"(?={_SUBJECT})",
+    rf"(?!(?:the|my|our|this)\s+\w+\s+(?:i|we)\b)(?={_SUBJECT})",
     re.IGNORECASE,
 )
 
@@ -99,7 +99,8 @@ def _ends_lead(text: str, start: int, boundary: re.Match[str]) -> bool:
         return False
     if boundary[0].strip() == ":":
         return _HEADED.match(text, boundary.end()) is not None
-    if boundary[0].strip() == "," and _PERSON.match(text, boundary.end()):
+    is_relative = words[0].lower() in lists.PEOPLE
+    if boundary[0].strip() == "," and not is_relative and _PERSON.match(text, boundary.end()):
         return True
     is_tied = words[0].lower().strip(",") in _TIED_LEADS
     is_comma = boundary[0].strip() == ","

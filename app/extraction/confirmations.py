@@ -24,7 +24,9 @@ _YES_WORDS = build_pattern(
     /i sure do/i sure am/very much so
     /very much/too right/dead right/dead on/on the nose
     /that would be right/that'd be right/that would be me/obviously/please do/i confirm/for sure
-    /no doubt/without a doubt/deffo/def/fraid so/true enough/how could i forget/tis/'tis/both true
+    /go ahead/sure, go ahead/do that/yes please
+    /yes do/no doubt/without a doubt/deffo/def/fraid so/true enough/how could i forget
+    /tis/'tis/both true
     /you have it right/you've got it right/you got that right/you got me/it's true/that's so
     /so it is
     """
@@ -42,7 +44,10 @@ _YES = re.compile(
     r"[\s,.!;–—-]*",
     re.IGNORECASE,
 )
-_LATE_YES = re.compile(rf"(?!\W*(?:no|not|never|nah|nope)\b){_LATE}[\s,.!]*", re.IGNORECASE)
+_LATE_YES = re.compile(
+    rf"(?!\W*(?:no|not|never|nah|nope|mostly|partly|sometimes|usually|sort|kind)\b){_LATE}[\s,.!]*",
+    re.IGNORECASE,
+)
 _ADDED_WORDS = build_pattern(
     """
     thanks/thank you/please/that is/still/always/very much so/very/it is/i am/i do/all of it

@@ -19,6 +19,12 @@ _LOSSES = lists.PEOPLE | frozenset(
     "job house home licence license hearing sight parents leg".split()
 )
 
+_LEFT = (
+    _LOSSES
+    | frozenset("company team project band choir club school country town city army navy".split())
+    | frozenset("police party union church firm board uni university".split())
+)
+
 
 def is_event(verb: str, after: Words, clause: Clause) -> bool:
     """Return True if a past verb tells of a change, or of something long ago."""
@@ -37,6 +43,10 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
         return False
     if verb in {"left", "joined"} and _names_object(after, clause):
         return True
+    if verb == "sold" and set(after[:4]) & ACQUIRED:
+        return True
+    if verb == "left" and after[0] in {"my", "our", "the"} and not set(after[1:4]) & _LEFT:
+        return False
     if verb == "lost" and not set(after[1:3]) & _LOSSES:
         return False
     return after[0] in following and verb not in {"bought", "booked"}

@@ -18,7 +18,8 @@ _LEAD_WORDS = build_pattern(
     /if i remember correctly/if i recall correctly/if i remember rightly/presumably/that means
     /which means/correct me if i'm wrong/sounds like/in other words/you mean/you mean that
     /you mentioned/you mentioned that/you said/you said that/you told me/you told me that/meaning
-    /i'll note/i'll note that/congratulations/lovely/nice/charming/noted that/i see
+    /i'll note/i'll note that/i'll remember that/did you say/did you say that/didn't you say
+    /didn't you say that/congratulations/lovely/nice/charming/noted that/i see
     """
 )
 _NOTE = (
@@ -36,7 +37,7 @@ _LEAD = re.compile(
 )
 _TAIL_WORDS = build_pattern(
     """
-    right/correct/yes/yeah/then/still/no/eh/true/am i right/did i get that right
+    right/correct/yes/yeah/ok/okay/then/still/no/eh/true/am i right/did i get that right
     /have i got that right/do i have that right/if i remember correctly/if i recall
     /if i recall correctly/if i remember/if i remember rightly/if i'm not mistaken/it seems/i assume
     /i think/i believe/i guess/i take it/i gather/i presume/as far as you know/as far as i know
@@ -100,6 +101,9 @@ def read_proposal(sentence: str) -> str | None:
     return swapped[0].upper() + swapped[1:]
 
 
+_YOU_AND_YOURS = re.compile(
+    r"are\s+you\s+and\s+(?P<other>your\s+[\w'’-]+)\s+(?P<rest>.+)", re.IGNORECASE
+)
 _STATED_VERBS = re.compile(r"(?P<verb>do|don['’]t|have)\s+you\s+", re.IGNORECASE)
 _NAME = r"(?-i:(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*)"
 _NAME_IN_PLACE = (
@@ -120,6 +124,8 @@ _DOES_FIRST = re.compile(
 
 def _state_question(text: str) -> str:
     """Return "your name is Anna" for "is your name Anna"; other texts as they are."""
+    if match := _YOU_AND_YOURS.match(text):
+        return f"you and {match['other']} are {match['rest']}"
     if match := _STATED_VERBS.match(text):
         return _state_verb(match["verb"].lower()) + text[match.end() :]
     if match := _BE_FIRST.match(text):

@@ -13,6 +13,7 @@ _MOMENTS = frozenset(
     """
     end meeting hurry rush middle way fence verge loss mood it phone train bus board laptop same
     page call break trouble mess pain tears panic zone point side debt luck shock minds line lines
+    percent
     step chapter level work airport home bed station gym shop supermarket desk computer kitchen
     car town hospital doctors hotel office door
     """.split()
@@ -93,7 +94,11 @@ def _is_passing(rest: Words, clause: Clause) -> bool:
     """Return True for "the oven is on", "I'm half asleep" and "I'm no expert"."""
     is_half = rest[0] == "half" and bool(set(rest[1:2]) & UNSTABLE)
     is_modest = rest[0] == "no" and clause.words[0] == "i"
-    return is_half or is_modest or rest in {("on",), ("off",)}
+    is_joke = "i" in clause.words[:1] and (
+        rest[0] == "your" or (rest[0] == "the" and bool(set(rest[1:2]) & UNSTABLE))
+    )
+    is_partway = len(rest) > 1 and rest[-1] == "in"
+    return is_half or is_modest or is_joke or is_partway or rest in {("on",), ("off",)}
 
 
 def _is_bare_mood(rest: Words, clause: Clause) -> bool:
@@ -150,6 +155,8 @@ def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
         return True
     if is_pointing(after) or names_task(after, 3) or not after:
         return False
+    if verb == "seeing" and set(after[1:4]) & lists.PEOPLE:
+        return True
     if verb in lists.TASK_PROGRESSIVES or (verb == "working" and after[0] == "on"):
         return False
     return verb in lists.PROGRESSIVE_FACTS or has_date(clause)

@@ -41,7 +41,8 @@ TALK_VERBS = _list(
 # What is done now, for the task at hand.
 TASK_VERBS = _list(
     """
-    click paste copy upload attach refresh submit scroll hover press type pass hit enter select drag
+    click paste copy upload attach refresh submit scroll hover press type pass
+    hurt ache itch sting hit enter select drag
     import define declare crash fail hang freeze lag stall glitch break throw return raise print end
     """
 )
@@ -163,7 +164,8 @@ EVALUATIONS = _list(
     slow fast broken failing down acting correct incorrect missing empty ready done too so delicious
     tasty horrible crazy insane funny hilarious sad true false impossible possible important
     understandable enough long short boring exciting overrated underrated worth working corrupted
-    expensive cheap loud asleep awake popular dead raw thin thick sticky salty sour soft frozen
+    expensive cheap delayed full overdue worst
+    loud asleep awake popular dead raw thin thick sticky salty sour soft frozen
     blurry set cloudy sunny windy crashing hanging throwing giving showing saying not-working stuck
     driving making getting
     """
@@ -253,6 +255,23 @@ MONTHS = _list(
     """
     january february march april may june july august september october november december jan feb
     mar apr jun jul aug sep sept oct nov dec
+    """
+)
+# Whom a writer invents.
+INVENTED = _list(
+    """
+    character characters protagonist hero heroine villain narrator antagonist avatar
+    """
+)
+# What is said of these alone is general knowledge.
+COUNTRIES = _list(
+    """
+    germany france spain italy portugal england scotland wales ireland britain uk america usa canada
+    mexico brazil argentina chile peru colombia china japan india korea vietnam thailand indonesia
+    malaysia philippines australia zealand russia ukraine poland sweden norway finland denmark
+    netherlands holland belgium switzerland austria hungary romania bulgaria greece turkey israel
+    egypt nigeria kenya ghana morocco africa europe asia iran iraq syria pakistan bangladesh cuba
+    iceland croatia serbia paris london rome berlin madrid lisbon tokyo beijing moscow vienna
     """
 )
 PEOPLE = _list(
