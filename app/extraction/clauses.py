@@ -51,7 +51,7 @@ _BOUNDARY = re.compile(
     rf"|,?\s+(?P<link>{_LINK})\s+(?={_SUBJECT}|{_ASKS})"
     rf"|,?\s+(?P<before_name>and|but|so|because|while|whereas)\s+(?={_NAME_IS})"
     rf"|,\s+(?P<since>since|as)\s+(?={_SUBJECT})"
-    rf"|,\s+(?={_SUBJECT}|{_ASKS}|{_NAME_DOES}|if\b)"
+    rf"|,\s+(?!who\s+\w+s\b)(?={_SUBJECT}|{_ASKS}|{_NAME_DOES}|if\b)"
     rf"|(?<!know)(?<!idea)(?<!out)(?<!sure)(?<!and)(?<!or)\s+(?={_RUN_ON})",
     re.IGNORECASE,
 )

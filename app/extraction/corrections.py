@@ -6,7 +6,7 @@ from app.extraction import words as lists
 from app.extraction.phrases import build_pattern
 
 _DENIAL = re.compile(
-    r"(?:\W*\b(?:no|nope|nah|na|not quite|wrong|actually|almost|close)\b(?:\s+na)?\W*)+",
+    r"(?:\W{0,5}\b(?:no|nope|nah|na|not quite|wrong|actually|almost)\b(?:\s{1,3}na\b)?\W{0,5})+",
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"(?:it['’]?s|it is|that['’]?s|make that|on|at|of)\s+", re.IGNORECASE)

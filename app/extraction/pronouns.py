@@ -186,7 +186,7 @@ _HOLIDAYS = frozenset("easter christmas ramadan eid diwali hanukkah passover hal
 _NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS | _HOLIDAYS
 # A lone word at the start of a sentence is a name if somebody is or does something.
 _AFTER_NAME = re.compile(
-    r"['’]s\b|\s+(?:[a-z]+(?:s|ed)|and|who|will|can|had|got|just|also|now)\b|,\s"
+    r"['’]s\b|\s+(?:[a-z]+(?:s|ed|n['’]?t)|and|who|will|can|had|got|just|also|now)\b|,\s"
 )
 
 

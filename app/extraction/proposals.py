@@ -52,7 +52,7 @@ _TAIL = re.compile(rf",\s*(?:{_TAIL_WORDS}|{_TAG})\s*\Z", re.IGNORECASE)
 _LONE_TAIL = re.compile(rf"(?:{_TAIL_WORDS}|{_TAG})\s*\?", re.IGNORECASE)
 # What the assistant does because of it: "…, so I used English spelling".
 _CONSEQUENCE = re.compile(
-    r",?\s+so\s+(?:i['’]?(?:ll|ve|d)?|that|shall|should|let['’]?s|please|run|use|try|most|it)\s.*\Z",
+    r",?\s{1,3}so\s{1,3}(?:i['’]?(?:ll|ve|d)?|that|shall|should|let['’]?s|please|run|use|try|most|it)\s.*\Z",
     re.IGNORECASE,
 )
 

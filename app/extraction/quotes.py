@@ -4,13 +4,14 @@ import re
 
 from app.extraction.phrases import build_pattern
 
+# Of one in single marks, which may be an apostrophe, only so many characters are read.
 # An apostrophe opens nothing unless its closing mark ends a sentence: "the boys' room".
 _QUOTE = re.compile(
     r"""
     (?<!\w)"(?=\S)[^"]*(?:"|\Z)
     | “[^”]*(?:”|\Z)
     | «[^»]*(?:»|\Z)
-    | (?<!\w)['‘](?=\w)[^"“”\n]*?[.!?,]['’](?!\w)
+    | (?<!\w)['‘](?=\w)[^"“”\n]{0,800}?[.!?,]['’](?!\w)
     """,
     re.VERBOSE,
 )

@@ -381,7 +381,7 @@ THIRD_VERBS = _list(
     ships rents drives walks swims wears knows means says calls visits arrives leaves dies turns
     rotates depends hosts sells buys pays collects handles manages leads reads writes watches cooks
     bakes rides sings knits coaches volunteers commutes travels flies lands grows helps thinks
-    refuses insists hopes believes suffers snores moves plans bides asks tells
+    answers refuses insists hopes believes suffers snores moves plans bides asks tells
     """
 )
 
