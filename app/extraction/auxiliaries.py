@@ -14,7 +14,10 @@ _NOTHING_HAD = lists.TASK_NOUNS | frozenset(
     """
     few couple lot bit other first plan plans picture their his her no any time access nothing
     something anything everything that this it them these those fever sore cough temperature
-    hangover rash cramp cramps
+    hangover rash cramp cramps opinion opinions view views philosophy preference reason reasons
+    choice chance
+    doubts confession goosebumps feelings concern concerns appetite energy patience slide slides
+    page pages deadline
     """.split()
 )
 
@@ -27,7 +30,7 @@ def _is_possession(after: Words, clause: Clause) -> bool:
     more, rest = skip_adverbs(after)
     if rest[:1] == ("got",) and len(rest) > 1:
         rest = rest[1:]
-    if not rest:
+    if not rest or _is_at_hand(rest, clause):
         return False
     first = rest[0]
     if first == "to":
@@ -40,7 +43,7 @@ def _is_possession(after: Words, clause: Clause) -> bool:
         return clause.contains("for", "since") and not names_task(rest[1:], 4)
     if is_past_verb(first) or first in _PARTICIPLES:
         if "not" in more:
-            return False
+            return clause.contains("since") and has_past_date(clause)
         is_old = first == "known" and clause.contains("for", "since")
         return is_old or is_event(first, rest[1:], clause)
     if len(rest) == 1 and first in _AMOUNTS:
@@ -52,6 +55,34 @@ def _is_possession(after: Words, clause: Clause) -> bool:
     if first == "no":
         return not set(rest[1:4]) & (_NOTHING_HAD - {"no", "any"})
     return not set(rest[:4]) & _NOTHING_HAD
+
+
+_TODAY = frozenset("today tonight tomorrow".split())
+_MEASURES = frozenset(
+    """
+    tin tins can cans bag bags sack sacks cup cups pack packs packet packets bottle bottles jar jars
+    piece pieces slice slices pound pounds kilo kilos pile bunch stack box boxes list bowl handful
+    pinch spoonful litre litres pint pints gram grams carton crate half
+    """.split()
+)
+_AT_HAND = frozenset("some leftover leftovers fridge oven pan bowl cupboard front".split())
+_PASSING_ILLS = frozenset("cold flu headache migraine stomachache toothache bug nosebleed".split())
+_SPANS = frozenset("minutes seconds hours days weeks months minute hour week".split())
+_WITHIN = frozenset("left total in to until before for".split())
+_PASSING_ENDS = frozenset(
+    "staring sitting waiting lying going coming standing looking here".split()
+)
+
+
+def _is_at_hand(rest: Words, clause: Clause) -> bool:
+    """Return True for what somebody has for the moment: food, time, a task, a thing before them."""
+    if has_habit(clause):
+        return False
+    is_measured = bool(set(rest[:2]) & _MEASURES) and (rest[0] == "half" or "of" in rest[:4])
+    is_time = bool(set(rest[1:2]) & _SPANS) and bool(set(rest[2:]) & _WITHIN or len(rest) == 2)
+    is_today = bool(clause.word_set & _TODAY) and "birthday" not in clause.word_set
+    is_food = bool(set(rest) & _AT_HAND) or bool(set(rest[:3]) & _PASSING_ILLS)
+    return is_measured or is_time or is_today or is_food or bool(set(rest[2:]) & _PASSING_ENDS)
 
 
 _TALKED_PARTICIPLES = frozenset("seen heard understood had done used felt thought tried".split())
@@ -100,7 +131,7 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
         return False
     if rest[0] == "working" and not set(rest[1:2]) & _WORKPLACES:
         return False
-    if clause.contains("since"):
+    if clause.contains("since") and (rest[0] not in UNSTABLE or has_past_date(clause)):
         return True
     return rest[0] not in UNSTABLE and clause.contains("for", "all my life", "my whole life")
 
@@ -111,6 +142,8 @@ _LIFE_EVENTS = frozenset("twins surgery baby stroke operation children kids sons
 def _is_past_possession(after: Words, clause: Clause) -> bool:
     """Decide by the words after "had"."""
     if names_task(after, 4) or is_pointing(after) or after[:1] == ("to",):
+        return False
+    if set(after[1:3]) & lists.EVALUATIONS:
         return False
     return has_past_date(clause) or bool(set(after[:3]) & _LIFE_EVENTS)
 
@@ -158,7 +191,9 @@ def _is_ability(after: Words, clause: Clause) -> bool:
     if not rest or is_pointing(rest[1:]):
         return False
     if "not" in more:
-        is_passing = clause.contains("right now", "at the moment", "yet", "seem")
+        is_passing = clause.contains(
+            "right now", "at the moment", "yet", "seem", "today", "tonight", "tomorrow", "this week"
+        )
         return rest[0] in _INABILITIES and not is_passing
     if "only" in more:
         return has_schedule(clause)

@@ -13,6 +13,17 @@ _SUBJECT = build_pattern(
     /there/there's/my/our/the/this
     """
 )
+# A lead such as "Better double it, " or "The big news: " has no verb of its own, and is cut off
+# before these. "On Sundays, " and "My wife, " belong to what follows.
+_FIRST_PERSON = build_pattern("i/i'm/i've/i'd/i'll/we/we're/we've/we'd/we'll/my/our")
+_TIED_LEADS = frozenset(
+    """
+    as on at in for during before after since until by with without from under to of if when while
+    my our the a an this that these those his her their both all each every like unlike besides and
+    or no most between because although though once
+    actually correction sorry scratch
+    """.split()
+)
 _ASKS = build_pattern(
     """
     can/could/would/will/should/do/does/did/is/are/am/was/what/what's/which/how/where/when/who/why
@@ -23,7 +34,7 @@ _ASKS = build_pattern(
 _LINK = build_pattern(
     """
     and so/and then/so that/and/but/so/because/bc/cuz/cos/although/though/while/whereas/plus/or
-    /then/which means/which is why/yet/except/hence/therefore
+    /then/which means/which is why/as if/as though/yet/except/hence/therefore
     """
 )
 # In talk without marks a question or a condition follows a statement.
@@ -34,18 +45,19 @@ _RUN_ON = (
     r"|if (?:i|we|he|she|it) \w+ .{0,60}\b(?:would|i['’]?d|we['’]?d)\b)"
 )
 _NAME_IS = r"(?-i:[A-Z])\w+ (?:is|was|has|lives|works|will)\b"
+_NAME_DOES = r"(?-i:[A-Z][\w'’-]+) (?:is|was|has|lives|works|will|[a-z]{2,}ed)\b"
 _BOUNDARY = re.compile(
     r"\s*[;:]\s+|\s+[-–—]{1,2}\s+|[—–]|\s*[.…]{2,}\s+|\s*[!?.]\s+"
     rf"|,?\s+(?P<link>{_LINK})\s+(?={_SUBJECT}|{_ASKS})"
     rf"|,?\s+(?P<before_name>and|but|so|because|while|whereas)\s+(?={_NAME_IS})"
     rf"|,\s+(?P<since>since|as)\s+(?={_SUBJECT})"
-    rf"|,\s+(?={_SUBJECT}|{_ASKS}|if\b)"
+    rf"|,\s+(?!who\s+\w+s\b)(?={_SUBJECT}|{_ASKS}|{_NAME_DOES}|if\b)"
     rf"|(?<!know)(?<!idea)(?<!out)(?<!sure)(?<!and)(?<!or)\s+(?={_RUN_ON})",
     re.IGNORECASE,
 )
 _OPENING = re.compile(
     r"(?:since|as|because|given(?: that)?|seeing as|considering(?: that)?|although|though|while)\s+"
-    rf"(?={_SUBJECT})",
+    rf"(?!(?:the|my|our|this)\s+\w+\s+(?:i|we)\b)(?={_SUBJECT})",
     re.IGNORECASE,
 )
 
@@ -65,13 +77,34 @@ def cut_clauses(text: str) -> list[tuple[int, int, str]]:
         link = "since"
     for match in _BOUNDARY.finditer(text, start):
         next_verb = bisect_left(verbs, start)
-        if next_verb == len(verbs) or verbs[next_verb] >= match.start():
+        has_verb = next_verb < len(verbs) and verbs[next_verb] < match.start()
+        if not has_verb and not _ends_lead(text, start, match):
             continue
         clauses.append((start, match.start(), link))
         start = match.end()
         link = (match["link"] or match["before_name"] or match["since"] or "").lower()
     clauses.append((start, len(text), link))
     return clauses
+
+
+_HEADED = re.compile(rf"{_SUBJECT}|(?:since|on|in|at|every|last)\s", re.IGNORECASE)
+_PERSON = re.compile(r"s?he(?:['’]s|\s)", re.IGNORECASE)
+_SPOKEN = re.compile(_FIRST_PERSON, re.IGNORECASE)
+
+
+def _ends_lead(text: str, start: int, boundary: re.Match[str]) -> bool:
+    """Return True if words without a verb lead up to a statement, and are no part of it."""
+    words = text[start : boundary.start()].split()
+    if not words:
+        return False
+    if boundary[0].strip() == ":":
+        return _HEADED.match(text, boundary.end()) is not None
+    is_relative = words[0].lower() in lists.PEOPLE
+    if boundary[0].strip() == "," and not is_relative and _PERSON.match(text, boundary.end()):
+        return True
+    is_tied = words[0].lower().strip(",") in _TIED_LEADS
+    is_comma = boundary[0].strip() == ","
+    return is_comma and not is_tied and _SPOKEN.match(text, boundary.end()) is not None
 
 
 _WORD = re.compile(r"[\w'’]+")

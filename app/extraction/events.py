@@ -14,6 +14,18 @@ ACQUIRED = frozenset(
 )
 
 
+# What is lost for good, unlike keys.
+_LOSSES = lists.PEOPLE | frozenset(
+    "job house home licence license hearing sight parents leg".split()
+)
+
+_LEFT = (
+    _LOSSES
+    | frozenset("company team project band choir club school country town city army navy".split())
+    | frozenset("police party union church firm board uni university".split())
+)
+
+
 def is_event(verb: str, after: Words, clause: Clause) -> bool:
     """Return True if a past verb tells of a change, or of something long ago."""
     if not after or is_pointing(after) or verb in lists.TALK_PAST or names_task(after, 4):
@@ -27,7 +39,22 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
         return _is_decision(after, clause)
     if verb in {"bought", "got", "booked"} and set(after[:4]) & ACQUIRED:
         return True
+    if verb in {"given", "gave", "came"} and after[0] in {"up", "off"} and len(after) == 1:
+        return False
+    if verb in {"left", "joined"} and _names_object(after, clause):
+        return True
+    if verb == "sold" and set(after[:4]) & ACQUIRED:
+        return True
+    if verb == "left" and after[0] in {"my", "our", "the"} and not set(after[1:4]) & _LEFT:
+        return False
+    if verb == "lost" and not set(after[1:3]) & _LOSSES:
+        return False
     return after[0] in following and verb not in {"bought", "booked"}
+
+
+def _names_object(after: Words, clause: Clause) -> bool:
+    """Return True if the object is a name: "left Verdelho"."""
+    return any(token.lower == after[0] and token.is_capital for token in clause.tokens[1:])
 
 
 def _is_decision(after: Words, clause: Clause) -> bool:

@@ -36,7 +36,7 @@ _HEADING = build_pattern(
     /some background/bit of context/a bit of context/some context
     /reminder/note to self/quick note/side note
     /heads up/heads-up/ps/p.s./nb/n.b./jsyk/one thing to remember/one more thing to remember
-    /one thing to note/important/correction
+    /one thing to note/important/correction/from now on/from here on/going forward/in future
     """
 )
 _SPEAKER = build_pattern("i/i'm/we/my/our")
@@ -70,6 +70,8 @@ _FILLERS = build_pattern(
     /makes sense/got it
     """
 )
+# "Ahh", "ohhh", "hmmm", "ughh".
+_CRIES = r"(?:a+h+|o+h+|h+m+|u+g+h+|a+w+|e+w+|ha(?:ha)+|y+a+y+|o+o+f+)(?!\w)"
 _LINKS = build_pattern(
     """
     so/and/but/oh/no/nope/nah/also/well/btw/yeah/yes/yeh/plus/anyway/ok/okay/basically/by the way
@@ -92,6 +94,7 @@ _PREFACES = build_pattern(
 _FILLER = re.compile(
     rf"""
     {_FILLERS} {_MARK}
+    | {_CRIES} {_GAP}
     | {_LINKS} \s+ (?={_SUBJECTS})
     | {_LOOSE_LINKS} ,? \s+ (?=\w+\s+\w)
     | {_PREFACES} (?: \s+that\b | , )? \s+

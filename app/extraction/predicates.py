@@ -17,6 +17,7 @@ from app.extraction.verbs import (
 
 _SOON = list_phrases(
     "in five/in ten/in a minute/in a sec/in a bit/in five minutes/in ten minutes/any minute"
+    "/in an hour/in half an hour/in a while/in a moment/in twenty/in two minutes"
 )
 
 
@@ -46,6 +47,20 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
 _WITHOUT_OBJECT = frozenset(
     "smoke drive cook knit run swim cycle meditate freelance snore paint rent".split()
 )
+# Said of the talk or of the moment: "I stand corrected", "I speak from experience".
+_IDIOMS = {
+    "speak": frozenset("from".split()),
+    "run": frozenset("out into".split()),
+    "play": frozenset("along dumb".split()),
+    "go": frozenset("round around with left right back".split()),
+    "stand": frozenset("corrected by at here there in".split()),
+    "sit": frozenset("here there down in on at".split()),
+    "walk": frozenset("in into out away up over".split()),
+    "rest": frozenset("my easy".split()),
+    "take": frozenset("your back".split()),
+    "live": frozenset("for".split()),
+    "drink": frozenset("to".split()),
+}
 _TASTES = frozenset("prefer love hate like dislike enjoy".split())
 _ARTICLES = frozenset("the a an this these those some my your".split())
 _PREPOSITIONS = frozenset("for at in on with to from of about by".split())
@@ -61,6 +76,10 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
         return has_date(clause)
     if not after:
         return verb in _WITHOUT_OBJECT
+    is_own = clause.words[0] in lists.FIRST_PERSON
+    is_idiom = is_own and after[0] in _IDIOMS.get(verb, ())
+    if is_idiom or set(after[:2]) & {"what", "whatever"}:
+        return False
     is_cut = len(after) == 1 and after[0] in _PREPOSITIONS
     if is_cut or is_pointing(after):
         return False
@@ -76,6 +95,7 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
 # Verbs of talk that tell of a habit if they have such an object.
 _LASTING_OBJECTS = {
     "get": frozenset("up migraines seasick carsick hayfever paid my our".split()),
+    "look": frozenset(["after"]),
     "need": frozenset("my glasses subtitles".split()),
     "know": frozenset("python french some german spanish sql".split()),
 }

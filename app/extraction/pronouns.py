@@ -33,11 +33,13 @@ _FITS = {
     "they": {Sex.PLURAL},
     "their": {Sex.PLURAL},
     "it": {Sex.THING},
+    "that": {Sex.FEMALE, Sex.MALE, Sex.PERSON},
     "its": {Sex.THING},
 }
 _PRONOUN = re.compile(
     r"(?!it\s+takes\s+(?:me|us)\b|it['’]s\s+(?:my|our)\b)"
-    r"(he|she|they|it|his|her|their|its)(['’](?:s|re|ve|ll|d))?(?=\s)",
+    r"(he|she|they|it|his|her|their|its|that(?=['’]s\s+(?:my|our)\s))"
+    r"(['’](?:s|re|ve|ll|d)|(?<=he)s|(?<=they)re)?(?=\s)",
     re.IGNORECASE,
 )
 # The verb tells how the short form is written out.
@@ -79,6 +81,7 @@ _STRANGERS = {
     "they": "Our friends",
     "their": "Our friends",
     "it": "Our place",
+    "that": "Alex",
     "its": "Our place",
 }
 
@@ -87,6 +90,14 @@ def replace_by_stranger(text: str) -> str:
     """Return the text with some name for its first pronoun, to judge what is said of it."""
     match = _PRONOUN.match(text)
     return _put_name(match, _STRANGERS[match[1].lower()]) if match else text
+
+
+_OBJECT = re.compile(r"\b(?:him|her(?!\s+\w)|them)\b", re.IGNORECASE)
+
+
+def replace_object(text: str) -> str:
+    """Return the text with some name for "him", "her" and "them", to judge what is said of them."""
+    return _OBJECT.sub("Alex", text)
 
 
 def _put_name(match: re.Match[str], name: str) -> str:
@@ -102,7 +113,7 @@ def _put_name(match: re.Match[str], name: str) -> str:
 def _write_out_short_verb(short: str | None, rest: str) -> str:
     if short is None:
         return ""
-    ending = short[1:].lower()
+    ending = short.strip("'’").lower()
     if ending == "s":
         return " has" if _PERFECT.match(rest) else " is"
     return {"re": " are", "ve": " have", "ll": " will", "d": " would"}[ending]
@@ -142,7 +153,7 @@ def find_antecedents(text: str) -> list[Antecedent]:
         name = called[1] or called[2] or called[3]
         antecedents = [Antecedent(name, antecedents[0].sex)]
         covered.append(called.span())
-    for match in _NAME.finditer(text):
+    for match in _NAME.finditer(text, _measure_order(text)):
         if any(start <= match.start() < end for start, end in covered) or not _names_somebody(
             text, match
         ):
@@ -171,14 +182,34 @@ _PLACE_BEFORE = re.compile(
 )
 
 
-_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS
+_HOLIDAYS = frozenset("easter christmas ramadan eid diwali hanukkah passover halloween".split())
+_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS | _HOLIDAYS
+# A lone word at the start of a sentence is a name if somebody is or does something.
+_AFTER_NAME = re.compile(
+    r"['’]s\b|\s+(?:[a-z]+(?:s|ed|n['’]?t)|and|who|will|can|had|got|just|also|now)\b|,\s"
+)
+
+
+_FIRST_WORD = re.compile(r"[A-Z][a-z]+\s+(?=[A-Z])")
+
+
+def _measure_order(text: str) -> int:
+    """Return the length of a verb before a name: that of "Write " in "Write Anna a card"."""
+    match = _FIRST_WORD.match(text)
+    return match.end() if match and match[0].strip().lower() in _FIRST_NO_NAMES else 0
+
+
+def _opens_statement(text: str, match: re.Match[str]) -> bool:
+    return " " in match[0] or _AFTER_NAME.match(text, match.end()) is not None
+
+
 _FIRST_NO_NAMES = lists.IMPERATIVES | lists.COMMON_OPENERS
 
 
 def _names_somebody(text: str, match: re.Match[str]) -> bool:
     """Return True for a name that may be a person's: it stands first, or is met, known or loved."""
     word = re.split(r"[\s.'’]", match[0])[0].lower()
-    if match.start() == 0 and word in _FIRST_NO_NAMES:
+    if match.start() == 0 and (word in _FIRST_NO_NAMES or not _opens_statement(text, match)):
         return False
     if word in _NO_NAMES:
         return False

@@ -7,16 +7,20 @@ from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statem
 from app.domain.text import fold_loosely
 from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
-from app.extraction.confirmations import find_confirmation_end, is_tag_question, read_proposal
+from app.extraction.confirmations import find_confirmation_end, is_addition
+from app.extraction.corrections import correct_proposal
 from app.extraction.openings import Opening, measure_correction, strip_openings
 from app.extraction.pronouns import (
     Antecedent,
     find_antecedents,
     has_dangling_pronoun,
     replace_by_stranger,
+    replace_object,
     resolve_pronoun,
     starts_with_pronoun,
 )
+from app.extraction.proposals import is_tag_question, read_proposal, state_in_first_person
+from app.extraction.quotes import find_handover_end, find_quotes, is_inside_quote
 from app.extraction.sentences import split_sentences
 from app.extraction.tokens import Clause
 from app.extraction.verdicts import find_skip_reason
@@ -54,6 +58,8 @@ class _Part:
 
 # How many sentences back a pronoun may point.
 _PRONOUN_REACH = 3
+# Characters at the end of an assistant's turn that a pronoun in the answer may point to.
+_ASKED_LENGTH = 160
 # Characters. Nobody states a fact in so long a sentence, and the rules read one more than once.
 _LONGEST_SENTENCE = 1_000
 
@@ -66,6 +72,7 @@ class _Reader:
     skipped: list[Skipped] = field(default_factory=list)
     recent: list[list[Antecedent]] = field(default_factory=list)
     earlier: list[list[Antecedent]] = field(default_factory=list)
+    last_question: list[list[Antecedent]] = field(default_factory=list)
 
     def read_turn(self, place: int, turn: Turn) -> None:
         match turn.role:
@@ -85,39 +92,58 @@ class _Reader:
 
     def _read_user(self, place: int, turn: Turn) -> None:
         self.earlier, self.recent = self.recent or self.earlier, []
+        self.last_question = []
         is_first = True
+        quotes = find_quotes(turn.content)
         for block in find_blocks(turn.content):
             if block.reason is not None:
                 self._skip(place, block.start, block.end, block.reason)
                 is_first = False
                 continue
             for start, end in split_sentences(turn.content, block.start, block.end):
-                begins = self._read_confirmation(place, start, end) if is_first else start
+                if is_inside_quote(start, end, quotes):
+                    self._skip(place, start, end, SkipReason.QUOTATION)
+                    is_first = False
+                    continue
+                begins = self._read_answer(place, start, end) if is_first else start
                 if begins < end:
                     self._read_sentence(place, begins, end)
                 is_first = False
+                if find_handover_end(turn.content[start:end]) is not None:
+                    quotes.append((end, len(turn.content) + 1))
 
-    def _read_confirmation(self, place: int, start: int, end: int) -> int:
-        """Add what the assistant proposed just before, if the sentence says yes to it.
+    def _read_answer(self, place: int, start: int, end: int) -> int:
+        """Add what the assistant proposed just before, if the sentence confirms or corrects it.
 
-        Return where the sentence goes on behind its yes, or `start` if it confirms nothing.
+        Return where the sentence goes on behind its answer, or `start` if it answers nothing.
         """
         before = self.turns[place - 1] if place else None
         if before is None or before.role is not Role.ASSISTANT:
             return start
-        first_words = self.turns[place].content[start : min(end, start + _LONGEST_SENTENCE)]
-        yes_end = start + find_confirmation_end(first_words)
-        proposal = self._find_proposal(before.content) if yes_end > start else None
+        self.last_question = [
+            find_antecedents(state_in_first_person(before.content[-_ASKED_LENGTH:]))
+        ]
+        proposal = self._find_proposal(before.content)
         if proposal is None:
             return start
         text, first, last = proposal
+        answer = self.turns[place].content[start : min(end, start + _LONGEST_SENTENCE)]
+        answer_end = start + find_confirmation_end(answer)
+        if answer_end == start:
+            corrected = correct_proposal(text, answer)
+            if corrected is None or not _is_proposable(corrected):
+                return start
+            text, answer_end = corrected, end
+        elif is_addition(answer[answer_end - start :]):
+            text = f"{text}, {answer[answer_end - start :].rstrip(' .!')}"
+            answer_end = end
         if self._is_repeated(text):
-            self._skip(place, start, yes_end, SkipReason.REPEATED_CONTEXT)
-            return yes_end
-        quotes = (Quote(place, start, yes_end), Quote(place - 1, first, last))
+            self._skip(place, start, answer_end, SkipReason.REPEATED_CONTEXT)
+            return answer_end
+        quotes = (Quote(place, start, answer_end), Quote(place - 1, first, last))
         self.statements.append(Statement(text, quotes))
         self._note_antecedents(text)
-        return yes_end
+        return answer_end
 
     def _find_proposal(self, content: str) -> tuple[str, int, int] | None:
         """Return what an assistant proposes at the end of a turn, in the user's words."""
@@ -160,42 +186,60 @@ class _Reader:
         core = sentence[opening.start : opening.end]
         is_asked = sentence.rstrip(" \"'”’)!").endswith("?")
         if opening.is_note:
-            text, reason = self._judge_note(core + "?" if is_asked else core)
-            yield _Part(opening.start, opening.end, "", text, reason)
+            yield self._judge_note(core + "?" if is_asked else core, opening)
             return
+        quotes = find_quotes(sentence)
+        handover = find_handover_end(sentence)
+        if handover is not None:
+            quotes.append((handover, len(sentence) + 1))
         cuts = cut_clauses(core)
         follows_fact = False
+        reason: SkipReason | None
         for number, (first, last, link) in enumerate(cuts):
             text = core[first:last]
-            if is_asked and number == len(cuts) - 1:
+            if is_inside_quote(opening.start + first, opening.start + last, quotes):
+                reason = SkipReason.QUOTATION
+            elif is_asked and number == len(cuts) - 1:
                 reason = SkipReason.QUESTION
             elif follows_fact and starts_with_pronoun(text):
                 reason = find_skip_reason(Clause(replace_by_stranger(text)))
             else:
-                text, reason = self._judge(text)
+                text, reason = self._judge(text, core[:first], follows_fact=follows_fact)
             follows_fact = reason is None
             yield _Part(opening.start + first, opening.start + last, link, text, reason)
 
-    def _judge_note(self, text: str) -> tuple[str, SkipReason | None]:
+    def _judge_note(self, text: str, opening: Opening) -> _Part:
         """Return what is to be remembered with its pronoun replaced, and why it is no fact."""
         reason = find_skip_reason(Clause(text), is_note=True)
-        if reason is not None or not starts_with_pronoun(text):
-            return text, reason
-        resolved = resolve_pronoun(text, self.recent, self.earlier)
-        return (text, SkipReason.UNCLEAR_PRONOUN) if resolved is None else (resolved, None)
+        if reason is None and starts_with_pronoun(text):
+            resolved = self._resolve(text, "")
+            reason = SkipReason.UNCLEAR_PRONOUN if resolved is None else None
+            text = resolved or text
+        return _Part(opening.start, opening.end, "", text, reason)
 
-    def _judge(self, text: str) -> tuple[str, SkipReason | None]:
-        """Return a clause with its pronoun replaced, and why it is no fact."""
+    def _judge(
+        self, text: str, before: str, *, follows_fact: bool
+    ) -> tuple[str, SkipReason | None]:
+        """Return a clause with its pronoun replaced, and why it is no fact.
+
+        `before` is what the sentence says before the clause.
+        """
         if not starts_with_pronoun(text):
-            reason = find_skip_reason(Clause(text[measure_correction(text) :]))
-            if reason is None and has_dangling_pronoun(text):
+            judged = replace_object(text) if follows_fact else text
+            reason = find_skip_reason(Clause(judged[measure_correction(judged) :]))
+            if reason is None and not follows_fact and has_dangling_pronoun(text):
                 reason = SkipReason.UNCLEAR_PRONOUN
             return text, reason
-        resolved = resolve_pronoun(text, self.recent, self.earlier)
+        resolved = self._resolve(text, before)
         if resolved is not None:
             return resolved, find_skip_reason(Clause(resolved))
         reason = find_skip_reason(Clause(replace_by_stranger(text)))
         return text, reason or SkipReason.UNCLEAR_PRONOUN
+
+    def _resolve(self, text: str, before: str) -> str | None:
+        """Return the text with its first pronoun replaced, by the nearest who is named."""
+        here = [find_antecedents(before)] if before else []
+        return resolve_pronoun(text, here, self.recent, self.last_question, self.earlier)
 
     def _add_parts(self, place: int, start: int, end: int, parts: list[_Part]) -> None:
         """Add one statement for each run of clauses that state something."""

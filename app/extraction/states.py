@@ -13,6 +13,7 @@ _MOMENTS = frozenset(
     """
     end meeting hurry rush middle way fence verge loss mood it phone train bus board laptop same
     page call break trouble mess pain tears panic zone point side debt luck shock minds line lines
+    percent
     step chapter level work airport home bed station gym shop supermarket desk computer kitchen
     car town hospital doctors hotel office door
     """.split()
@@ -28,7 +29,7 @@ _SCHEDULED = frozenset(
 )
 _NO_COMPLEMENT = frozenset(
     """
-    that to what how why whether because when if like as more less with there where
+    that to what how why whether because when if like as more less with there where such
     """.split()
 )
 
@@ -44,10 +45,16 @@ def is_state(after: Words, clause: Clause) -> bool:
     """Decide by the words after "is"."""
     more, rest = skip_adverbs(after)
     if not rest or rest[0] in _NO_COMPLEMENT:
-        return rest[:1] == ("with",) and len(rest) > 2 and not is_pointing(rest[1:])
+        return rest[:1] == ("with",) and len(rest) > 1 and not is_pointing(rest[1:])
     if clause.contains(*_NOW) and "birthday" not in clause.word_set:
         return False
     first = rest[0]
+    if _is_passing(rest, clause) or _is_bare_mood(rest, clause):
+        return False
+    is_renounced = first == "off" and set(rest[1:2]).isdisjoint(_AFTER_OFF) and len(rest) > 1
+    is_old = clause.words[0] in lists.OWNERS and clause.contains("since")
+    if is_renounced or (first in UNSTABLE and is_old):
+        return True
     if first in _WITH_FOLLOWING:
         return _WITH_FOLLOWING[first](rest[1:], clause)
     if first.endswith("ing") and len(first) > 4 and first not in _NO_VERBS:
@@ -61,12 +68,58 @@ def is_state(after: Words, clause: Clause) -> bool:
 
 def _is_place(after: Words, clause: Clause) -> bool:
     """Decide on "is in …", which for many nouns is so for the moment."""
-    return not set(after[:3]) & _MOMENTS or has_habit(clause)
+    is_near = bool(set(after[:4]) & {"this", "that", "these"})
+    is_counted = after[:1] == ("my",) and bool(set(after[1:2]) & lists.DISCOURSE)
+    is_passing = is_near or is_counted or bool(set(after[:3]) & _MOMENTS)
+    return not is_passing or has_habit(clause)
+
+
+# What a speaker alone says of themselves with one word, if it lasts; other such words are moods.
+_LASTING_ADJECTIVES = lists.STATES | frozenset(
+    """
+    pescatarian pescetarian celiac asthmatic dyslexic autistic epileptic anaemic anemic colourblind
+    colorblind mute disabled gay lesbian bisexual bi trans nonbinary straight queer single widowed
+    engaged separated unemployed freelance teetotal sober religious atheist agnostic catholic
+    jewish muslim christian hindu buddhist bilingual trilingual ambidextrous hypertensive intolerant
+    insured vaccinated tall bald ginger blonde blond introverted extroverted adopted homeschooled
+    self-employed childless lefthanded righthanded shortsighted longsighted insulin-dependent
+    expecting claustrophobic
+    """.split()
+)
+_AFTER_OFF = frozenset("to work sick today now for topic by on and the this until".split())
+_ALREADY = {"still", "already", "now", "too", "also", "again", "anymore"}
+
+
+def _is_passing(rest: Words, clause: Clause) -> bool:
+    """Return True for "the oven is on", "I'm half asleep" and "I'm no expert"."""
+    is_half = rest[0] == "half" and bool(set(rest[1:2]) & UNSTABLE)
+    is_modest = rest[0] == "no" and clause.words[0] == "i"
+    is_joke = "i" in clause.words[:1] and (
+        rest[0] == "your" or (rest[0] == "the" and bool(set(rest[1:2]) & UNSTABLE))
+    )
+    is_partway = len(rest) > 1 and rest[-1] == "in"
+    return is_half or is_modest or is_joke or is_partway or rest in {("on",), ("off",)}
+
+
+def _is_bare_mood(rest: Words, clause: Clause) -> bool:
+    """Return True for "I'm bitter": one word of oneself that is not known to last."""
+    if clause.words[0] not in lists.FIRST_PERSON or set(rest[1:]) - _ALREADY:
+        return False
+    word = rest[0]
+    is_name = any(token.lower == word and token.is_capital for token in clause.tokens)
+    return not (is_name or word[0].isdigit() or "-" in word or word in _LASTING_ADJECTIVES)
+
+
+_DISCLAIMED = frozenset("expert fan robot idiot fool genius saint monster lawyer doctor".split())
 
 
 def _is_class(after: Words, clause: Clause) -> bool:
     """Decide on "is a …"."""
-    return not set(after[:1]) & lists.NO_CLASS and not names_task(after, 2)
+    is_joke = "i" in clause.words[:2] and bool(set(after[:1]) & _DISCLAIMED)
+    is_joke = is_joke or clause.contains(
+        "am just a", "am just an", "am such a", "are just a", "am being a"
+    )
+    return not is_joke and not set(after[:1]) & lists.NO_CLASS and not names_task(after, 2)
 
 
 def _is_fear(after: Words, clause: Clause) -> bool:
@@ -89,15 +142,20 @@ def _is_hard(after: Words, clause: Clause) -> bool:
 
 
 _COURSES = frozenset(
-    "course degree phd masters apprenticeship internship residency a-levels".split()
+    """
+    course degree phd masters apprenticeship internship residency a-levels levels gcses bachelor
+    thesis training master bachelor
+    """.split()
 )
 
 
 def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
     """Decide on "is learning …"."""
+    if verb == "doing" and set(after[:5]) & _COURSES:
+        return True
     if is_pointing(after) or names_task(after, 3) or not after:
         return False
-    if verb == "doing" and set(after[:5]) & _COURSES:
+    if verb == "seeing" and set(after[1:4]) & lists.PEOPLE:
         return True
     if verb in lists.TASK_PROGRESSIVES or (verb == "working" and after[0] == "on"):
         return False

@@ -1,5 +1,6 @@
 """Decides by its subject whether a clause is about the speaker, or somebody or something near."""
 
+import re
 from collections.abc import Callable
 
 from app.extraction import words as lists
@@ -50,7 +51,7 @@ def is_stated(clause: Clause) -> bool:
     words = clause.words[_measure_opening(clause) :]
     first = words[0]
     if len(words) < 3 and first != "i":
-        return False
+        return _is_short_event(clause)
     if first in lists.FIRST_PERSON:
         return is_lasting(_skip_partner(words[1:]), clause)
     if first in _EVERYBODY and words[1] in {"calls", "call"}:
@@ -62,14 +63,23 @@ def is_stated(clause: Clause) -> bool:
         return _SUBJECTS[first](clause)
     if first in _ELSEWHERE:
         return False
+    if first == "no" and clause.contains("is allowed", "are allowed"):
+        return True
     return clause.starts_with(*_ELLIPSES) or _tells_of_named(clause)
+
+
+def _is_short_event(clause: Clause) -> bool:
+    """Return True for a name with a change: "Pauline retired"."""
+    if len(clause.words) != 2 or not clause.tokens[0].is_capital:
+        return False
+    return clause.words[1] in lists.PAST_EVENTS and clause.words[0] not in lists.STARTERS
 
 
 def _find_owned_noun(words: tuple[str, ...]) -> int | None:
     """Return the place of the noun in "my …", "one of our …" and the like, or None."""
     if words[0] in lists.OWNERS:
         return 1
-    if words[0] in _KIN:
+    if words[0] in _KIN or words[0] in lists.PEOPLE:
         return 0
     if words[0] in _PARTS and words[1] in lists.OWNERS:
         return 2
@@ -84,10 +94,22 @@ _TASK_TALK = lists.TALK_VERBS | lists.TASK_PROGRESSIVES | lists.MOODS | lists.TA
 _VAGUE = frozenset("any or ever something anything able what which going".split())
 
 
+_PASSING = list_phrases("now/today/tonight/at the moment/this morning/this minute")
+
+
 def is_confirmable(clause: Clause) -> bool:
     """Return True for what an assistant may propose: any statement that is not of the task."""
     words = clause.words
     if len(words) < 3 or clause.word_set & (lists.TASK_NOUNS | _TASK_TALK):
+        return False
+    if clause.contains(*_PASSING) or words[-1] in {"on", "off", "ready", "done", "up"}:
+        return False
+    has_name = any(
+        token.is_capital and token.lower not in lists.COUNTRIES for token in clause.tokens[1:]
+    )
+    is_first_name = words[0] not in lists.STARTERS | lists.COUNTRIES
+    is_near = has_name or is_first_name or has_schedule(clause)
+    if not is_near and not clause.word_set & (lists.OURS | lists.FIRST_PERSON | lists.PEOPLE):
         return False
     if clause.word_set & _VAGUE or words[0] in _ELSEWHERE | {"it", "this", "that", "there"}:
         return False
@@ -113,7 +135,7 @@ def _tells_of_owned(clause: Clause, start: int) -> bool:
     if place < 0:
         return False
     subject = set(clause.words[start:place])
-    if subject & (lists.TASK_NOUNS - _OWN_THINGS):
+    if subject & (lists.INVENTED | (lists.TASK_NOUNS - _OWN_THINGS)):
         return False
     return is_lasting(clause.words[place:], clause)
 
@@ -127,7 +149,20 @@ def _tells_of_thing(clause: Clause) -> bool:
     subject = set(words[1:place])
     if subject & _NOT_NAMED or (words[1] in lists.DISCOURSE and words[2] != "of"):
         return False
-    return _is_near(clause, subject) and is_lasting(words[place:], clause)
+    is_known = _is_known_everywhere(clause, place)
+    return not is_known and _is_near(clause, subject) and is_lasting(words[place:], clause)
+
+
+_LONG_AGO = re.compile(r"\b1[0-8]\d\d\b")
+
+
+def _is_known_everywhere(clause: Clause, place: int) -> bool:
+    """Return True for "the Eiffel Tower" and for what was centuries ago: general knowledge."""
+    if clause.word_set & lists.OURS:
+        return bool(set(clause.words[1:place]) & lists.INVENTED)
+    named = [token for token in clause.tokens if token.is_word][1:place]
+    is_title = len(named) > 1 and all(token.is_capital for token in named)
+    return is_title or _LONG_AGO.search(clause.text) is not None
 
 
 _NUMBERS = frozenset("two three four five six seven eight nine ten twelve".split())
@@ -146,7 +181,10 @@ def _tells_of_existence(clause: Clause) -> bool:
     words = clause.words
     if words[1] not in {"is", "are"} or set(words[2:6]) & lists.TASK_NOUNS:
         return False
-    return bool(clause.word_set & lists.OURS) or has_habit(clause)
+    is_ours = bool(clause.word_set & lists.OURS)
+    is_near = bool(clause.word_set & (lists.LASTING_THINGS | lists.PEOPLE | lists.PLURAL_PEOPLE))
+    is_counted = words[2] in {"only", "just", *_NUMBERS} and "of" in words and is_ours
+    return (is_ours and (is_near or is_counted)) or has_habit(clause)
 
 
 def _tells_of_this(clause: Clause) -> bool:
@@ -154,7 +192,7 @@ def _tells_of_this(clause: Clause) -> bool:
     if words[:2] == ("it", "takes") and words[2] in {"me", "us"}:
         return len(words) > 5
     if words[:2] == ("it", "is"):
-        return words[2] in lists.OWNERS and has_date(clause)
+        return words[2] in lists.OWNERS and (has_date(clause) or "who" in words)
     if words[0] == "this" and words[1] in lists.LASTING_THINGS:
         place = _find_verb(words, 2)
         return place > 0 and is_lasting(words[place:], clause)
@@ -165,6 +203,7 @@ def _tells_of_this(clause: Clause) -> bool:
 _ELLIPSES = list_phrases(
     """
     allergic to/born in/born on/married to/based in/lactose intolerant/been vegan
+    /born and raised in/married with
     /been vegetarian/moved to/prefers/likes/works at/works as/lives in
     """
 )
@@ -191,11 +230,13 @@ def _tells_of_named(clause: Clause) -> bool:
     subject = set(words[:place])
     if subject & _NOT_NAMED:
         return False
+    if _LONG_AGO.search(clause.text) or subject & lists.INVENTED:
+        return False
     is_name = _is_name(clause, place)
     is_near = bool(clause.word_set & (lists.OURS | {"due"})) or has_schedule(clause)
     if first.lower.endswith("ing") and not (is_near and place == 1):
         return False
-    if not is_near and (words[place] == "won" or subject & lists.TECHNOLOGIES):
+    if not is_near and (words[place] == "won" or subject & _KNOWN):
         return False
     if not is_near and (not is_name or subject & lists.TALKED_OF or _is_doubtful(words, place)):
         return False
@@ -205,11 +246,14 @@ def _tells_of_named(clause: Clause) -> bool:
     return is_lasting(words[place:], clause)
 
 
+_KNOWN = lists.TECHNOLOGIES | lists.COUNTRIES
 _ABSTRACT_ENDINGS = ("ity", "ness", "tion", "sion", "ism", "ment", "ance", "ence", "ship", "logy")
 
 
 def _is_opinion(after: tuple[str, ...]) -> bool:
     """Return True for "a great …" and "the …" after "is", which tell of the world at large."""
+    if after[:2] == ("the", "new"):
+        return False
     return after[:1] == ("the",) or bool(set(after[:3]) & lists.EVALUATIONS)
 
 
@@ -218,10 +262,22 @@ def _is_doubtful(words: tuple[str, ...], place: int) -> bool:
     return place == 1 and not _is_surely_verb(words[place])
 
 
+# Verbs of sentences about the world at large: "Coffee contains caffeine".
+_GENERAL_VERBS = frozenset(
+    """
+    contains contain causes cause includes include requires require consists means helps produces
+    produce
+    """.split()
+)
+
+
 def _is_name(clause: Clause, place: int) -> bool:
     """Return True if the words before the verb are a name, or belong to one."""
     first = clause.tokens[0]
-    if not first.is_capital:
+    if not first.is_capital or clause.words[place] in _GENERAL_VERBS:
+        return False
+    is_general = clause.words[place] not in lists.BE and first.lower in lists.COMMON_OPENERS
+    if place == 1 and is_general:
         return False
     is_owner = first.lower.endswith(("'s", "s'"))
     has_other = any(token.is_capital for token in clause.tokens[1:place])
@@ -235,6 +291,8 @@ def _find_verb(words: tuple[str, ...], start: int) -> int:
     """Return the place of the verb after a subject, or -1."""
     for place in range(start, min(len(words), start + 9)):
         word = words[place]
+        if word == "may" and words[place - 1] in _BEFORE_MAY:
+            continue
         if word in lists.AUXILIARIES:
             return place
         if place < start + 6 and _is_surely_verb(word):
@@ -254,7 +312,13 @@ def _is_surely_verb(word: str) -> bool:
     )
 
 
-_BEFORE_NOUNS = frozenset("and or of at in the for with all on to by two three four".split())
+_BEFORE_MAY = frozenset("in on of by since until before after last next this".split())
+_BEFORE_NOUNS = frozenset(
+    """
+    and or of at in the for with all on to by two three four both some my our your his her their its
+    every each this that these those no any a an from
+    """.split()
+)
 
 
 def _may_be_verb(word: str) -> bool:

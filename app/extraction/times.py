@@ -11,7 +11,8 @@ _LONG = re.compile(
     r"\bfor (?:over |about |almost |nearly |the (?:last|past) )?[\w-]+ (?:years|months|decades)\b"
 )
 _CLOCK = re.compile(
-    r"\bat (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"\b(?:at|by|from) \d{1,2}\b(?!\s*(?:%|percent|per|km|mph|degrees|years|people))"
+    r"|\bat (?:half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
     r"|\b\d{1,2}(?::\d\d|\.\d\d\b|\s?[ap]\.?m\b)|\b\d{1,2}(?:st|nd|rd|th)\b",
     re.IGNORECASE,
 )
@@ -26,7 +27,7 @@ _HABITS = list_phrases(
     /most nights/normally/generally/sometimes/regularly/nightly/per week/per month
     /per year/a week/a day/a month/a year/a night/typically/fortnightly/before meals
     /by default/as a rule/first thing/whenever/an hour/all year/these days/nowadays
-    /in the mornings/no longer/any more/anymore/for a living/since/from now on
+    /in the mornings/no longer/any more/anymore/for a living/since/from now on/without fail
     """
 )
 _AMBIGUOUS_MONTHS = frozenset("may march mar sep".split())
@@ -36,7 +37,8 @@ _FAR_PASTS = list_phrases(
     years ago/year ago/months ago/month ago/weeks ago/last year/last month/last summer
     /last winter/last spring/last autumn/last fall/when i was/as a kid/as a child/in may
     /in march/decades ago/in my twenties/in my thirties/in college/in high school
-    /at university/at uni/back in/last christmas/this year/last week/growing up
+    /at university/at uni/back in the/back in school/back in college/last christmas/this year
+    /last week/growing up
     /as a teenager/a while back/in the eighties/in the nineties/easter
     """
 )

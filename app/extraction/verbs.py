@@ -37,7 +37,7 @@ def is_pointing(after: Words) -> bool:
     rest = [word for word in after if word not in lists.ADVERBS]
     if rest[:1] in (["this"], ["that"]) and set(rest[1:2]) & lists.LASTING_THINGS:
         return False
-    return bool(rest) and rest[0] in _POINTING
+    return rest == ["one"] or (bool(rest) and rest[0] in _POINTING)
 
 
 def names_task(words: Words, count: int) -> bool:

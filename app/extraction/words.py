@@ -41,7 +41,8 @@ TALK_VERBS = _list(
 # What is done now, for the task at hand.
 TASK_VERBS = _list(
     """
-    click paste copy upload attach refresh submit scroll hover press type pass hit enter select drag
+    click paste copy upload attach refresh submit scroll hover press type pass
+    hurt ache itch sting hit enter select drag
     import define declare crash fail hang freeze lag stall glitch break throw return raise print end
     """
 )
@@ -63,6 +64,7 @@ PAST_EVENT_PHRASES = {
     "booked": _list("a our my the"),
     "bought": _list("my our a an"),
     "broke": _list("my our up"),
+    "came": _list("off"),
     "changed": _list("my our jobs careers to"),
     "chose": _list("my our"),
     "chosen": _list("my our"),
@@ -102,14 +104,26 @@ PAST_EVENT_PHRASES = {
     "started": _list(
         """
         a my our at as in on working using taking learning school uni university therapy keto eating
+        nursery kindergarten primary secondary college
         """
     ),
     "stopped": _list("eating drinking smoking taking using working going playing driving"),
+    "swapped": _list("my our the to from"),
+    "traded": _list("my our the in"),
+    "named": _list("my our the him her"),
     "switched": _list("to from our my jobs over"),
     "trained": _list("as at in"),
-    "turned": _list("1 2 3 4 5 6 7 8 9 18 21 30 40 50 60 70 80 90 vegan vegetarian down"),
+    "turned": _list(
+        """
+        1 2 3 4 5 6 7 8 9 18 21 30 40 50 60 70 80 90 vegan vegetarian
+        down one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+        fifteen sixteen seventeen eighteen thirty forty fifty sixty seventy eighty
+        """
+    ),
     "upgraded": _list("our my"),
     "used": _list("to"),
+    "took": _list("up"),
+    "went": _list("vegan vegetarian freelance part-time gluten-free dairy-free blind deaf"),
     "won": _list("my our"),
 }
 IRREGULAR_PAST = _list(
@@ -135,6 +149,7 @@ MOODS = _list(
     grateful thankful impressed surprised unsure certain annoyed angry overwhelmed exhausted sleepy
     cold hot thirsty busy late upset able about right wrong positive starving open game down up
     interested inclined torn new free available in-between almost halfway close amazed shocked off
+    saved sent noted fixed sorted solved
     finished desperate jealous inside outside ears all any kinda regardless lonely ashamed shy keen
     hopeful pleased relieved anxious knackered shattered pumped thrilled delighted fed gutted
     feeling home hoping alright gonna not-sure tempted blown mad proud embarrassed scared behind
@@ -149,7 +164,8 @@ EVALUATIONS = _list(
     slow fast broken failing down acting correct incorrect missing empty ready done too so delicious
     tasty horrible crazy insane funny hilarious sad true false impossible possible important
     understandable enough long short boring exciting overrated underrated worth working corrupted
-    expensive cheap loud asleep awake popular dead raw thin thick sticky salty sour soft frozen
+    expensive cheap delayed full overdue worst
+    loud asleep awake popular dead raw thin thick sticky salty sour soft frozen
     blurry set cloudy sunny windy crashing hanging throwing giving showing saying not-working stuck
     driving making getting
     """
@@ -183,6 +199,7 @@ LASTING_THINGS = _list(
     project repo repository app application company team service codebase product website site
     office building flat apartment house town city neighbourhood neighborhood car school garden
     kitchen boiler landlord landlady fridge oven freezer kids baby twins dog cat puppy gym nursery
+    place choir band club
     balcony shed garage attic basement wedding rent router tenants neighbours neighbors clinic
     practice surgery pharmacy warehouse factory farm shop store museum library
     """
@@ -238,6 +255,23 @@ MONTHS = _list(
     """
     january february march april may june july august september october november december jan feb
     mar apr jun jul aug sep sept oct nov dec
+    """
+)
+# Whom a writer invents.
+INVENTED = _list(
+    """
+    character characters protagonist hero heroine villain narrator antagonist avatar
+    """
+)
+# What is said of these alone is general knowledge.
+COUNTRIES = _list(
+    """
+    germany france spain italy portugal england scotland wales ireland britain uk america usa canada
+    mexico brazil argentina chile peru colombia china japan india korea vietnam thailand indonesia
+    malaysia philippines australia zealand russia ukraine poland sweden norway finland denmark
+    netherlands holland belgium switzerland austria hungary romania bulgaria greece turkey israel
+    egypt nigeria kenya ghana morocco africa europe asia iran iraq syria pakistan bangladesh cuba
+    iceland croatia serbia paris london rome berlin madrid lisbon tokyo beijing moscow vienna
     """
 )
 PEOPLE = _list(
@@ -347,7 +381,7 @@ THIRD_VERBS = _list(
     ships rents drives walks swims wears knows means says calls visits arrives leaves dies turns
     rotates depends hosts sells buys pays collects handles manages leads reads writes watches cooks
     bakes rides sings knits coaches volunteers commutes travels flies lands grows helps thinks
-    refuses insists hopes believes suffers snores moves plans bides asks tells
+    answers refuses insists hopes believes suffers snores moves plans bides asks tells
     """
 )
 

@@ -16,8 +16,8 @@ from app.domain.captures import ExtractBy
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Turn
 from app.domain.text import fold_loosely, hash_text_loosely
 from app.extraction.blocks import find_blocks
-from app.extraction.confirmations import read_proposal
 from app.extraction.model.extractor import ModelExtractor
+from app.extraction.proposals import read_proposal
 from app.extraction.rules import extract_by_rules
 from app.extraction.sentences import split_sentences
 from app.remote.budget import Payer

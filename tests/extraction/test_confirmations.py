@@ -1,6 +1,7 @@
 import pytest
 
 from app.domain.talk import Quote
+from app.extraction.proposals import state_in_first_person
 from support.talk import list_facts, read_talk
 
 
@@ -60,3 +61,66 @@ def test_only_the_turn_before_is_confirmed() -> None:
 def test_a_confirmation_may_go_on_with_a_fact() -> None:
     facts = list_facts("assistant: So you own a pressure cooker?", "Of course, I'm Brazilian")
     assert facts == ["I own a pressure cooker", "I'm Brazilian"]
+
+
+@pytest.mark.parametrize(
+    ("proposal", "answer", "fact"),
+    [
+        ("Do you still sing alto?", "mm-hm, since school", "I still sing alto, since school"),
+        ("You take iron?", "yes 20 mg every morning", "I take iron, 20 mg every morning"),
+        ("Anna does the books?", "Correct, and the wages", "Anna does the books, and the wages"),
+        ("Is your doctor still Dr Bell?", "He is indeed.", "My doctor is still Dr Bell"),
+        ("Does your sister Mia teach French?", "Sure does.", "My sister Mia teaches French"),
+        ("Is Tom in the office on Fridays?", "Tom, yes.", "Tom is in the office on Fridays"),
+        ("You aren't insured, if I recall?", "Afraid so", "I'm not insured"),
+        ("Your target is 95, I assume?", "You assume correctly.", "My target is 95"),
+        ("You use British spelling, is that right?", "👍", "I use British spelling"),
+        ("Shall I remember that rent is due on the 3rd?", "yes please", "Rent is due on the 3rd"),
+        ("You have two dogs, so I'll buy two leads. Correct?", "Yes.", "I have two dogs"),
+    ],
+)
+def test_a_yes_has_many_words(proposal: str, answer: str, fact: str) -> None:
+    assert list_facts(f"assistant: {proposal}", answer) == [fact]
+
+
+@pytest.mark.parametrize(
+    ("proposal", "answer", "fact"),
+    [
+        ("Your choir is on Wednesday?", "no, it's Monday", "My choir is on Monday"),
+        ("Do you still close on Sundays?", "No, it's Mondays we close.", "I close on Mondays"),
+        ("Is your dentist still Dr Bell?", "Nope, Dr Lim now", "My dentist is Dr Lim"),
+        ("You have three cats?", "No, four.", "I have four cats"),
+    ],
+)
+def test_a_denial_may_correct_one_word(proposal: str, answer: str, fact: str) -> None:
+    assert list_facts(f"assistant: {proposal}", answer) == [fact]
+
+
+@pytest.mark.parametrize(
+    ("proposal", "answer"),
+    [
+        ("Your choir is on Wednesday?", "no, it's fine"),
+        ("You close on Wednesday or Friday?", "no, it's Monday"),
+        ("Your choir is on Wednesday?", "No."),
+        ("The early train leaves you some time.", "Exactly, two hours."),
+    ],
+)
+def test_a_denial_without_its_like_corrects_nothing(proposal: str, answer: str) -> None:
+    assert list_facts(f"assistant: {proposal}", answer) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("Does the lake near you help you?", "the lake near me help me"),
+        ("It leaves you some light and you sleep better.", "It leaves me some light and I sleep"),
+        ("That suits you, you said.", "That suits me, I said"),
+    ],
+)
+def test_you_becomes_i_or_me(question: str, fact: str) -> None:
+    assert fact in state_in_first_person(question)
+
+
+def test_an_answer_may_speak_of_whom_the_assistant_named() -> None:
+    question = "assistant: Shall I count your neighbour Mr Bell?"
+    assert list_facts(question, "He's ninety-one.") == ["Mr Bell is ninety-one"]

@@ -1,0 +1,58 @@
+"""Reads a short correction of what an assistant proposed: "No, it's Tuesday."."""
+
+import re
+
+from app.extraction import words as lists
+from app.extraction.phrases import build_pattern
+
+_DENIAL = re.compile(
+    r"(?:\W{0,5}\b(?:no|nope|nah|na|not quite|wrong|actually|almost)\b(?:\s{1,3}na\b)?\W{0,5})+",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"(?:it['’]?s|it is|that['’]?s|make that|on|at|of)\s+", re.IGNORECASE)
+_TAIL = re.compile(
+    build_pattern("now/these days/nowadays/actually/in fact/we close/we meet") + r"\Z",
+    re.IGNORECASE,
+)
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_NUMBER = r"(?:\d+(?:[.,:]\d+)?|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)"
+_PERSON = r"(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+[A-Z][\w'-]+"
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+)
+_NAME = r"[A-Z][a-z][\w'-]*"
+_BEFORE_NAME = r"(?:(?<=\bin )|(?<=\bat )|(?<=\bis )|(?<=\bfrom )|(?<=\bcalled )|(?<=\bnamed ))"
+# What is corrected must be of the same kind as what replaces it: its pattern there, and here.
+_KINDS = (
+    (re.compile(rf"\b{_WEEKDAY}\b", re.IGNORECASE), re.compile(_WEEKDAY, re.IGNORECASE)),
+    (re.compile(rf"\b{_MONTH}\b"), re.compile(_MONTH)),
+    (re.compile(rf"\b{_PERSON}"), re.compile(_PERSON)),
+    (re.compile(rf"\b{_NUMBER}\b", re.IGNORECASE), re.compile(_NUMBER, re.IGNORECASE)),
+    (re.compile(rf"{_BEFORE_NAME}{_NAME}\b"), re.compile(_NAME)),
+)
+_NO_LONGER = re.compile(r"\b(?:still|also)\s+", re.IGNORECASE)
+
+
+def correct_proposal(proposal: str, answer: str) -> str | None:
+    """Return the proposal with its weekday, month, name or number replaced by that of a denial.
+
+    None if the answer is not a denial with one such word, or the proposal has none or several.
+    """
+    denial = _DENIAL.match(answer)
+    if denial is None:
+        return None
+    value = answer[denial.end() :].strip(" .!,")
+    value = _LEAD.sub("", value, count=1) if _LEAD.match(value) else value
+    tail = _TAIL.search(value)
+    bare = value[: tail.start()].strip() if tail else value
+    for kind, replacement in _KINDS:
+        places = [*kind.finditer(proposal)]
+        is_value = replacement.fullmatch(bare) and bare.lower() not in lists.POLITE_WORDS
+        if is_value and len(places) == 1:
+            return _put_value(proposal, places[0], bare)
+    return None
+
+
+def _put_value(proposal: str, place: re.Match[str], value: str) -> str:
+    changed = proposal[: place.start()] + value + proposal[place.end() :]
+    return _NO_LONGER.sub("", changed)
