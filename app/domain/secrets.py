@@ -54,6 +54,10 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     return tuple(secrets)
 
 
+# How the mark of a redacted secret begins.
+REDACTED = "[redacted: "
+
+
 def redact_secrets(text: str) -> tuple[str, int]:
     """Return the text with `[redacted: KIND]` for each secret, and the number of secrets."""
     secrets = find_secrets(text)
@@ -61,7 +65,7 @@ def redact_secrets(text: str) -> tuple[str, int]:
     end = 0
     for secret in secrets:
         parts.append(text[end : secret.start])
-        parts.append(f"[redacted: {secret.kind}]")
+        parts.append(f"{REDACTED}{secret.kind}]")
         end = secret.end
     parts.append(text[end:])
     return "".join(parts), len(secrets)

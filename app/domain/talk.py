@@ -71,6 +71,7 @@ class SkipReason(StrEnum):
     REPEATED_CONTEXT = "repeated_context"
     UNSUPPORTED = "unsupported"
     UNCLEAR_PRONOUN = "unclear_pronoun"
+    REDACTED = "redacted"
     NO_STATEMENT = "no_statement"
 
 

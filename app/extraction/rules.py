@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from app.domain.secrets import REDACTED
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold_loosely
 from app.extraction.blocks import find_blocks, find_line_reason
@@ -101,6 +102,10 @@ class _Reader:
                 is_first = False
                 continue
             for start, end in split_sentences(turn.content, block.start, block.end):
+                if REDACTED in turn.content[start:end]:
+                    self._skip(place, start, end, SkipReason.REDACTED)
+                    is_first = False
+                    continue
                 if is_inside_quote(start, end, quotes):
                     self._skip(place, start, end, SkipReason.QUOTATION)
                     is_first = False

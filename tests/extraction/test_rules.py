@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.domain.secrets import redact_secrets
 from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS, SkipReason
 from app.extraction.rules import extract_by_rules
 from app.extraction.sentences import split_sentences
@@ -277,3 +278,10 @@ def test_hostile_turns_of_sixteen_thousand_characters_are_read(unit: str) -> Non
     """Were one of the patterns quadratic, this would take minutes."""
     content = (unit * (16_000 // len(unit) + 1))[:16_000]
     read_talk(f"user: {content}", f"assistant: {content}", "yes")
+
+
+def test_a_sentence_without_its_secret_is_no_fact() -> None:
+    said = "I live in Porto. My key is sk-test-51HxQ2eZvKYlo2C8f7Gq9RtL0pWmN3bUaJ."
+    kept, _ = redact_secrets(said)
+    assert list_facts(kept) == ["I live in Porto"]
+    assert list_reasons(kept) == [SkipReason.REDACTED]
