@@ -16,6 +16,7 @@ _NOTHING_HAD = lists.TASK_NOUNS | frozenset(
     something anything everything that this it them these those fever sore cough temperature
     hangover rash cramp cramps opinion opinions view views philosophy preference reason reasons
     choice chance
+    limit butterflies
     doubts confession goosebumps feelings concern concerns appetite energy patience slide slides
     page pages deadline
     """.split()
@@ -62,7 +63,7 @@ _MEASURES = frozenset(
     """
     tin tins can cans bag bags sack sacks cup cups pack packs packet packets bottle bottles jar jars
     piece pieces slice slices pound pounds kilo kilos pile bunch stack box boxes list bowl handful
-    pinch spoonful litre litres pint pints gram grams carton crate half
+    pinch spoonful pot mug glass plate litre litres pint pints gram grams carton crate half
     """.split()
 )
 _AT_HAND = frozenset("some leftover leftovers fridge oven pan bowl cupboard front".split())
@@ -82,7 +83,16 @@ def _is_at_hand(rest: Words, clause: Clause) -> bool:
     is_time = bool(set(rest[1:2]) & _SPANS) and bool(set(rest[2:]) & _WITHIN or len(rest) == 2)
     is_today = bool(clause.word_set & _TODAY) and "birthday" not in clause.word_set
     is_food = bool(set(rest) & _AT_HAND) or bool(set(rest[:3]) & _PASSING_ILLS)
-    return is_measured or is_time or is_today or is_food or bool(set(rest[2:]) & _PASSING_ENDS)
+    is_chore = rest[0] in {"a", "an", "some", "one"} and rest[-2:-1] == ("to",)
+    is_task = is_chore or clause.contains("next to me", "in front of me")
+    return (
+        is_measured
+        or is_time
+        or is_today
+        or is_food
+        or is_task
+        or bool(set(rest[2:]) & _PASSING_ENDS)
+    )
 
 
 _TALKED_PARTICIPLES = frozenset("seen heard understood had done used felt thought tried".split())

@@ -12,7 +12,8 @@ from app.extraction.verbs import Words, is_pointing, names_task, skip_adverbs
 _MOMENTS = frozenset(
     """
     end meeting hurry rush middle way fence verge loss mood it phone train bus board laptop same
-    page call break trouble mess pain tears panic zone point side debt luck shock minds line lines
+    page call break trouble mess pain tears panic zone point side hold table
+    debt luck shock minds line lines
     percent
     step chapter level work airport home bed station gym shop supermarket desk computer kitchen
     car town hospital doctors hotel office door
@@ -103,9 +104,12 @@ def _is_passing(rest: Words, clause: Clause) -> bool:
 
 def _is_bare_mood(rest: Words, clause: Clause) -> bool:
     """Return True for "I'm bitter": one word of oneself that is not known to last."""
-    if clause.words[0] not in lists.FIRST_PERSON or set(rest[1:]) - _ALREADY:
+    has_more = bool(set(rest[1:]) - _ALREADY) and not rest[0].endswith("ly")
+    if has_more or clause.words[0] not in lists.FIRST_PERSON:
         return False
     word = rest[0]
+    if word.endswith("ly") and len(rest) == 2:
+        return True
     is_name = any(token.lower == word and token.is_capital for token in clause.tokens)
     return not (is_name or word[0].isdigit() or "-" in word or word in _LASTING_ADJECTIVES)
 
@@ -210,7 +214,7 @@ def is_past_state(after: Words, clause: Clause) -> bool:
 
 
 _WITH_FOLLOWING: dict[str, Callable[[Words, Clause], bool]] = {
-    **dict.fromkeys(("in", "on", "at"), _is_place),
+    **dict.fromkeys(("in", "on", "at", "under", "behind", "inside"), _is_place),
     **dict.fromkeys(("a", "an"), _is_class),
     **dict.fromkeys(_FEARS, _is_fear),
     "going": _is_going,

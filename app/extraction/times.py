@@ -11,7 +11,7 @@ _LONG = re.compile(
     r"\bfor (?:over |about |almost |nearly |the (?:last|past) )?[\w-]+ (?:years|months|decades)\b"
 )
 _CLOCK = re.compile(
-    r"\b(?:at|by|from) \d{1,2}\b(?!\s*(?:%|percent|per|km|mph|degrees|years|people))"
+    r"\b(?:at|from) \d{1,2}\b(?!\s*(?:%|percent|per|km|mph|degrees|years|people))"
     r"|\bat (?:half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
     r"|\b\d{1,2}(?::\d\d|\.\d\d\b|\s?[ap]\.?m\b)|\b\d{1,2}(?:st|nd|rd|th)\b",
     re.IGNORECASE,

@@ -36,6 +36,7 @@ TALK_VERBS = _list(
     assume remember forget expect appreciate doubt swear promise bet reckon figure ask hear notice
     seem look keep try hate-to disagree apologize apologise recall imagine trust say tell suspect
     fear worry read plan refuse curious care mind got thought meant require plead beg vote thank
+    blame miss
     """
 )
 # What is done now, for the task at hand.
@@ -164,7 +165,8 @@ EVALUATIONS = _list(
     slow fast broken failing down acting correct incorrect missing empty ready done too so delicious
     tasty horrible crazy insane funny hilarious sad true false impossible possible important
     understandable enough long short boring exciting overrated underrated worth working corrupted
-    expensive cheap delayed full overdue worst
+    expensive cheap dry wet hopeless rubbish
+    delayed full overdue worst
     loud asleep awake popular dead raw thin thick sticky salty sour soft frozen
     blurry set cloudy sunny windy crashing hanging throwing giving showing saying not-working stuck
     driving making getting

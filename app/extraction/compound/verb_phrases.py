@@ -127,9 +127,11 @@ def _may_share_auxiliary(clause: Clause, phrase: Words, word: Word) -> bool:
 
 def _has_object(clause: Clause, phrase: Words) -> bool:
     """Return True if the verb has words of its own; "sit and wait" is one act."""
-    if clause.group is Group.COPULA and phrase and phrase[0] == clause.words[clause.main]:
+    if not phrase:
+        return False
+    if clause.group is Group.COPULA and phrase[0] == clause.words[clause.main]:
         return len(phrase) > 1
-    if phrase and phrase[0].low in lexicon.STATE_PARTICIPLES:
+    if phrase[0].low in lexicon.STATE_PARTICIPLES:
         return True
     lemma = verbs.find_base(phrase[0].low)
     return len(phrase) > 1 or lemma in lexicon.ACTIVITY_VERBS
