@@ -150,6 +150,10 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
         return plan
     if later and _repeats_later(case, later):
         return _plan_earlier_start(case, later)
+    if case.is_temporary and holding is None:
+        repeated = _find_repeated(case, other_chains)
+        if repeated and (plan := _plan_renewal(case, repeated)):
+            return plan
     # A fact that became known late ends nothing if a later value has begun already.
     ends_holding = holding is not None and (later is None or later.belief.valid_from > case.now)
     if case.is_temporary and holding and ends_holding:

@@ -407,6 +407,8 @@ def expected(
         memory["valid_from"] <= as_of < (memory["valid_until"] or "9")
     ):
         return found
+    if any(cover["since"] <= as_of < cover["until"] for cover in memory["covered"]):
+        return found
     for tie in ties:
         ends = {tie["source_id"], tie["target_id"]}
         if memory_id not in ends or tie["created_at"] > known_at or tie["type"] not in set(BINDING):

@@ -27,6 +27,8 @@ def eventful(client: httpx.Client) -> None:
     send(client, editor("Emacs"))
     store(client, "Retires", valid_from="2090-01-05")
     store(client, "Was a student", valid_from="2020-01-05", valid_until="2024-01-05")
+    store(client, "Lives in Porto", key="home", value="Porto", valid_from="2020-01-05")
+    store(client, "Stays at the Ibis", key="home", value="Ibis", valid_until="2090-01-05")
     store(client, "Wants short answers today", **SESSION)
     end(client)
     never = store(client, "Has a dragon")["memory"]["id"]

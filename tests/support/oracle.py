@@ -215,6 +215,11 @@ class Oracle:
             told_alike = stored and stored.text == text and not self._apart(stored, slot, start)
             if stored and told_alike and (known := self._known(now, stored, held, start, until)):
                 return known
+        if until is not None and held is None:
+            repeated = (self.holding(chain, start) for chain in chains[1:])
+            alike = next((other for other in repeated if other and other.text == text), None)
+            if alike and (known := self._known(now, alike, alike, start, until)):
+                return known
         told_late = following is not None and following.start <= now
         ended = [held.id] if held and not told_late else []
         new_claim = Claim(

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS
 from support.service_process import palimpsest
 
 SLOT = ("--kind", "preference", "--category", "tooling", "--key", "editor")
@@ -30,9 +31,8 @@ def stored(words: tuple[str, ...], content: str, *more: str) -> str:
 def test_context_prints_what_holds_ready_to_paste(words: tuple[str, ...]) -> None:
     stored(words, "Uses Vim", *SLOT, "--value", "Vim", "--valid-from", "2020-01-01")
     stored(words, "Uses Helix", *SLOT, "--value", "Helix", "--valid-from", "2026-01-05")
-    assert (
-        palimpsest("context", *words).stdout == "## Preferences\n- Uses Helix (since 2026-01-05)\n"
-    )
+    marked = f"{CONTEXT_BEGINS}\n## Preferences\n- Uses Helix (since 2026-01-05)\n{CONTEXT_ENDS}\n"
+    assert palimpsest("context", *words).stdout == marked
     assert (
         "Uses Vim" in palimpsest("context", "which editor?", "--as-of", "2021-01-01", *words).stdout
     )

@@ -6201,18 +6201,19 @@ WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL;
 WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
     category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
     details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
-    confidence, trust, lifespan, merged_from, said_at, content_hash, fuzzy_hash, folded_hash,
-    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
-    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
-    merged, tier, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :id,
-    :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued, :slot_entity,
-    :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by, :tags, :entities,
-    :sources, :source, :session_id, :project, :kind, :importance, :confidence, :trust, :lifespan,
-    :merged_from, :said_at, :content_hash, :fuzzy_hash, :folded_hash, :value_hash, :embedding,
-    :language, :derived_entity, :derived_key, :derived_value, :derived_hash, :look_again,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :tier, :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (INSERT
-    INTO memory_relationships (agent_id, source_id, target_id, type, log_id, created_at) VALUES
+    confidence, trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash,
+    folded_hash, value_hash, embedding, language, derived_entity, derived_key, derived_value,
+    derived_hash, look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+    contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
+    known_from) VALUES (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category,
+    :key, :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
+    :details, :dated_by, :tags, :entities, :sources, :source, :session_id, :project, :kind,
+    :importance, :confidence, :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash,
+    :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity, :derived_key,
+    :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
+    :retracted_at, :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered,
+    :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (INSERT INTO
+    memory_relationships (agent_id, source_id, target_id, type, log_id, created_at) VALUES
     (:agent_id, :source_id, :target_id, :type, :log_id, :created_at)), part2 AS (UPDATE agents SET
     last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO
     consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
@@ -6239,18 +6240,18 @@ ORDER BY turn_id, place;
 
 -- POST /v1/messages (a fact)
 -- app/store/captures.py find_capture
-SELECT id, session_id, state, extract, split, trust, actor, turns, repeated, redacted, received_at,
-    request_id, extractor, trouble, error, finished_at FROM captures WHERE agent_id = :agent AND id
-    = :id;
+SELECT id, session_id, state, extract, split, trust, may_end_stated, actor, turns, repeated,
+    redacted, received_at, request_id, extractor, trouble, error, finished_at FROM captures WHERE
+    agent_id = :agent AND id = :id;
 -- app/store/engine.py: as for GET /v1/reviews
 -- app/store/captures.py find_messages: as for POST /v1/messages (a dry run)
 
 -- POST /v1/messages (a fact)
 -- app/store/captures.py create_capture
-INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, actor, request_id,
-    turns, repeated, redacted, received_at, failures) VALUES (:agent_id, :id, :session_id, :state,
-    :extract, :split, :trust, :actor, :request_id, :turns, :repeated, :redacted, :received_at,
-    :failures);
+INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, may_end_stated,
+    actor, request_id, turns, repeated, redacted, received_at, failures) VALUES (:agent_id, :id,
+    :session_id, :state, :extract, :split, :trust, :may_end_stated, :actor, :request_id, :turns,
+    :repeated, :redacted, :received_at, :failures);
 
 -- POST /v1/messages (a fact)
 -- app/store/captures.py create_capture
@@ -6629,12 +6630,12 @@ COPY (
     FROM captures t
     CROSS JOIN LATERAL (
         SELECT 'capture' AS type, id AS id, session_id AS session_id, state AS state, extract AS
-            extract, split AS split, trust AS trust, extractor AS extractor, trouble AS trouble,
-            actor AS actor, request_id AS request_id, turns AS turns, repeated AS repeated,
-            redacted AS redacted, to_char(received_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS received_at, to_char(finished_at AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS finished_at, failures AS failures, error AS
-            error
+            extract, split AS split, trust AS trust, may_end_stated AS may_end_stated, extractor AS
+            extractor, trouble AS trouble, actor AS actor, request_id AS request_id, turns AS
+            turns, repeated AS repeated, redacted AS redacted, to_char(received_at AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS received_at, to_char(finished_at AT TIME
+            ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS finished_at, failures AS failures,
+            error AS error
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.id
@@ -6889,16 +6890,17 @@ CREATE TEMP TABLE incoming (LIKE captures INCLUDING DEFAULTS INCLUDING CONSTRAIN
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, id, session_id, state, extract, split, trust, extractor, trouble, actor,
-    request_id, turns, repeated, redacted, received_at, finished_at, failures, error) FROM STDIN
-    (FORMAT BINARY);
+COPY incoming (agent_id, id, session_id, state, extract, split, trust, may_end_stated, extractor,
+    trouble, actor, request_id, turns, repeated, redacted, received_at, finished_at, failures,
+    error) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, extractor, trouble,
-    actor, request_id, turns, repeated, redacted, received_at, finished_at, failures, error) SELECT
-    agent_id, id, session_id, state, extract, split, trust, extractor, trouble, actor, request_id,
-    turns, repeated, redacted, received_at, finished_at, failures, error FROM incoming;
+INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, may_end_stated,
+    extractor, trouble, actor, request_id, turns, repeated, redacted, received_at, finished_at,
+    failures, error) SELECT agent_id, id, session_id, state, extract, split, trust, may_end_stated,
+    extractor, trouble, actor, request_id, turns, repeated, redacted, received_at, finished_at,
+    failures, error FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
