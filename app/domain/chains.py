@@ -108,6 +108,15 @@ class Chains:
                 return None
         return None
 
+    def find_lasting(self, chain_id: UUID, at: datetime) -> Version | None:
+        """Return the version that holds at `at` or resumes after the temporary ones that do."""
+        line = self._line_by_chain.get(chain_id, [])
+        for index in range(bisect_right(line, at, key=_get_start) - 1, -1, -1):
+            version = self._versions[line[index][-1]]
+            if not version.belief.temporary:
+                return version if version.stands_at(at) else None
+        return None
+
     def count_temporary(self, chain_id: UUID, at: datetime) -> int:
         """Return how many temporary versions cover what a version that starts at `at` covers."""
         line = self._line_by_chain.get(chain_id, [])

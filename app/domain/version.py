@@ -138,6 +138,10 @@ class Version:
         """Return True if nobody stated when the version began: it counts from when it was told."""
         return self.belief.valid_from == self.told_at
 
+    def stands_at(self, at: datetime) -> bool:
+        """Return True if the version holds at `at`, or resumes after a temporary one."""
+        return self.belief.holds_at(at) or self.belief.is_covered_at(at)
+
     def has_same_value(self, fact: BaseFact) -> bool:
         """Return True if the version says the same as the fact (DESIGN §2).
 

@@ -100,7 +100,7 @@ _LOG = re.compile(
 )
 _CODE = re.compile(
     r"""
-    \s* (?:
+    \s*+ (?:
       (?:def|class)\ \w+.*: \s*$
       | (?:import|from)\ [\w.]+ (?:\ import\ .*|\ as\ \w+)? ;? \s*$
       | (?:const|let|var)\ [\w{\[] .*=

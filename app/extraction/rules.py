@@ -30,8 +30,7 @@ from app.extraction.verdicts import find_skip_reason
 def extract_by_rules(turns: Sequence[Turn], handed_out: Collection[str] = ()) -> Extraction:
     """Return the facts that the users' turns state, and what was skipped with the reasons.
 
-    `handed_out` are the texts of memories that a context handed out in this session. A sentence
-    that repeats one is nothing new.
+    `handed_out` are texts that came out of the memory. A sentence that repeats one is nothing new.
     """
     reader = _Reader(turns, frozenset(fold_loosely(text) for text in handed_out))
     for place, turn in enumerate(turns):

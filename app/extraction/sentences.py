@@ -24,7 +24,7 @@ _SUBJECT_START = re.compile(
 )
 _LIST_MARK = re.compile(r"\(?\w{1,2}[.)]|[-*•–]")
 _REPEATED_MARK = re.compile(r"[!?]+(?=[!?])")
-_ELLIPSIS = re.compile(r"(?:…|\.{2,})(?=\s+(?:[A-Z]|i\b))")
+_ELLIPSIS = re.compile(r"(?:…|(?<!\.)\.{2,}+)(?=\s+(?:[A-Z]|i\b))")
 
 
 def split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

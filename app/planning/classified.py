@@ -258,16 +258,24 @@ def _split_by_limits(
     for judgment in judgments:
         if not case.make_room(judgment):
             continue
-        version = case.get_judged(judgment)
-        if version.kind is Kind.CONSTRAINT:
+        ended = _list_ended_with(case, case.get_judged(judgment))
+        if any(version.kind is Kind.CONSTRAINT for version in ended):
             refused.append((ReviewSource.CONSTRAINT, judgment))
-        elif not _is_trusted_enough(case, judgment, version):
+        elif not all(_is_trusted_enough(case, judgment, version) for version in ended):
             refused.append((ReviewSource.TRUST, judgment))
         elif len(allowed) >= case.policy.max_closures:
             refused.append((ReviewSource.CAP, judgment))
         else:
             allowed.append(judgment)
     return allowed, refused
+
+
+def _list_ended_with(case: StoreCase, version: Version) -> list[Version]:
+    """Return the version and what would resume after it, which a lasting fact ends too."""
+    lasting = case.chains.find_lasting(version.chain_id, case.start)
+    if case.is_temporary or lasting is None or lasting.id == version.id:
+        return [version]
+    return [version, lasting]
 
 
 def _is_trusted_enough(case: StoreCase, judgment: Judgment, version: Version) -> bool:

@@ -70,10 +70,10 @@ def find_told_later(
 ) -> Sequence[Version]:
     """Return the versions that only seem to begin after a fact which begins at `start`.
 
-    They are the versions of the chain that begin after `start`, oldest first, and the last of them
-    holds at `told_at`, when the fact was told. Nobody stated when they began, so each counts from
-    when it was told; what was told held then, and may have held before. The fact was told after
-    them and is about an earlier time, so they held before that.
+    They are the lasting versions of the chain that begin after `start`, oldest first, and the last
+    of them holds at `told_at`, when the fact was told, or resumes after that. Nobody stated when
+    they began, so each counts from when it was told; what was told held then, and may have held
+    before. The fact was told after them and is about an earlier time, so they held before that.
 
     Return nothing if the start of one of them was stated, or if a fact of this trust may not move
     one of them (None: a person decides, who may move all). Then the fact comes late, and takes its
@@ -82,9 +82,9 @@ def find_told_later(
     later = [
         version
         for version in order_versions(chains.find_chain(chain_id))
-        if start < version.belief.valid_from <= told_at
+        if start < version.belief.valid_from <= told_at and not version.belief.temporary
     ]
-    if not later or not later[-1].belief.holds_at(told_at):
+    if not later or not later[-1].stands_at(told_at):
         return ()
     if not all(version.begins_when_told for version in later):
         return ()

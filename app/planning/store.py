@@ -148,6 +148,12 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
     later = case.chains.find_next_after(chain_id, case.start)
     if holding and (plan := _plan_against_holding(case, holding, other_chains)):
         return plan
+    lasting = None if case.is_temporary else case.chains.find_lasting(chain_id, case.start)
+    if lasting and not lasting.has_same_value(case.fact):
+        # The fact would end what resumes after the version that holds.
+        protection = _find_protection(lasting, case)
+        if protection:
+            return _plan_protected_conflict(case, lasting, protection)
     if later and _repeats_later(case, later):
         return _plan_earlier_start(case, later)
     if case.is_temporary and holding is None:

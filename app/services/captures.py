@@ -20,7 +20,9 @@ from app.domain.agent import AgentId
 from app.domain.captures import CaptureRequest, CaptureState, Message
 from app.domain.errors import (
     AnswerErased,
+    CallerLeft,
     CaptureUnfinished,
+    InvalidFact,
     KeyReused,
     PalimpsestError,
     SecretsRefused,
@@ -30,6 +32,7 @@ from app.domain.errors import (
 from app.domain.fact import Fact
 from app.domain.secrets import redact_secrets
 from app.domain.talk import Skipped, Statement, Turn
+from app.planning.building_blocks import CLOCK_TOLERANCE
 from app.services.agent_write import AgentWrite, Call, Outcome, agent_write
 from app.services.capture_reports import (
     CaptureReport,
@@ -143,6 +146,7 @@ class Capturer:
             raise
         except Exception:
             # The messages are stored, and a worker goes on with them. The trouble is logged.
+            self._wake_worker(call.agent, report.capture.id)
             return report
 
     def _remove_secrets(self, request: CaptureRequest) -> tuple[CaptureRequest, int]:
@@ -287,7 +291,7 @@ class Capturer:
         """
         kind = type(problem).__name__
         logger.warning("A capture was cut off: %s", kind)
-        passes = isinstance(problem, Unavailable)
+        passes = isinstance(problem, Unavailable | CallerLeft)
         record = captures.record_capture_trouble if passes else captures.record_capture_failure
         try:
             async with begin_for_agent(self._engine, agent) as connection:
@@ -463,11 +467,19 @@ async def _plan_capture(
     redacted: int,
     now: datetime,
 ) -> tuple[StoredCapture, list[StoredTurn]]:
-    """Return the capture of a request, and a turn for each message that is new."""
+    """Return the capture of a request, and a turn for each message that is new.
+
+    Raises InvalidFact if a message was said in the future.
+    """
     ids = [message.id for message in request.messages if message.id is not None]
     known = await captures.find_messages(connection, call.agent, request.session_id, ids)
     turns: list[StoredTurn] = []
     for position, message in enumerate(request.messages):
+        if message.at is not None and message.at > now + CLOCK_TOLERANCE:
+            raise InvalidFact(
+                f"messages[{position}].at ({message.at.isoformat()}) lies in the future: give the "
+                "moment at which it was said."
+            )
         if message.id not in known:
             turns.append(_build_stored_turn(capture_id, position, message, now))
     capture = StoredCapture(

@@ -92,7 +92,7 @@ class MessageReader:
 
         These are sentences of the assistant that a memory says, and the lines of a context.
         """
-        texts = list_repeatable_texts(turns)
+        texts = await asyncio.to_thread(list_repeatable_texts, turns)
         if not texts:
             return ()
         hashes = {hash_text_loosely(stated) for _, stated in texts}

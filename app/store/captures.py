@@ -18,6 +18,7 @@ from app.domain.captures import CaptureState, ExtractBy
 from app.domain.talk import Role, SkipReason
 from app.store.columns import find_copy_type
 from app.store.engine import fetch_rows
+from app.store.fragments import build_holds
 from app.store.inserts import insert_rows
 from app.store.tables import captured_facts, captures, turns
 
@@ -293,18 +294,20 @@ def _fact_from_row(row: Mapping[str, Any]) -> CapturedFact:
     return CapturedFact(**dict(row) | {"quotes": tuple(quotes)})
 
 
-# Which of these texts are the content of a memory? Texts are compared by their loose hashes.
-_FIND_EQUAL = """
+# Which of these texts are the content of a memory that holds? Texts are compared by their loose
+# hashes. Whoever says again what has ended says something new.
+_FIND_EQUAL = f"""
     SELECT DISTINCT fuzzy_hash
-    FROM memories
-    WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL
+    FROM memories m
+    WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL AND NOT void
+        AND {build_holds("m.", "clock_timestamp()")}
 """
 
 
 async def find_stored_hashes(
     connection: AsyncConnection, agent: AgentId, hashes: Iterable[bytes]
 ) -> set[bytes]:
-    """Return those of these loose hashes that a memory of the agent has."""
+    """Return those of these loose hashes that a memory of the agent has which holds."""
     rows = await fetch_rows(connection, _FIND_EQUAL, {"agent": agent, "hashes": list(hashes)})
     return {row["fuzzy_hash"] for row in rows}
 

@@ -425,3 +425,22 @@ def test_of_calls_with_the_same_messages_at_once_one_stores_them(race: Race) -> 
         assert len(await crowd.log()) == 2
 
     race(run)
+
+
+def test_a_message_of_the_future_is_refused_and_may_be_sent_again(client: httpx.Client) -> None:
+    message = {"id": "m1", "role": "user", "content": "I live in Lisbon."}
+    body = {"session_id": "future", "messages": [message | {"at": "2999-01-01T00:00:00Z"}]}
+    refused = client.post("/v1/messages", json=body)
+    assert refused.status_code == 422
+    assert "messages[0].at" in refused.json()["detail"]
+    answer = client.post("/v1/messages", json=body | {"messages": [message]}).json()
+    assert [fact["content"] for fact in list_facts(answer)] == ["I live in Lisbon"]
+
+
+def test_what_has_ended_may_be_confirmed_again(client: httpx.Client) -> None:
+    ended = store(client, "I live in Porto")["memory"]["id"]
+    client.post(f"/v1/memories/{ended}/retract", json={}).raise_for_status()
+    proposal = talk("So you live in Porto?", role="assistant", ids=False)
+    answer = capture(client, [*proposal, *talk("Yes, exactly.", ids=False)])
+    assert list_contents(client) == [fact["content"] for fact in list_facts(answer)]
+    assert len(list_contents(client)) == 1

@@ -418,3 +418,34 @@ def test_what_is_over_changes_nothing_that_holds(facts: list[Fact], days: int) -
     fact = add_dates(Fact("Home was E", key="home", value="E"), dated_by(start, start + DAY), NOW)
     memory.store(fact)
     assert memory.list_holding() == holding
+
+
+@pytest.mark.parametrize("days_after", [1, 5])
+def test_a_stay_hides_no_home_that_was_only_told(days_after: int) -> None:
+    """During a stay of three days and after it, a dated move ends the home and leaves the stay."""
+    memory = PlannedMemory()
+    [porto] = store_told(memory, home("Porto"))
+    begins = memory.now + timedelta(hours=1)
+    stay = home("Ibis", valid_from=begins, valid_until=begins + 3 * DAY)
+    [ibis] = store_told(memory, stay)
+    memory.now = begins + days_after * DAY
+    moved = add_dates(home("Lisbon"), dated_by(SPRING, None), memory.now)
+    plan = memory.store(moved)
+    [inserted] = plan.inserted
+    lisbon = inserted.version.belief
+    assert (lisbon.valid_from, lisbon.valid_until) == (SPRING, None)
+    assert memory.get_belief(porto).valid_until == SPRING
+    assert memory.get_belief(ibis).valid_from == begins
+    assert memory.list_holding(begins + 2 * DAY) == {"Home is Ibis"}
+    assert memory.list_holding(begins + 4 * DAY) == {"Home is Lisbon"}
+
+
+def test_what_resumes_is_protected_like_what_holds() -> None:
+    memory = PlannedMemory()
+    stay = home("Ibis", valid_from=SUMMER, valid_until=LATER, trust=40)
+    trusted = home("Porto", valid_from=SPRING, trust=90)
+    [_, porto] = store_told(memory, stay, trusted)
+    plan = memory.store(home("Braga", trust=50))
+    assert plan.review is not None
+    assert memory.get_belief(porto).valid_until is None
+    assert memory.list_holding() == {"Home is Ibis", "Home is Braga"}

@@ -6190,8 +6190,12 @@ LIMIT :limit;
 -- POST /v1/messages (a dry run)
 -- app/store/captures.py find_stored_hashes
 SELECT DISTINCT fuzzy_hash
-FROM memories
-WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL;
+FROM memories m
+WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL AND NOT void
+    AND
+    m.valid_from <= clock_timestamp()
+    AND (m.valid_until IS NULL OR m.valid_until > clock_timestamp())
+    AND width_bucket(clock_timestamp(), m.covered) % 2 = 0;
 -- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
