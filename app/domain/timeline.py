@@ -2,7 +2,7 @@
 
 A version ends where the next version of its chain begins, unless that one is temporary. A temporary
 version was stored with a stated end. It covers what came before it until that end, and then what
-it covered resumes (docs/decisions/0013).
+it covered resumes (docs/decisions/0014).
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,8 +37,9 @@ def begins_before(one: Memory | Version, other: Memory | Version) -> bool:
 def settle_chain(versions: Iterable[Version], now: datetime) -> list[Version]:
     """Return the chain with every computed field recomputed.
 
-    At each moment at most one version holds then, and at most one is open. `superseded_at` becomes
-    `now` if the successor changes. Versions whose belief stays the same come back as they are.
+    Of the chain, at most one version holds at any moment, and at most one is open. `superseded_at`
+    becomes `now` if the successor changes. Versions whose belief stays the same come back as they
+    are.
     """
     versions = list(versions)
     settled = {v.id: v for v in settle_line(order_versions(versions), None, now)}

@@ -157,6 +157,7 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
     if later and _repeats_later(case, later):
         return _plan_earlier_start(case, later)
     if case.is_temporary and holding is None:
+        # Another chain of the slot may say the same: then its stated end is corrected.
         repeated = _find_repeated(case, other_chains)
         if repeated and (plan := _plan_renewal(case, repeated)):
             return plan
