@@ -11,6 +11,8 @@ import pytest
 
 from app.domain.agent import AgentId
 from app.jobs.worker import run_worker
+from app.services import captures as service
+from app.services.capture_reading import Batch, TurnReader
 from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
 from support.builders import problem, store
@@ -96,6 +98,54 @@ def test_a_long_call_under_a_key_is_stored_once(place: Place) -> None:
     assert len(list_contents(place.client)) == 60
 
 
+def test_more_facts_than_one_transaction_stores_are_stored_in_several(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And after a crash between two of them, those that are stored are not stored again."""
+    monkeypatch.setattr(service, "MOST_FACTS", 4)
+    texts = [" ".join(LONG[:10]), LONG[10], " ".join(LONG[11:13])]
+    answer = capture(place.client, talk(*texts), status=202)
+    save_batch, saved = service._save_batch, []
+
+    async def save_and_fail(*arguments: Any) -> None:
+        saved.append(len(arguments[-1]))
+        if len(saved) == 2:
+            raise ValueError
+        await save_batch(*arguments)
+
+    monkeypatch.setattr(service, "_save_batch", save_and_fail)
+    place.work()
+    assert saved == [4, 4, 4, 4, 1]
+    done = read_capture(place.client, answer["capture_id"])
+    assert (done["state"], done["done"]) == ("done", 3)
+    facts = [[fact["quotes"][0]["text"] for fact in m["facts"]] for m in done["messages"]]
+    assert [len(texts) for texts in facts] == [10, 1, 2]
+    assert [text.rstrip(".") for texts in facts for text in texts] == [
+        text.rstrip(".") for text in LONG[:13]
+    ]
+    assert len(list_contents(place.client)) == 13
+
+
+def test_a_dry_run_of_more_facts_than_one_transaction_stores_is_refused(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MOST_FACTS", 3)
+    assert len(list_facts(capture(client, talk(*LONG[:3]), dry_run=True))) == 3
+    body = {"session_id": "chat", "messages": talk(*LONG[:4]), "dry_run": True}
+    refused = problem(client.post("/v1/messages", json=body), 422)
+    assert "4 facts" in refused["detail"]
+    assert "fewer messages" in refused["detail"]
+
+
+def test_a_dry_run_of_many_messages_reads_them_as_a_worker_does(client: httpx.Client) -> None:
+    talked = talk(*LONG[:39]) + talk("So you are allergic to penicillin?", role="assistant")
+    talked = [message | {"id": str(place)} for place, message in enumerate(talked)]
+    talked.append({"id": "yes", "role": "user", "content": "Yes, exactly."})
+    facts = list_facts(capture(client, talked, dry_run=True))
+    assert len(facts) == 40
+    assert facts[-1]["content"] == "I am allergic to penicillin"
+
+
 def test_a_pending_capture_cannot_be_undone(place: Place) -> None:
     answer = capture(place.client, talk(*LONG), status=202)
     undo = place.client.post(f"/v1/captures/{answer['capture_id']}/undo")
@@ -134,6 +184,68 @@ def test_without_the_encoder_messages_are_stored_and_their_facts_follow(database
             done = read_capture(client, waiting["capture_id"])
             assert (done["state"], done["error"]) == ("done", None)
             assert list_contents(client) == [list_facts(done)[0]["content"]]
+
+
+# --- captures that failed -------------------------------------------------------------------------
+
+
+def fail_captures(database_url: str) -> None:
+    """Let every capture that is not finished have failed as often as it is tried."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute(
+            "UPDATE captures SET state = 'failed', failures = 5, error = 'KeyError', "
+            "alive_at = NULL, finished_at = clock_timestamp() WHERE state = 'pending'"
+        )
+
+
+def test_a_failed_capture_goes_on_when_its_messages_are_sent_again(place: Place) -> None:
+    failed = capture(place.client, talk(*LONG), status=202)
+    fail_captures(place.url)
+    place.work()
+    assert read_capture(place.client, failed["capture_id"])["state"] == "failed"
+    again = capture(place.client, talk(*LONG[:2]))
+    assert [m["capture_id"] for m in again["messages"]] == [failed["capture_id"]] * 2
+    assert [m["done"] for m in again["messages"]] == [False, False]
+    reopened = read_capture(place.client, failed["capture_id"])
+    assert (reopened["state"], reopened["finished_at"]) == ("pending", None)
+    place.work()
+    done = read_capture(place.client, failed["capture_id"])
+    assert (done["state"], done["error"], len(list_facts(done))) == ("done", None, 60)
+    assert len(list_contents(place.client)) == 60
+
+
+def test_a_retry_under_its_key_goes_on_with_a_failed_capture(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages, key = talk("I live in Lisbon.", ids=False), {"Idempotency-Key": "one"}
+
+    async def fail(*_: object) -> None:
+        raise ValueError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(TurnReader, "read_stored_turns", fail)
+        failed = capture(place.client, messages, status=202, headers=key)
+    fail_captures(place.url)
+    done = capture(place.client, messages, headers=key)
+    assert (done["capture_id"], done["state"]) == (failed["capture_id"], "done")
+    assert len(list_contents(place.client)) == 1
+
+
+def test_what_fails_once_is_tried_again_by_the_worker(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = capture(place.client, talk(*LONG), status=202)
+    read_stored_turns, failures = TurnReader.read_stored_turns, [ValueError(), KeyError()]
+
+    async def fail_twice(*arguments: Any) -> Batch:
+        if failures:
+            raise failures.pop()
+        return await read_stored_turns(*arguments)
+
+    monkeypatch.setattr(TurnReader, "read_stored_turns", fail_twice)
+    place.work()
+    done = read_capture(place.client, answer["capture_id"])
+    assert (done["state"], len(list_facts(done))) == ("done", 60)
 
 
 # --- kill -9 --------------------------------------------------------------------------------------
@@ -346,7 +458,7 @@ def test_old_messages_are_emptied_and_still_known(place: Place, tmp_path: Path) 
     preview, report = with_retention(
         place.url, tmp_path, retain, message_retention_days=AT_ONCE, cold_after_days=0
     )
-    assert preview.emptied_turns == report.emptied_turns == 1
+    assert preview.emptied_turns == report.emptied_turns == 61
     [message] = read_capture(place.client, answer["capture_id"])["messages"]
     assert (message["content"], message["skipped"]) == (None, [])
     assert message["facts"][0]["content"] is None
@@ -354,7 +466,28 @@ def test_old_messages_are_emptied_and_still_known(place: Place, tmp_path: Path) 
     assert capture(place.client, talk("I live in Lisbon. How are you?"))["repeated"] == 1
     assert list_contents(place.client) == [list_facts(answer)[0]["content"]]
     place.work()
-    assert read_capture(place.client, pending["capture_id"])["state"] == "done"
+    unread = read_capture(place.client, pending["capture_id"])
+    assert (unread["state"], list_facts(unread)) == ("done", [])
+    assert {message["content"] for message in unread["messages"]} == {None}
+
+
+@pytest.mark.parametrize("state", ["pending", "done", "failed"])
+def test_old_messages_are_emptied_whatever_became_of_their_capture(
+    place: Place, tmp_path: Path, state: str
+) -> None:
+    answer = capture(place.client, talk(*LONG), status=202)
+    if state == "done":
+        place.work()
+    if state == "failed":
+        fail_captures(place.url)
+
+    async def retain(retention: Retention) -> RetentionReport:
+        return await retention.retain_agent(AgentId("default"))
+
+    with_retention(place.url, tmp_path, retain, message_retention_days=AT_ONCE, cold_after_days=0)
+    emptied = read_capture(place.client, answer["capture_id"])
+    assert emptied["state"] == state
+    assert {message["content"] for message in emptied["messages"]} == {None}
 
 
 # --- export and import ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from app.domain.relation import Operation
 from app.domain.strength import HalfLives
 from app.domain.talk import Role, SkipReason
 from app.services.capture_reports import CaptureReport, FactAnswer, ReportedTurn
-from app.store.captures import CapturedFact, SkippedSpan, StoredQuote, StoredTurn
+from app.store.captures.captures import CapturedFact, SkippedSpan, StoredQuote, StoredTurn
 
 
 class QuoteOut(AnswerBase):
