@@ -406,6 +406,110 @@ def test_erasing_a_memory_empties_the_messages_that_say_it(client: httpx.Client)
     assert second["facts"][0]["memory_id"] == sister["memory_id"]
 
 
+def erase(client: httpx.Client, memory_id: str) -> None:
+    client.delete(f"/v1/memories/{memory_id}", params={"erase": True}).raise_for_status()
+
+
+def list_words(client: httpx.Client, capture_id: str) -> list[str | None]:
+    """Return the contents of the messages of a capture, with single spaces."""
+    messages = read_capture(client, capture_id)["messages"]
+    return [m["content"] and " ".join(m["content"].split()) for m in messages]
+
+
+@pytest.mark.parametrize("text", ["I", "ok", "vet", "live in"])
+def test_erasing_a_short_text_leaves_unrelated_messages_as_they_are(
+    client: httpx.Client, text: str
+) -> None:
+    memory = store(client, text)["memory"]["id"]
+    answer = capture(client, talk("I live in Lisbon. ok?", "My sister is a vet."))
+    erase(client, memory)
+    assert read_capture(client, answer["capture_id"])["messages"] == [
+        message | {"facts": [fact | {"answer": None} for fact in message["facts"]]}
+        for message in answer["messages"]
+    ]
+
+
+def test_erasing_a_memory_takes_what_it_quotes_and_leaves_the_other_words(
+    client: httpx.Client,
+) -> None:
+    key = {"Idempotency-Key": "talk"}
+    messages = talk("How are you? I live in Lisbon. My sister is called Anna.")
+    answer = capture(client, messages, headers=key)
+    home, sister = list_facts(answer)
+    erase(client, home["memory_id"])
+    assert list_words(client, answer["capture_id"]) == ["How are you? . My sister is called Anna."]
+    [left] = read_capture(client, answer["capture_id"])["messages"]
+    assert [fact["content"] for fact in left["facts"]] == [None, sister["content"]]
+    assert left["facts"][0]["quotes"][0]["text"] is None
+    assert left["facts"][1]["quotes"] == sister["quotes"]
+    assert left["skipped"] == answer["messages"][0]["skipped"]
+    body = {"session_id": "chat", "messages": messages}
+    assert client.post("/v1/messages", json=body, headers=key).status_code == 410
+
+
+def test_erasing_takes_the_same_words_from_messages_of_which_they_became_no_fact(
+    client: httpx.Client,
+) -> None:
+    answer = capture(client, talk("I live in Lisbon."))
+    echo = capture(
+        client,
+        [
+            {"role": "assistant", "content": "You told me: i live in LISBON. Is it warm?"},
+            {"role": "user", "content": "Do you remember that I live in Lisbon, dear?"},
+            {"role": "tool", "content": "I live in Lisbonne"},
+        ],
+        session="other",
+    )
+    erase(client, list_facts(answer)[0]["memory_id"])
+    assert list_words(client, echo["capture_id"]) == [
+        "You told me: . Is it warm?",
+        "Do you remember that , dear?",
+        "I live in Lisbonne",
+    ]
+
+
+def test_erasing_takes_the_proposal_and_the_yes(client: httpx.Client) -> None:
+    proposal = talk("Nice. So you are allergic to penicillin?", role="assistant")
+    answer = capture(client, [*proposal, *talk("Yes, exactly. And you?", ids=False)])
+    other = capture(client, talk("Yes, exactly."), session="other")
+    erase(client, list_facts(answer)[0]["memory_id"])
+    assert list_words(client, answer["capture_id"]) == ["Nice.", "And you?"]
+    assert list_words(client, other["capture_id"]) == ["Yes, exactly."]
+
+
+def test_erasing_takes_what_retired_the_memory_too(client: httpx.Client) -> None:
+    home = store(client, "I live in Lisbon", trust=40)["memory"]["id"]
+    answer = capture(client, talk("I no longer live in Lisbon. How are you?"))
+    assert list_facts(answer) != []
+    erase(client, home)
+    for fact in list_facts(answer):
+        if fact["memory_id"]:
+            erase(client, fact["memory_id"])
+    assert "Lisbon" not in client.get(f"/v1/captures/{answer['capture_id']}").text
+
+
+def test_what_is_erased_while_it_is_read_is_not_stored(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = store(place.client, "My friend number 7 is called Anna7")["memory"]["id"]
+    answer = capture(place.client, talk(*LONG), status=202)
+    read_stored_turns, readings = TurnReader.read_stored_turns, []
+
+    async def read_and_erase(*arguments: Any) -> Batch:
+        batch = await read_stored_turns(*arguments)
+        readings.append(len(batch.drafts))
+        if len(readings) == 1:
+            await asyncio.to_thread(erase, place.client, memory)
+        return batch
+
+    monkeypatch.setattr(TurnReader, "read_stored_turns", read_and_erase)
+    place.work()
+    done = read_capture(place.client, answer["capture_id"])
+    assert readings == [40, 40, 19]
+    assert (done["state"], len(list_facts(done))) == ("done", 59)
+    assert "My friend number 7 is called Anna7" not in list_contents(place.client)
+
+
 def test_a_message_of_an_erased_memory_does_not_come_back_when_it_is_sent_again(
     client: httpx.Client,
 ) -> None:

@@ -27,7 +27,7 @@ class QuoteOut(AnswerBase):
     role: Role
     start: int = Field(description="Characters of the message, from 0, secrets taken out before.")
     end: int
-    text: str | None = Field(description="Null if the message was erased or is too old.")
+    text: str | None = Field(description="Null if it was erased, or if the message is too old.")
 
     @classmethod
     def from_quote(cls, quote: StoredQuote, turn: StoredTurn) -> Self:
@@ -43,7 +43,9 @@ class QuoteOut(AnswerBase):
 
 
 def _cut_text(turn: StoredTurn, start: int, end: int) -> str | None:
-    return None if turn.content is None else turn.content[start:end]
+    """Return a part of a message, or None if its words are gone. Erased parts are blank."""
+    text = (turn.content or "")[start:end]
+    return text if text.strip() else None
 
 
 def list_quotes(fact: CapturedFact, turns: Mapping[UUID, StoredTurn]) -> list[QuoteOut]:
@@ -54,7 +56,7 @@ def list_quotes(fact: CapturedFact, turns: Mapping[UUID, StoredTurn]) -> list[Qu
 class CapturedFactOut(AnswerBase):
     """A fact that was read from a message, and what became of it."""
 
-    content: str | None = Field(description="Null if the message was erased or is too old.")
+    content: str | None = Field(description="Null if it was erased, or if the message is too old.")
     quotes: list[QuoteOut] = Field(
         description=(
             "The words that it rests on, the speaker's own first. Facts of one sentence have the "
@@ -117,7 +119,10 @@ class CapturedMessageOut(AnswerBase):
     role: Role
     name: str | None
     content: str | None = Field(
-        description="As it is stored: without secrets. Null if it was erased or is too old."
+        description=(
+            "As it is stored: without secrets, and with spaces for parts that were erased. Null if "
+            "no word is left, or if it is too old."
+        )
     )
     at: Time
     capture_id: UUID = Field(description="The capture that has it.")
