@@ -1,7 +1,7 @@
 """Answers of the routes of messages and captures."""
 
 from collections.abc import Mapping
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field
@@ -134,8 +134,8 @@ class CapturedMessageOut(AnswerBase):
     skipped: list[SkippedOut]
 
 
-class CaptureAnswer(AnswerBase):
-    """The messages of a call, how far they are read, and the facts of each."""
+class CaptureSummary(AnswerBase):
+    """The messages of a call, and how far they are read."""
 
     capture_id: UUID | None = Field(description="Null on a dry run.")
     session_id: str | None = Field(description="Null if the session was erased.")
@@ -153,6 +153,22 @@ class CaptureAnswer(AnswerBase):
     error: str | None = Field(description="What stopped it last.")
     received_at: Time
     finished_at: Time | None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls.from_values({**row, "capture_id": row["id"], "total": row["turns"]})
+
+
+class CapturesAnswer(AnswerBase):
+    """Captures, newest first; the messages of each stand in the capture itself."""
+
+    items: list[CaptureSummary]
+    next_cursor: str | None
+
+
+class CaptureAnswer(CaptureSummary):
+    """The messages of a call, how far they are read, and the facts of each."""
+
     dry_run: bool
     messages: list[CapturedMessageOut]
 

@@ -19,6 +19,7 @@ from app.store.columns import find_copy_type
 from app.store.engine import fetch_rows
 from app.store.fragments import build_holds
 from app.store.inserts import insert_rows
+from app.store.memories import After
 from app.store.tables import captures, turns
 
 
@@ -172,6 +173,41 @@ def _capture_from_row(row: Mapping[str, Any]) -> StoredCapture:
         "extractor": extractor,
     }
     return StoredCapture(**values)
+
+
+async def list_captures(
+    connection: AsyncConnection,
+    agent: AgentId,
+    *,
+    session_id: str | None,
+    state: CaptureState | None,
+    limit: int,
+    after: After | None,
+) -> list[dict[str, Any]]:
+    """Return the rows of captures, newest first, each with its number of turns that are `done`."""
+    values: dict[str, Any] = {"agent": agent, "limit": limit}
+    where = "agent_id = :agent"
+    if session_id is not None:
+        where += " AND session_id = :session"
+        values["session"] = session_id
+    if state is not None:
+        where += " AND state = :state"
+        values["state"] = state
+    if after is not None:
+        where += " AND (received_at, id) < (:after_received_at, :after_id)"
+        values |= {"after_received_at": after.created_at, "after_id": after.memory_id}
+    # `created_at` and `id` are what cursors are made of.
+    statement = f"""
+        SELECT {_CAPTURE_COLUMNS}, received_at AS created_at, (
+            SELECT count(*) FROM turns t
+            WHERE t.agent_id = :agent AND t.capture_id = c.id AND t.done
+        ) AS done
+        FROM captures c
+        WHERE {where}
+        ORDER BY received_at DESC, id DESC
+        LIMIT :limit
+    """
+    return await fetch_rows(connection, statement, values)
 
 
 # Read the turns of a capture.
