@@ -16,6 +16,7 @@ from app.services.capture_reading import Batch, TurnReader
 from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
 from support.builders import problem, store
+from support.doctor_check import assert_healthy
 from support.messages import capture, list_contents, list_facts, talk
 from support.races import Crowd, Race
 from support.retention import AT_ONCE, with_retention
@@ -467,7 +468,7 @@ def test_erasing_a_short_text_leaves_unrelated_messages_as_they_are(
 
 
 def test_erasing_a_memory_takes_what_it_quotes_and_leaves_the_other_words(
-    client: httpx.Client,
+    client: httpx.Client, database_url: str
 ) -> None:
     key = {"Idempotency-Key": "talk"}
     messages = talk("How are you? I live in Lisbon. My sister is called Anna.")
@@ -482,6 +483,7 @@ def test_erasing_a_memory_takes_what_it_quotes_and_leaves_the_other_words(
     assert left["skipped"] == answer["messages"][0]["skipped"]
     body = {"session_id": "chat", "messages": messages}
     assert client.post("/v1/messages", json=body, headers=key).status_code == 410
+    assert_healthy(database_url)
 
 
 def test_erasing_takes_the_same_words_from_messages_of_which_they_became_no_fact(
