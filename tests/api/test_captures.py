@@ -164,6 +164,17 @@ def test_more_facts_than_one_transaction_stores_are_stored_in_several(
     assert len(list_contents(place.client)) == 13
 
 
+def test_a_short_call_of_more_facts_than_one_transaction_stores_is_finished_by_a_worker(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MOST_FACTS", 3)
+    answer = capture(place.client, talk(*LONG[:4]), status=202)
+    assert (answer["state"], answer["done"]) == ("pending", 0)
+    place.work()
+    done = read_capture(place.client, answer["capture_id"])
+    assert (done["state"], done["error"], len(list_facts(done))) == ("done", None, 4)
+
+
 def test_a_dry_run_of_more_facts_than_one_transaction_stores_is_refused(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,7 +64,11 @@ class MessagesRequest(StrictRequest):
         "auto", description="off: a sentence that states several facts stays one."
     )
     dry_run: StrictBool = Field(
-        False, description="true: answer with what would be done and write nothing."
+        False,
+        description=(
+            "true: answer with what would be done and write nothing; for messages of at most 1,000 "
+            "facts."
+        ),
     )
 
     @model_validator(mode="after")
