@@ -58,13 +58,13 @@ def _find_guest(reading: Reading) -> frozenset[str] | None:
 
 def _find_verb(tokens: Sequence[Token]) -> int | None:
     """Return the place of the verb that may say a stay: the last one of "am staying"."""
-    found = None
+    last = None
     for place, token in enumerate(tokens):
         if token.norm in _STAYING or token.norm == "be":
-            found = place
-        elif found is not None:
+            last = place
+        elif last is not None:
             break
-    return found
+    return last
 
 
 def _names_lodging(verb: Token, rest: Sequence[Token]) -> bool:
