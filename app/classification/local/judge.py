@@ -172,7 +172,7 @@ def _find_ending(
     if reason:
         least = thresholds.with_reason
     relation = readings[best].ending_relation
-    if relation is Relation.RETRACTION and not judgments[best].relation.effect.ends_stored:
+    if relation is Relation.RETRACTION and judgments[best].relation is not Relation.RETRACTION:
         # A retraction would not store the incoming text, which may say more than what ended.
         relation = Relation.UPDATE
     confidence = 1 - (1 - calibrate(probability)) * (1 - reason)
