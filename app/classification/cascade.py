@@ -14,6 +14,7 @@ from app.classification.local.judge import LocalJudge, ReadCandidate, supports_d
 from app.classification.local.language import is_english
 from app.classification.local.reading import Reading
 from app.classification.model.judge import ModelJudge, ModelVerdict
+from app.classification.merge_text import join_texts
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
@@ -246,7 +247,19 @@ def _judge_by_signals(
     for judgment in signals.judge_candidates(_build_statement(fact, fact.content), statements):
         judgments.append(_judgment_from_signal(judgment, read[judgment.candidate]))
     retracts = find_ending(fact.content) is not None
-    return Verdict(judgments=tuple(judgments), retracts=retracts), texts
+    renamed = _rename_completed(fact, judgments, read)
+    return Verdict(judgments=tuple(judgments), merged_text=renamed, retracts=retracts), texts
+
+
+def _rename_completed(
+    fact: Fact, judgments: Sequence[Judgment], memories: Sequence[Memory]
+) -> str | None:
+    """Return the text under its new name and the fact, if signals see a rename."""
+    for judgment, memory in zip(judgments, memories, strict=True):
+        if judgment.relation is Relation.COMPLEMENT:
+            renamed = signals.rename_text(memory.fact.content, fact.content)
+            return renamed and join_texts(renamed, fact.content)
+    return None
 
 
 def _keep_descriptions(verdict: Verdict, texts: Mapping[UUID, RenamedText]) -> Verdict:
@@ -355,7 +368,7 @@ def _add_model_verdict(
     return replace(
         verdict,
         judgments=(*judgments, *by_model.values()),
-        merged_text=model_verdict.merged_text if merges else None,
+        merged_text=model_verdict.merged_text if merges else verdict.merged_text,
         model_cost=_build_model_cost(model_verdict),
         look_again=model_verdict.failure,
     )
