@@ -15,6 +15,7 @@ from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
 from app.classification.signals.correction import is_correction
 from app.classification.signals.lexicon import CONFIDENCE
+from app.classification.signals.scope import is_about_another
 from app.domain.relation import Finding, Judge, Judgment, Relation
 
 FINDING = "local_judge"
@@ -176,7 +177,9 @@ def _find_ending(
         # A retraction would not store the incoming text, which may say more than what ended.
         relation = Relation.UPDATE
     confidence = 1 - (1 - calibrate(probability)) * (1 - reason)
-    return _OwnFinding(best, relation, confidence, flag=not stands_out or probability < least)
+    is_unsure = not stands_out or probability < least
+    is_unsure = is_unsure or is_about_another(candidates[best].text, incoming)
+    return _OwnFinding(best, relation, confidence, flag=is_unsure)
 
 
 def _is_near(candidate: ReadCandidate, thresholds: Thresholds) -> bool:

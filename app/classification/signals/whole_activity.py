@@ -12,7 +12,8 @@ from app.classification.signals.relation import Finding, Relation
 
 _SUBJECT = r"(?P<subject>I|[Ww]e|[A-Z][\w-]+)"
 _WITH = r"(?:in|on|with|using)"
-_TOOL = r"(?P<tool>[A-Z][\w.+#-]*(?:\s+[A-Z0-9][\w.+#-]*){0,3})"
+_NAME = re.compile(r"[A-Z][\w.+#-]*(?:\s+[A-Z0-9][\w.+#-]*){0,3}")
+_TOOL = r"(?P<tool>\S+(?:\s+\S+){0,3}?)"
 _MY = r"(?:of\s+)?(?:my|our|his|her|their|the)"
 _NOW = r"(?:now|these\s+days|nowadays|from\s+now\s+on|since\s.{1,40}|as\s+of\s.{1,40})"
 _LEAD = rf"(?:{_NOW}|[Ss]ince\s[\w\s]{{1,40}}|[Tt]hese\s+days|[Ff]rom\s+now\s+on)?,?\s*"
@@ -40,11 +41,15 @@ _SUBJECTS = {"my": "i", "our": "we"}
 
 @dataclass(frozen=True, slots=True)
 class _Practice:
-    """Who does what, in dictionary forms, and with what."""
+    """Who does what, in stems of words, and with what."""
 
     subject: str
     activity: frozenset[str]
     tool: str
+
+    @property
+    def has_named_tool(self) -> bool:
+        return _NAME.fullmatch(self.tool) is not None
 
     @property
     def is_in_language(self) -> bool:
@@ -58,9 +63,22 @@ def find_whole_activity(pair: Pair) -> Iterator[Finding]:
         return
     if new.subject != old.subject or not new.activity <= old.activity or new.tool == old.tool:
         return
+    if not (new.has_named_tool and old.has_named_tool):
+        return
     if new.is_in_language == old.is_in_language:
         explanation = f"{old.tool} before, {new.tool} for all now"
         yield make_finding("whole_activity", Relation.UPDATE, explanation)
+
+
+def concerns_other_activity(stored: str, incoming: str) -> bool:
+    """Return True if both texts say in what something is done, and not the same is done.
+
+    What is done in a language is done with a tool too.
+    """
+    new, old = _read_whole(incoming), _read_plain(stored)
+    if new is None or old is None:
+        return False
+    return not new.activity <= old.activity or new.is_in_language != old.is_in_language
 
 
 def _read_whole(text: str) -> _Practice | None:
@@ -84,6 +102,10 @@ def _read_plain(text: str) -> _Practice | None:
 def _build_practice(match: re.Match[str]) -> _Practice:
     subject = match["subject"].lower()
     words = match["activity"].lower().split()
-    # "Drawings" is "drawing", and that is "draw".
-    lemmas = {reduce_to_lemma(reduce_to_lemma(word)) for word in words if word not in _CARRIERS}
-    return _Practice(_SUBJECTS.get(subject, subject), frozenset(lemmas), match["tool"])
+    activity = frozenset(_reduce_to_stem(word) for word in words if word not in _CARRIERS)
+    return _Practice(_SUBJECTS.get(subject, subject), activity, match["tool"])
+
+
+def _reduce_to_stem(word: str) -> str:
+    """Return the same for "drawings", "drawing" and "draw"; its lemma may end in another "e"."""
+    return reduce_to_lemma(reduce_to_lemma(word)).rstrip("e")
