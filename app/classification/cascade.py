@@ -13,8 +13,8 @@ from app.classification.local.judge import FINDING as LOCAL_FINDING
 from app.classification.local.judge import LocalJudge, ReadCandidate, supports_duplicate
 from app.classification.local.language import is_english
 from app.classification.local.reading import Reading
-from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.merge_text import join_texts
+from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending

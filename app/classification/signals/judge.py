@@ -15,8 +15,8 @@ from app.classification.signals.liking import find_liking
 from app.classification.signals.negation import find_negation
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import parse_text
-from app.classification.signals.renames import find_rename
 from app.classification.signals.relation import Finding, Relation, SignalJudgment, Statement
+from app.classification.signals.renames import find_rename
 from app.classification.signals.retraction import count_leftover, find_retraction
 from app.classification.signals.single_valued import find_single_valued_change
 from app.classification.signals.speech import find_speech

@@ -90,7 +90,7 @@ def _read_whole(text: str) -> _Practice | None:
 
 
 def _is_past(activity: str) -> bool:
-    verb = activity.split()[0].lower()
+    verb = activity.split(maxsplit=1)[0].lower()
     return verb in lexicon.PAST_FORMS or verb.endswith("ed")
 
 
