@@ -107,5 +107,5 @@ def _build_practice(match: re.Match[str]) -> _Practice:
 
 
 def _reduce_to_stem(word: str) -> str:
-    """Return the same for "drawings", "drawing" and "draw"; its lemma may end in another "e"."""
-    return reduce_to_lemma(reduce_to_lemma(word)).rstrip("e")
+    """Return the same for "drawings", "drawing" and "draw", and for "photos" and "photo"."""
+    return reduce_to_lemma(reduce_to_lemma(word)).rstrip("es")
