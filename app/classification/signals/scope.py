@@ -1,12 +1,11 @@
 """What an incoming text is not about, however much else it shares with a stored one."""
 
-from itertools import pairwise
-
 from app.classification.signals import lexicon
 from app.classification.signals.endings import find_ending
 from app.classification.signals.reading import Reading, parse_text
 from app.classification.signals.whole_activity import concerns_other_activity
 
+_SPEAKERS = (("i",), ("we",))
 _SEVERAL = lexicon.MANY_VALUED_NOUNS | (lexicon.KIN - lexicon.ONE_AT_A_TIME)
 
 
@@ -19,7 +18,7 @@ def is_about_another(stored: str, incoming: str) -> bool:
         return False
     new, old = parse_text(incoming), parse_text(stored)
     return (
-        _ends_another(old, incoming)
+        _ends_another(old, new)
         or _adds_one_of_several(new)
         or concerns_other_activity(stored, incoming)
     )
@@ -29,10 +28,15 @@ def is_about_another(stored: str, incoming: str) -> bool:
 _MOST_READ = 2_000
 
 
-def _ends_another(old: Reading, incoming: str) -> bool:
-    """Return True for "I've given up sugar" and "I drink wine", or "oat milk" and "almond milk"."""
-    ending = find_ending(incoming)
+def _ends_another(old: Reading, new: Reading) -> bool:
+    """Return True for "I've given up sugar" and "I drink wine", or "oat milk" and "almond milk".
+
+    Of others people tell an ending in more words than name its object.
+    """
+    ending = find_ending(new.text)
     if ending is None or ending.attribute or not ending.remainder:
+        return False
+    if new.owner not in _SPEAKERS or ending.trigger == "no longer":
         return False
     known = old.words | old.items | frozenset(old.owner)
     if ending.remainder & known:
@@ -42,4 +46,10 @@ def _ends_another(old: Reading, incoming: str) -> bool:
 
 def _adds_one_of_several(new: Reading) -> bool:
     """Return True for "my new friend is Bea": one may have several."""
-    return any(a.norm == "new" and b.norm in _SEVERAL for a, b in pairwise(new.tokens))
+    triples = zip(new.tokens, new.tokens[1:], new.tokens[2:], strict=False)
+    return any(
+        owner.norm in lexicon.FIRST_PERSON | lexicon.FIRST_PLURAL
+        and word.norm == "new"
+        and thing.norm in _SEVERAL
+        for owner, word, thing in triples
+    )
