@@ -20,6 +20,7 @@ from app.classification.signals.renames import find_rename
 from app.classification.signals.retraction import count_leftover, find_retraction
 from app.classification.signals.single_valued import find_single_valued_change
 from app.classification.signals.speech import find_speech
+from app.classification.signals.stays import find_stay
 from app.classification.signals.value_conflict import find_value_conflict
 from app.classification.signals.versions import find_version_change
 from app.classification.signals.whole_activity import find_whole_activity
@@ -32,6 +33,7 @@ SIGNALS: tuple[Signal, ...] = (
     find_explicit_change,
     find_correction,
     find_single_valued_change,
+    find_stay,
     find_version_change,
     find_value_conflict,
     find_antonyms,
