@@ -13,6 +13,7 @@ from app.classification.local.judge import FINDING as LOCAL_FINDING
 from app.classification.local.judge import LocalJudge, ReadCandidate, supports_duplicate
 from app.classification.local.language import is_english
 from app.classification.local.reading import Reading
+from app.classification.merge_text import join_texts
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
@@ -249,7 +250,19 @@ def _judge_by_signals(
     for judgment in signals.judge_candidates(incoming, statements):
         judgments.append(_judgment_from_signal(judgment, read[judgment.candidate]))
     retracts = find_ending(fact.lasting_text) is not None
-    return Verdict(judgments=tuple(judgments), retracts=retracts), texts
+    renamed = _rename_completed(fact, judgments, read)
+    return Verdict(judgments=tuple(judgments), merged_text=renamed, retracts=retracts), texts
+
+
+def _rename_completed(
+    fact: Fact, judgments: Sequence[Judgment], memories: Sequence[Memory]
+) -> str | None:
+    """Return the text under its new name and the fact, if signals see a rename."""
+    for judgment, memory in zip(judgments, memories, strict=True):
+        if judgment.relation is Relation.COMPLEMENT:
+            renamed = signals.rename_text(memory.fact.content, fact.content)
+            return renamed and join_texts(renamed, fact.content)
+    return None
 
 
 def _keep_descriptions(verdict: Verdict, texts: Mapping[UUID, RenamedText]) -> Verdict:
@@ -365,7 +378,7 @@ def _add_model_verdict(
     return replace(
         verdict,
         judgments=(*judgments, *by_model.values()),
-        merged_text=model_verdict.merged_text if merges else None,
+        merged_text=model_verdict.merged_text if merges else verdict.merged_text,
         model_cost=_build_model_cost(model_verdict),
         look_again=model_verdict.failure,
     )

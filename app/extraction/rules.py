@@ -8,6 +8,7 @@ from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statem
 from app.domain.text import fold_loosely
 from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
+from app.extraction.comments import find_comments
 from app.extraction.confirmations import find_confirmation_end, is_addition
 from app.extraction.corrections import correct_proposal
 from app.extraction.openings import Opening, measure_correction, strip_openings
@@ -260,7 +261,16 @@ class _Reader:
             elif self._is_repeated(text):
                 self._skip(place, first, last, SkipReason.REPEATED_CONTEXT)
             else:
-                self.statements.append(Statement(text, (Quote(place, first, last),)))
+                self._add_statement(place, first, last, text)
+
+    def _add_statement(self, place: int, start: int, end: int, text: str) -> None:
+        """Add what the words at this place state, in this text, and skip the comments behind it."""
+        comments = find_comments(text)
+        last = end - len(text[comments:])
+        self.statements.append(Statement(text[:comments], (Quote(place, start, last),)))
+        if last < end:
+            skipped = end - len(text[comments:].lstrip(", "))
+            self._skip(place, skipped, end, SkipReason.NO_STATEMENT)
 
 
 # Clauses that say why, when or how of the clause before them, and stand with it.

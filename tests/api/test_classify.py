@@ -57,6 +57,22 @@ def test_a_retraction_ends_what_it_names_and_keeps_its_own_words_in_the_log(
     )
 
 
+def test_a_renamed_dog_goes_on_under_the_new_name(client: httpx.Client) -> None:
+    old = store(client, "On Saturday we adopted a second dog, a terrier called Bo")["memory"]["id"]
+    answer = store(client, "Bo answers to Pip now")
+    assert (answer["operation"], answer["superseded"]) == ("MERGE", [old])
+    assert contents(client) == {
+        "On Saturday we adopted a second dog, a terrier called Pip. Bo answers to Pip now."
+    }
+
+
+def test_a_stop_with_a_date_is_stored_in_place_of_what_it_ends(client: httpx.Client) -> None:
+    old = store(client, "I take omeprazole every morning")["memory"]["id"]
+    answer = store(client, "I came off the omeprazole at the beginning of the month")
+    assert (answer["operation"], answer["superseded"]) == ("UPDATE", [old])
+    assert contents(client) == {"I came off the omeprazole at the beginning of the month"}
+
+
 def test_a_retraction_that_hits_nothing_is_stored_with_a_hint(client: httpx.Client) -> None:
     answer = store(client, "I no longer play tennis")
     assert (answer["operation"], answer["review_id"]) == ("ADD", None)

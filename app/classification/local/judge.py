@@ -16,6 +16,7 @@ from app.classification.local.reading import Reading
 from app.classification.signals.correction import is_correction
 from app.classification.signals.finding import SEEN_BY_SIGNALS_ALONE
 from app.classification.signals.lexicon import CONFIDENCE
+from app.classification.signals.scope import is_about_another
 from app.domain.relation import Finding, Judge, Judgment, Relation
 
 FINDING = "local_judge"
@@ -175,11 +176,13 @@ def _find_ending(
     if reason:
         least = thresholds.with_reason
     relation = readings[best].ending_relation
-    if relation is Relation.RETRACTION and not judgments[best].relation.effect.ends_stored:
+    if relation is Relation.RETRACTION and judgments[best].relation is not Relation.RETRACTION:
         # A retraction would not store the incoming text, which may say more than what ended.
         relation = Relation.UPDATE
     confidence = 1 - (1 - calibrate(probability)) * (1 - reason)
-    return _OwnFinding(best, relation, confidence, flag=not stands_out or probability < least)
+    is_unsure = not stands_out or probability < least
+    is_unsure = is_unsure or is_about_another(candidates[best].text, incoming)
+    return _OwnFinding(best, relation, confidence, flag=is_unsure)
 
 
 def _is_near(candidate: ReadCandidate, thresholds: Thresholds) -> bool:

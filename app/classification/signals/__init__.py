@@ -7,6 +7,7 @@ from app.classification.signals.correction import is_correction
 from app.classification.signals.judge import judge_candidates
 from app.classification.signals.prepare import prepare_text
 from app.classification.signals.relation import SignalJudgment, StatedSlot, Statement
+from app.classification.signals.renames import rename_text
 from app.classification.signals.slots import derive_fact_slot, derive_slot
 from app.classification.signals.speech import Speech, find_speech
 
@@ -21,4 +22,5 @@ __all__ = [
     "is_correction",
     "judge_candidates",
     "prepare_text",
+    "rename_text",
 ]

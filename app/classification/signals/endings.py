@@ -1,7 +1,8 @@
 """Endings that a text states: "no longer", "forget that", "stopped", "was cancelled"."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
@@ -10,10 +11,13 @@ from app.classification.signals.lemma import reduce_to_lemma
 from app.classification.signals.reading import Clause, Reading, parse_text, select_content
 from app.classification.signals.skeleton import build_skeleton, collect_referents
 from app.classification.signals.token import Token
+from app.domain.dates.facts import date_fact
 
 _SAYING = frozenset("say tell note record mention list store write".split())
 _POSSESSIVES = frozenset("my our his her their its your".split())
 _REASONS = frozenset(("because", "since", "as"))
+# Which words date a text does not depend on the day on which it was said.
+_ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _ANYMORE = (("any", "more"), ("any", "longer"))
 
 
@@ -41,17 +45,32 @@ def find_ending(text: str) -> StatedEnding | None:
     reading = parse_text(text)
     if reading.is_question:
         return None
-    for find in (
-        _find_commanded_ending,
-        _find_no_longer_ending,
-        _find_active_ending,
-        _find_passive_ending,
-    ):
+    ending = _find_first(reading, (_find_commanded_ending,))
+    if ending:
+        return ending
+    ending = _find_first(reading, _OBSERVED)
+    return ending and _leave_out_date(ending, text)
+
+
+def _find_first(
+    reading: Reading, finders: Sequence[Callable[[Clause, Reading], StatedEnding | None]]
+) -> StatedEnding | None:
+    for find in finders:
         for clause in reading.clauses:
             ending = find(clause, reading)
             if ending:
                 return ending
     return None
+
+
+def _leave_out_date(ending: StatedEnding, text: str) -> StatedEnding:
+    """Return the ending without the words that date it. A text that has them says since when."""
+    dated = date_fact(text, _ANY_DAY, UTC).dated_by
+    if dated is None:
+        return ending
+    undated = parse_text(text[: dated.start] + text[dated.end :])
+    ending = _find_first(undated, _OBSERVED) or ending
+    return replace(ending, only=ending.only and dated.holds_from is None)
 
 
 def _find_commanded_ending(clause: Clause, reading: Reading) -> StatedEnding | None:
@@ -132,6 +151,9 @@ def _find_passive_ending(clause: Clause, reading: Reading) -> StatedEnding | Non
         if place and (words[0] == "be" or len(words) > 1 or ends_here):
             return _make_ending(" ".join(words), bones[:place], reading)
     return None
+
+
+_OBSERVED = (_find_no_longer_ending, _find_active_ending, _find_passive_ending)
 
 
 def _make_ending(

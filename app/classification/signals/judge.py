@@ -16,12 +16,14 @@ from app.classification.signals.negation import find_negation
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import parse_text
 from app.classification.signals.relation import Finding, Relation, SignalJudgment, Statement
+from app.classification.signals.renames import find_rename
 from app.classification.signals.retraction import count_leftover, find_retraction
 from app.classification.signals.single_valued import find_single_valued_change
 from app.classification.signals.speech import find_speech
 from app.classification.signals.stays import find_stay
 from app.classification.signals.value_conflict import find_value_conflict
 from app.classification.signals.versions import find_version_change
+from app.classification.signals.whole_activity import find_whole_activity
 
 Signal = Callable[[Pair], Iterator[Finding]]
 
@@ -37,6 +39,8 @@ SIGNALS: tuple[Signal, ...] = (
     find_antonyms,
     find_liking,
     find_negation,
+    find_whole_activity,
+    find_rename,
 )
 FLAG_AT = 0.3
 
@@ -45,7 +49,8 @@ def judge_candidates(incoming: Statement, candidates: Sequence[Statement]) -> li
     """One judgment per candidate, in order."""
     pairs = [Pair(parse_text(incoming.text), parse_text(c.text), incoming, c) for c in candidates]
     judged = [_judge_pair(i, pair) for i, pair in enumerate(pairs)]
-    return _closest_denials(_closest_retractions(judged, pairs), pairs)
+    judged = _closest_denials(_closest_retractions(judged, pairs), pairs)
+    return _spare_namesakes(judged)
 
 
 def _judge_pair(place: int, pair: Pair) -> SignalJudgment:
@@ -122,8 +127,18 @@ def _closest_denials(judged: list[SignalJudgment], pairs: Sequence[Pair]) -> lis
     ]
 
 
-def _spare_candidate(judgment: SignalJudgment) -> SignalJudgment:
-    closer = "another candidate is closer to what is denied"
+def _spare_namesakes(judged: list[SignalJudgment]) -> list[SignalJudgment]:
+    """Rename nothing if several bear the name: it is not plain who is meant."""
+    hit = [j.candidate for j in judged if j.reasoning.startswith("rename:")]
+    if len(hit) < 2:
+        return judged
+    reason = "several bear the name"
+    return [_spare_candidate(j, reason) if j.candidate in hit else j for j in judged]
+
+
+def _spare_candidate(
+    judgment: SignalJudgment, reason: str = "another candidate is closer to what is denied"
+) -> SignalJudgment:
     return SignalJudgment(
-        judgment.candidate, Relation.OVERLAP, 0.5, closer, judgment.findings, vetoes=(closer,)
+        judgment.candidate, Relation.OVERLAP, 0.5, reason, judgment.findings, vetoes=(reason,)
     )

@@ -78,6 +78,7 @@ PAST_FORMS = frozenset(word for word in IRREGULAR if not word.endswith(("ing", "
 ONE_AT_A_TIME = _load_words("one_at_a_time")
 EVENT_NOUNS = _load_words("event_nouns")
 OCCUPYING_VERBS = _load_words("occupying_verbs")
+LANGUAGES = _load_words("languages")
 LIGHT_WORDS = _load_words("light_words")
 
 ANTONYMS = _load_opposites("antonyms.txt")

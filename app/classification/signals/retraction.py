@@ -66,10 +66,12 @@ def _ends_one_of_several(ending: StatedEnding, old: Reading) -> bool:
     for place, token in enumerate(old.tokens):
         if token.norm not in ("and", "&", ","):
             continue
-        before = [t.norm for t in old.tokens[:place] if t.norm in old.items]
-        after = [t.norm for t in old.tokens[place:] if t.norm in old.items]
-        if before and after:
-            ends_last, ends_next = before[-1] in ending.remainder, after[0] in ending.remainder
+        before = [t for t in old.tokens[:place] if t.norm in old.items]
+        after = [t for t in old.tokens[place:] if t.norm in old.items]
+        # "Aspirin, 50 mg" lists nothing.
+        if before and after and not (token.norm == "," and after[0].is_value):
+            ends_last = before[-1].norm in ending.remainder
+            ends_next = after[0].norm in ending.remainder
             if ends_last != ends_next:
                 return True
     return False

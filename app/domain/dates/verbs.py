@@ -8,7 +8,7 @@ CHANGES = frozenset(
     replaced married divorced separated settled emigrated immigrated ditched inherited rebranded
     commenced qualified swapped renamed reopened left changed went turned took gave got cut broke
     split signed lost dropped bought sold cancelled canceled opened hired promoted appointed fired
-    banned installed had
+    banned installed had came weaned
     """.split()
 )
 
@@ -25,6 +25,8 @@ CHANGES_BEFORE: dict[str, frozenset[str]] = {
     "turned": frozenset("vegan vegetarian".split()),
     "took": frozenset("over up".split()),
     "gave": frozenset("up".split()),
+    "came": frozenset({"off"}),
+    "weaned": frozenset("off myself".split()),
     "got": frozenset(
         "married engaged divorced promoted hired fired laid diagnosed rid pregnant".split()
     ),

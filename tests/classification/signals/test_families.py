@@ -1,0 +1,74 @@
+"""Renames, all of an activity in another tool, stops with a date, and what a text is not about."""
+
+import pytest
+
+from app.classification.signals import Statement, judge_candidates, rename_text
+from app.classification.signals.scope import is_about_another
+from app.domain.relation import Relation
+
+
+def read_relation(stored: str, incoming: str) -> Relation:
+    [judgment] = judge_candidates(Statement(incoming), [Statement(stored)])
+    return judgment.relation
+
+
+@pytest.mark.parametrize(
+    ("stored", "incoming", "renamed"),
+    [
+        (
+            "On Saturday we adopted a second dog, a tiny terrier called Bo",
+            "Bo answers to Pip now",
+            "On Saturday we adopted a second dog, a tiny terrier called Pip",
+        ),
+        ("My cat Mo is called Mo", "Mo is now called Pip.", "My cat Pip is called Pip"),
+        ("We own a barge named Old Ada", "We renamed Old Ada to Eve", "We own a barge named Eve"),
+        ("My hen is called Dot", "Since May we call her Pip", None),
+        ("My hen is called Dot", "Dotty answers to Pip now", None),
+        ("My hen is called Dot", "Dot answers to Dot now", None),
+        ("My hen Dot is afraid of foxes", "Dot answers to Pip now", None),
+    ],
+)
+def test_a_rename_changes_the_name_that_a_text_gives(
+    stored: str, incoming: str, renamed: str | None
+) -> None:
+    assert rename_text(stored, incoming) == renamed
+
+
+def test_nothing_is_renamed_if_several_bear_the_name() -> None:
+    stored = [Statement("My brother is called Max"), Statement("Our dog is called Max")]
+    judgments = judge_candidates(Statement("Max goes by Rex now"), stored)
+    assert [judgment.relation for judgment in judgments] == [Relation.OVERLAP, Relation.OVERLAP]
+
+
+@pytest.mark.parametrize(
+    ("stored", "incoming", "relation"),
+    [
+        ("I smoke", "I stopped smoking", Relation.RETRACTION),
+        ("I smoke", "I stopped smoking in May", Relation.UPDATE),
+        ("I take Prozac, 20 mg", "I came off Prozac at the start of the month", Relation.UPDATE),
+        ("I take aspirin, metformin", "I came off aspirin", Relation.OVERLAP),
+    ],
+)
+def test_a_stop_that_says_since_when_is_stored(
+    stored: str, incoming: str, relation: Relation
+) -> None:
+    assert read_relation(stored, incoming) is relation
+
+
+@pytest.mark.parametrize(
+    ("stored", "incoming", "is_another"),
+    [
+        ("I drink wine", "I've given up sugar", True),
+        ("I drink oat milk", "I've gone off almond milk", True),
+        ("I drink milk", "I've gone off milk", False),
+        ("I work at Acme", "I left my job", False),
+        ("My friend is Ana", "My new friend is Bea", True),
+        ("My boss is Ana", "My new boss is Bea", False),
+        ("I edit photos in Lightroom", "I do all my video editing in Resolve", True),
+        ("I edit photos in Lightroom", "I do all my photo editing in Resolve", False),
+        ("I teach in English", "I do all my teaching in Zoom now", True),
+        ("I code in Python", "I do all my coding in Rust now", False),
+    ],
+)
+def test_a_text_says_what_it_is_about(stored: str, incoming: str, is_another: bool) -> None:
+    assert is_about_another(stored, incoming) is is_another
