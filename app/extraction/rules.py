@@ -8,9 +8,14 @@ from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statem
 from app.domain.text import fold_loosely
 from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
-from app.extraction.confirmations import find_confirmation_end, is_addition
+from app.extraction.confirmations import (
+    find_confirmation_end,
+    is_addition,
+    is_plain_denial,
+)
 from app.extraction.corrections import correct_proposal
 from app.extraction.openings import Opening, measure_correction, strip_openings
+from app.extraction.polar_questions import Answers
 from app.extraction.pronouns import (
     Antecedent,
     find_antecedents,
@@ -127,20 +132,16 @@ class _Reader:
         self.last_question = [
             find_antecedents(state_in_first_person(before.content[-_ASKED_LENGTH:]))
         ]
-        proposal = self._find_proposal(before.content)
+        proposal = _find_proposal(before.content)
         if proposal is None:
             return start
-        text, first, last = proposal
+        answers, first, last = proposal
         answer = self.turns[place].content[start : min(end, start + _LONGEST_SENTENCE)]
-        answer_end = start + find_confirmation_end(answer)
-        if answer_end == start:
-            corrected = correct_proposal(text, answer)
-            if corrected is None or not _is_proposable(corrected):
-                return start
-            text, answer_end = corrected, end
-        elif is_addition(answer[answer_end - start :]):
-            text = f"{text}, {answer[answer_end - start :].rstrip(' .!')}"
-            answer_end = end
+        answered = _read_reply(answers, answer)
+        text = self._settle_reply(answered[0]) if answered else None
+        if answered is None or text is None:
+            return start
+        answer_end = start + answered[1]
         if self._is_repeated(text):
             self._skip(place, start, answer_end, SkipReason.REPEATED_CONTEXT)
             return answer_end
@@ -149,15 +150,13 @@ class _Reader:
         self._note_antecedents(text)
         return answer_end
 
-    def _find_proposal(self, content: str) -> tuple[str, int, int] | None:
-        """Return what an assistant proposes at the end of a turn, in the user's words."""
-        place = _find_proposed_sentence(content)
-        text = read_proposal(content[place[0] : place[1]]) if place else None
-        if place is None or text is None or not _is_proposable(text):
+    def _settle_reply(self, text: str) -> str | None:
+        """Return the text with its pronoun replaced, None if it is not worth knowing."""
+        if not _is_proposable(text):
             return None
         if starts_with_pronoun(text):
-            text = resolve_pronoun(text, self.recent, self.earlier)
-        return None if text is None else (text, *place)
+            return resolve_pronoun(text, self.recent, self.earlier)
+        return text
 
     def _is_repeated(self, text: str) -> bool:
         return fold_loosely(text) in self.handed_out
@@ -308,6 +307,27 @@ def _find_proposed_sentence(content: str) -> tuple[int, int] | None:
     if len(candidates) != 1 or candidates[0][1] - candidates[0][0] > _LONGEST_SENTENCE:
         return None
     return candidates[0]
+
+
+def _find_proposal(content: str) -> tuple[Answers, int, int] | None:
+    """Return what an assistant proposes at the end of a turn, and its place."""
+    place = _find_proposed_sentence(content)
+    answers = read_proposal(content[place[0] : place[1]]) if place else None
+    return None if place is None or answers is None else (answers, *place)
+
+
+def _read_reply(proposed: Answers, answer: str) -> tuple[str, int] | None:
+    """Return what the answer makes of a proposal, and where its words end; None if nothing."""
+    answer_end = find_confirmation_end(answer)
+    if not answer_end:
+        corrected = correct_proposal(proposed.yes, answer)
+        denied = proposed.no if is_plain_denial(answer) else None
+        stated = corrected or denied
+        return (stated, len(answer)) if stated else None
+    addition = answer[answer_end:]
+    if is_addition(addition):
+        return f"{proposed.yes}, {addition.rstrip(' .!')}", len(answer)
+    return proposed.yes, answer_end
 
 
 def _is_proposable(text: str) -> bool:

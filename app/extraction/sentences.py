@@ -22,7 +22,7 @@ _EMOJI = re.compile(r"(?<=\s)[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+(?
 _SUBJECT_START = re.compile(
     r"\.(?=\s+(?:I|I['’]\w+|We|He|She|They|It|My|Our|His|Her|Their|There|This|The)\b)"
 )
-_LIST_MARK = re.compile(r"\(?\w{1,2}[.)]|[-*•–]")
+_LIST_MARK = re.compile(r"\(?(?:\d{1,2}|[A-Za-z]|[ivx]{2})[.)]|[-*•–]")
 _REPEATED_MARK = re.compile(r"[!?]+(?=[!?])")
 _ELLIPSIS = re.compile(r"(?:…|(?<!\.)\.{2,}+)(?=\s+(?:[A-Z]|i\b))")
 

@@ -76,7 +76,7 @@ def _is_place(after: Words, clause: Clause) -> bool:
 
 
 # What a speaker alone says of themselves with one word, if it lasts; other such words are moods.
-_LASTING_ADJECTIVES = lists.STATES | frozenset(
+LASTING_ADJECTIVES = lists.STATES | frozenset(
     """
     pescatarian pescetarian celiac asthmatic dyslexic autistic epileptic anaemic anemic colourblind
     colorblind mute disabled gay lesbian bisexual bi trans nonbinary straight queer single widowed
@@ -111,7 +111,7 @@ def _is_bare_mood(rest: Words, clause: Clause) -> bool:
     if word.endswith("ly") and len(rest) == 2:
         return True
     is_name = any(token.lower == word and token.is_capital for token in clause.tokens)
-    return not (is_name or word[0].isdigit() or "-" in word or word in _LASTING_ADJECTIVES)
+    return not (is_name or word[0].isdigit() or "-" in word or word in LASTING_ADJECTIVES)
 
 
 _DISCLAIMED = frozenset("expert fan robot idiot fool genius saint monster lawyer doctor".split())

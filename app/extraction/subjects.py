@@ -100,7 +100,8 @@ _PASSING = list_phrases("now/today/tonight/at the moment/this morning/this minut
 def is_confirmable(clause: Clause) -> bool:
     """Return True for what an assistant may propose: any statement that is not of the task."""
     words = clause.words
-    if len(words) < 3 or clause.word_set & (lists.TASK_NOUNS | _TASK_TALK):
+    is_short = len(words) < 3 and not (len(words) == 2 and words[1] in lists.THIRD_VERBS)
+    if is_short or clause.word_set & (lists.TASK_NOUNS | _TASK_TALK):
         return False
     if clause.contains(*_PASSING) or words[-1] in {"on", "off", "ready", "done", "up"}:
         return False

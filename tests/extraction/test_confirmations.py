@@ -40,6 +40,15 @@ def test_the_users_words_are_quoted_before_the_assistants() -> None:
         ("Would you like a recipe?", "yes"),
         ("Do you want me to shorten it?", "Yes"),
         ("Does that help?", "Yes, thanks"),
+        ("Do you know that hummingbirds fly backwards?", "yes"),
+        ("Did you see the game?", "Yes"),
+        ("Have you seen Thor?", "yes"),
+        ("Can you send me the file?", "yes"),
+        ("Do you prefer the aisle or the window?", "yes"),
+        ("Isn't that great?", "yes"),
+        ("So you're allergic to penicillin?", "Right, next question"),
+        ("So you're allergic to penicillin?", "I think so"),
+        ("So you're allergic to penicillin?", "yes and no"),
         ("Did it work?", "yep"),
         ("Are you stuck?", "yes"),
         ("Do you have any allergies?", "yes"),
@@ -51,6 +60,80 @@ def test_an_offer_a_doubt_and_two_proposals_confirm_nothing(proposal: str, answe
     assert [
         fact for fact in list_facts(f"assistant: {proposal}", answer) if "never" not in fact
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("Thanks. Before I go on, do you eat fish?", "I eat fish"),
+        ("Do you like basketball?", "I like basketball"),
+        ("Did you grow up in Cork?", "I grew up in Cork"),
+        ("Did your brother move to Spain?", "My brother moved to Spain"),
+        ("Does Tom drive?", "Tom drives"),
+        ("Do your kids go to school in Leeds?", "My kids go to school in Leeds"),
+        ("Have your kids been vaccinated?", "My kids have been vaccinated"),
+        ("Is your wife vegetarian too?", "My wife is vegetarian too"),
+        ("Is your sister's wedding in June?", "My sister's wedding is in June"),
+        ("Is your office closed on Fridays?", "My office is closed on Fridays"),
+        ("Are you and Tom married?", "Tom and I are married"),
+        ("You two live in Leeds, right?", "We live in Leeds"),
+        ("Can you eat eggs?", "I can eat eggs"),
+        ("Will you be in Rome next week?", "I will be in Rome next week"),
+        ("Still living in Porto?", "I am still living in Porto"),
+        ("Still vegetarian?", "I am still vegetarian"),
+        ("Your flight is on the 12th – is that correct?", "My flight is on the 12th"),
+        ("From what you told me, you work nights?", "I work nights"),
+        ("Just so I have it right: your start date is 1 March?", "My start date is 1 March"),
+        ("On Mondays, you work from home?", "On Mondays, I work from home"),
+        ("Would it be right to say you prefer tea?", "I prefer tea"),
+        ("Should I keep in mind that you're left-handed?", "I'm left-handed"),
+    ],
+)
+def test_a_yes_states_what_was_asked(question: str, fact: str) -> None:
+    assert list_facts(f"assistant: {question}", "Yes.") == [fact]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "facts"),
+    [
+        ("Do you eat meat?", "no, I don't", ["I don't eat meat"]),
+        ("Do you eat meat?", "No.", ["I don't eat meat"]),
+        ("Do you have any pets?", "Nope", ["I don't have any pets"]),
+        ("Do you still play the cello?", "no, not any more", ["I no longer play the cello"]),
+        ("Are you still in Porto?", "Nope.", ["I am no longer in Porto"]),
+        ("Does your wife drive?", "No, she doesn't", ["My wife doesn't drive"]),
+        ("Can you eat eggs?", "No, I can't", ["I can not eat eggs"]),
+        ("Do you eat meat?", "no, not really", []),
+        ("Do you have any questions?", "no", []),
+        ("So you live in Oslo?", "no", []),
+        ("Have you seen Thor?", "No", []),
+        ("Shall I send it?", "no", []),
+    ],
+)
+def test_a_plain_no_to_a_question_states_the_contrary(
+    question: str, answer: str, facts: list[str]
+) -> None:
+    assert list_facts(f"assistant: {question}", answer) == facts
+
+
+@pytest.mark.parametrize(
+    "yes",
+    [
+        *(
+            "yesss",
+            "y",
+            "ya",
+            "that I am",
+            "I most certainly am",
+            "You have it",
+            "yes :)",
+            "Yes 😊",
+        ),
+        *("That's still true", "that sounds right", "sadly, yes", "You recall correctly", "👍"),
+    ],
+)
+def test_a_yes_is_known_by_its_form(yes: str) -> None:
+    assert list_facts("assistant: So you're allergic to nuts?", yes) == ["I'm allergic to nuts"]
 
 
 def test_only_the_turn_before_is_confirmed() -> None:
