@@ -36,6 +36,8 @@ def _is_possession(after: Words, clause: Clause) -> bool:
     first = rest[0]
     if first == "to":
         return has_habit(clause)
+    if first == "been" and "never" in more:
+        return not is_pointing(rest[1:]) and rest[1:2] != ("there",)
     if first == "been":
         return _is_long_time(rest[1:], clause)
     if "never" in more:
@@ -146,7 +148,13 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
     return rest[0] not in UNSTABLE and clause.contains("for", "all my life", "my whole life")
 
 
-_LIFE_EVENTS = frozenset("twins surgery baby stroke operation children kids sons daughters".split())
+_LIFE_EVENTS = frozenset(
+    """
+    twins surgery baby stroke operation children kids sons daughters miscarriage transplant chemo
+    """.split()
+)
+# "We had the gas taken out", "I had my spleen removed".
+_LASTING_WORKS = frozenset("out removed replaced installed fitted built amputated pierced".split())
 
 
 def _is_past_possession(after: Words, clause: Clause) -> bool:
@@ -155,6 +163,12 @@ def _is_past_possession(after: Words, clause: Clause) -> bool:
         return False
     if set(after[1:3]) & lists.EVALUATIONS:
         return False
+    if (
+        after[:1]
+        and after[0] in {"my", "our", "the", "a", "both"}
+        and set(after[2:5]) & _LASTING_WORKS
+    ):
+        return True
     return has_past_date(clause) or bool(set(after[:3]) & _LIFE_EVENTS)
 
 
@@ -204,7 +218,8 @@ def _is_ability(after: Words, clause: Clause) -> bool:
         is_passing = clause.contains(
             "right now", "at the moment", "yet", "seem", "today", "tonight", "tomorrow", "this week"
         )
-        return rest[0] in _INABILITIES and not is_passing
+        is_numb = rest[0] == "feel" and rest[1:2] == ("my",)
+        return (rest[0] in _INABILITIES or is_numb) and not is_passing
     if "only" in more:
         return has_schedule(clause)
     return rest[0] in _ABILITIES and rest[1:2] not in {(), ("to",)}
@@ -243,6 +258,7 @@ JUDGES: dict[str, Callable[[Words, Clause], bool]] = {
     **dict.fromkeys(("have", "has"), _is_possession),
     **dict.fromkeys(("do", "does"), _is_denial),
     "had": _is_past_possession,
+    "been": _is_long_time,
     "can": _is_ability,
     "will": _is_plan,
 }

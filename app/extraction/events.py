@@ -14,6 +14,14 @@ ACQUIRED = frozenset(
 )
 
 
+# What somebody does to become or learn something.
+COURSES = frozenset(
+    """
+    course degree phd masters apprenticeship internship residency a-levels levels gcses bachelor
+    thesis training master bachelors
+    """.split()
+)
+
 # What is lost for good, unlike keys.
 _LOSSES = lists.PEOPLE | frozenset(
     "job house home licence license hearing sight parents leg".split()
@@ -31,6 +39,8 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
     if not after or is_pointing(after) or verb in lists.TALK_PAST or names_task(after, 4):
         return False
     if has_past_date(clause):
+        return True
+    if verb in {"went", "did"} and _names_school(verb, after):
         return True
     following = lists.PAST_EVENT_PHRASES.get(verb)
     if following is None:
@@ -50,6 +60,16 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
     if verb == "lost" and not set(after[1:3]) & _LOSSES:
         return False
     return after[0] in following and verb not in {"bought", "booked"}
+
+
+_SCHOOLS = frozenset("university college school uni academy polytechnic".split())
+
+
+def _names_school(verb: str, after: Words) -> bool:
+    """Return True for "went to Towson University" and "did my degree in Hull"."""
+    if verb == "went":
+        return after[0] == "to" and bool(set(after[2:5]) & _SCHOOLS)
+    return after[0] in {"my", "a", "an"} and bool(set(after[1:3]) & COURSES)
 
 
 def _names_object(after: Words, clause: Clause) -> bool:

@@ -21,20 +21,28 @@ _SOON = list_phrases(
 )
 
 
+# "I never learned to drive", "she never married".
+_NEVER_DONE = frozenset("learned learnt smoked drank married drove ate owned finished".split())
+
+
 def is_lasting(rest: Words, clause: Clause) -> bool:
     """Return True if the words after a subject tell something that lasts, or a change.
 
     `rest` begins with the verb or its adverbs. The verb is in its plain form or in the third
     person.
     """
-    _, rest = skip_adverbs(rest)
+    adverbs, rest = skip_adverbs(rest)
     if not rest or clause.contains(*_SOON):
         return False
     verb, after = rest[0], rest[1:]
+    if "never" in adverbs and verb in _NEVER_DONE:
+        return not is_pointing(after)
     if verb in JUDGES:
         return JUDGES[verb](after, clause)
     if verb == "must":
         return has_date(clause) and not is_pointing(after[1:])
+    if verb == "did":
+        return is_event(verb, after, clause)
     if verb in lists.AUXILIARIES:
         return False
     if verb == "used" and after[:1] == ("to",):
@@ -80,6 +88,8 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
     is_idiom = is_own and after[0] in _IDIOMS.get(verb, ())
     if is_idiom or set(after[:2]) & {"what", "whatever"}:
         return False
+    if verb in _TASTES and after[:2] == ("it", "when"):
+        return True
     is_cut = len(after) == 1 and after[0] in _PREPOSITIONS
     if is_cut or is_pointing(after):
         return False
@@ -99,7 +109,9 @@ _LASTING_OBJECTS = {
     "need": frozenset("my glasses subtitles".split()),
     "know": frozenset("python french some german spanish sql".split()),
 }
-_HABITS_OF_TALK = frozenset("try see get read need".split())
+_HABITS_OF_TALK = frozenset("try see get read need forget".split())
+_AMOUNTS_READ = frozenset("a lots mostly loads".split())
+_CAUSES = frozenset("from when in on with easily".split())
 
 
 def _is_lasting_talk(verb: str, after: Words, clause: Clause) -> bool:
@@ -110,5 +122,11 @@ def _is_lasting_talk(verb: str, after: Words, clause: Clause) -> bool:
         return is_person and len(inner) > 2 and inner[1] in {"is", "are", "has", "have"}
     if verb in _HABITS_OF_TALK and has_habit(clause) and not is_pointing(after):
         return True
+    if verb == "believe" and after[:1] == ("in",):
+        return not is_pointing(after[1:])
+    if verb == "read" and set(after[:1]) & _AMOUNTS_READ and "lot" in (*after[:2], "lot"):
+        return not names_task(after, 4)
+    if verb == "get" and after and after[0].endswith("s") and set(after[1:3]) & _CAUSES:
+        return not names_task(after, 3) and not is_pointing(after)
     objects = _LASTING_OBJECTS.get(verb, frozenset())
     return after[:1] != () and after[0] in objects and not names_task(after, 4)

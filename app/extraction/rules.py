@@ -14,6 +14,7 @@ from app.extraction.confirmations import (
     is_plain_denial,
 )
 from app.extraction.corrections import correct_proposal
+from app.extraction.open_questions import state_answer
 from app.extraction.openings import Opening, measure_correction, strip_openings
 from app.extraction.polar_questions import Answers
 from app.extraction.pronouns import (
@@ -134,7 +135,7 @@ class _Reader:
         ]
         proposal = _find_proposal(before.content)
         if proposal is None:
-            return start
+            return self._read_value(place, start, end)
         answers, first, last = proposal
         answer = self.turns[place].content[start : min(end, start + _LONGEST_SENTENCE)]
         answered = _read_reply(answers, answer)
@@ -149,6 +150,23 @@ class _Reader:
         self.statements.append(Statement(text, quotes))
         self._note_antecedents(text)
         return answer_end
+
+    def _read_value(self, place: int, start: int, end: int) -> int:
+        """Add what a few words state that answer an open question of the assistant.
+
+        Return where the sentence goes on behind them, or `start` if they answer none.
+        """
+        asked = _find_proposed_sentence(self.turns[place - 1].content)
+        if asked is None or end - start > _LONGEST_SENTENCE:
+            return start
+        question = self.turns[place - 1].content[asked[0] : asked[1]]
+        text = state_answer(question, self.turns[place].content[start:end])
+        if text is None or find_skip_reason(Clause(text)) is not None:
+            return start
+        quotes = (Quote(place, start, end), Quote(place - 1, *asked))
+        self.statements.append(Statement(text, quotes))
+        self._note_antecedents(text)
+        return end
 
     def _settle_reply(self, text: str) -> str | None:
         """Return the text with its pronoun replaced, None if it is not worth knowing."""

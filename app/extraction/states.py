@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from app.extraction import words as lists
-from app.extraction.events import ACQUIRED
+from app.extraction.events import ACQUIRED, COURSES
 from app.extraction.phrases import list_phrases
 from app.extraction.times import has_date, has_habit, has_past_date, has_schedule
 from app.extraction.tokens import Clause
@@ -35,10 +35,15 @@ _NO_COMPLEMENT = frozenset(
 )
 
 
+# "I'm bad with names", "she is good at chess".
+_SKILLED = frozenset(
+    "good bad terrible great awful hopeless rubbish useless brilliant excellent better".split()
+)
 _FEARS = frozenset("afraid scared terrified".split())
 # With "very" and the like these last; other words are opinions then.
 _MEASURED = _FEARS | {"allergic", "into", "close"}
 _NOW = list_phrases("today/tonight/this morning/right now/just now/at the moment/this minute")
+_LASTING_STAYS = frozenset("living staying studying renting".split())
 _NO_VERBS = frozenset("during evening morning".split())
 
 
@@ -47,9 +52,12 @@ def is_state(after: Words, clause: Clause) -> bool:
     more, rest = skip_adverbs(after)
     if not rest or rest[0] in _NO_COMPLEMENT:
         return rest[:1] == ("with",) and len(rest) > 1 and not is_pointing(rest[1:])
-    if clause.contains(*_NOW) and "birthday" not in clause.word_set:
-        return False
     first = rest[0]
+    is_now = clause.contains(*_NOW) and first not in _LASTING_STAYS
+    if is_now and "birthday" not in clause.word_set:
+        return False
+    if first in _SKILLED and rest[1:2] in {("at",), ("with",)}:
+        return not is_pointing(rest[2:]) and len(rest) > 2
     if _is_passing(rest, clause) or _is_bare_mood(rest, clause):
         return False
     is_renounced = first == "off" and set(rest[1:2]).isdisjoint(_AFTER_OFF) and len(rest) > 1
@@ -145,20 +153,19 @@ def _is_hard(after: Words, clause: Clause) -> bool:
     return after[:1] == ("of",)
 
 
-_COURSES = frozenset(
-    """
-    course degree phd masters apprenticeship internship residency a-levels levels gcses bachelor
-    thesis training master bachelor
-    """.split()
-)
+_ACTIVITY_NOUNS = frozenset("hobby hobbies passion job sport pastime favourite favorite".split())
 
 
 def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
     """Decide on "is learning …"."""
-    if verb == "doing" and set(after[:5]) & _COURSES:
+    if verb == "doing" and set(after[:5]) & COURSES:
         return True
-    if is_pointing(after) or names_task(after, 3) or not after:
+    if not after:
+        return bool(set(clause.words[1:3]) & _ACTIVITY_NOUNS)
+    if is_pointing(after) or names_task(after, 3):
         return False
+    if verb == "coming" and after[0] == "up":
+        return clause.words[0] in lists.OWNERS and has_date(clause)
     if verb == "seeing" and set(after[1:4]) & lists.PEOPLE:
         return True
     if verb in lists.TASK_PROGRESSIVES or (verb == "working" and after[0] == "on"):
@@ -207,8 +214,8 @@ def is_past_state(after: Words, clause: Clause) -> bool:
         return not is_pointing(rest[1:]) and (rest[0] != "closed" or has_date(clause))
     if has_past_date(clause):
         return not names_task(rest, 4)
-    if clause.words[0] in lists.OWNERS and set(clause.words[1:4]) & lists.PEOPLE:
-        return rest[0] in {"a", "an"}
+    if clause.words[0] in lists.OWNERS and set(clause.words[1:4]) & (lists.PEOPLE | COURSES):
+        return rest[0] in {"a", "an", "in"}
     is_role = rest[0] in {"a", "an", "the", "in", "at", "vegan", "vegetarian", "my", "our"}
     return is_role and clause.contains("for", "until") and not names_task(rest[1:], 3)
 

@@ -21,7 +21,7 @@ _EVERYBODY = frozenset("everyone everybody nobody".split())
 _OPENINGS = frozenset(
     """
     on at in for during before after since until last every most these nowadays from by as once next
-    throughout this all
+    throughout this all being mondays tuesdays wednesdays thursdays fridays saturdays sundays
     """.split()
 )
 _OPENING_LENGTH = 8
