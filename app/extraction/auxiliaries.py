@@ -8,7 +8,14 @@ from app.extraction.phrases import list_phrases
 from app.extraction.states import LASTING_PLANS, UNSTABLE, is_past_state, is_state
 from app.extraction.times import has_date, has_habit, has_past_date, has_schedule
 from app.extraction.tokens import Clause
-from app.extraction.verbs import Words, is_past_verb, is_pointing, names_task, skip_adverbs
+from app.extraction.verbs import (
+    Words,
+    is_past_verb,
+    is_pointing,
+    names_task,
+    names_title,
+    skip_adverbs,
+)
 
 _NOTHING_HAD = lists.TASK_NOUNS | frozenset(
     """
@@ -36,19 +43,13 @@ def _is_possession(after: Words, clause: Clause) -> bool:
     first = rest[0]
     if first == "to":
         return has_habit(clause)
-    if first == "been" and "never" in more:
-        return not is_pointing(rest[1:]) and rest[1:2] != ("there",)
     if first == "been":
-        return _is_long_time(rest[1:], clause)
-    if "never" in more:
-        return not is_pointing(rest[1:]) and first not in _TALKED_PARTICIPLES
-    if first == "had":
-        return clause.contains("for", "since") and not names_task(rest[1:], 4)
+        is_abroad = "never" in more and not is_pointing(rest[1:]) and rest[1:2] != ("there",)
+        return is_abroad or _is_long_time(rest[1:], clause)
+    if first in _EXPERIENCED and len(rest) > 1:
+        return names_title(rest[1:], clause)
     if is_past_verb(first) or first in _PARTICIPLES:
-        if "not" in more:
-            return clause.contains("since") and has_past_date(clause)
-        is_old = first == "known" and clause.contains("for", "since")
-        return is_old or is_event(first, rest[1:], clause)
+        return _is_done(more, rest, clause)
     if len(rest) == 1 and first in _AMOUNTS:
         return False
     if rest[-1] in {"open", "ready", "left", "here"}:
@@ -58,6 +59,19 @@ def _is_possession(after: Words, clause: Clause) -> bool:
     if first == "no":
         return not set(rest[1:4]) & (_NOTHING_HAD - {"no", "any"})
     return not set(rest[:4]) & _NOTHING_HAD
+
+
+def _is_done(adverbs: frozenset[str], rest: Words, clause: Clause) -> bool:
+    """Decide by the participle after "has"."""
+    first = rest[0]
+    if "never" in adverbs:
+        return not is_pointing(rest[1:]) and first not in _TALKED_PARTICIPLES
+    if first == "had":
+        return clause.contains("for", "since") and not names_task(rest[1:], 4)
+    if "not" in adverbs:
+        return clause.contains("since") and has_past_date(clause)
+    is_old = first == "known" and clause.contains("for", "since")
+    return is_old or is_event(first, rest[1:], clause)
 
 
 _TODAY = frozenset("today tonight tomorrow".split())
@@ -97,6 +111,7 @@ def _is_at_hand(rest: Words, clause: Clause) -> bool:
     )
 
 
+_EXPERIENCED = frozenset("seen read watched played visited".split())
 _TALKED_PARTICIPLES = frozenset("seen heard understood had done used felt thought tried".split())
 _PARTICIPLES = frozenset(
     """
@@ -169,7 +184,8 @@ def _is_past_possession(after: Words, clause: Clause) -> bool:
         and set(after[2:5]) & _LASTING_WORKS
     ):
         return True
-    return has_past_date(clause) or bool(set(after[:3]) & _LIFE_EVENTS)
+    is_own = after[:1] != ("the",)
+    return (is_own and has_past_date(clause)) or bool(set(after[:3]) & _LIFE_EVENTS)
 
 
 _DENIED = lists.TALK_VERBS | frozenset("seem find want need get even work give".split())
@@ -182,6 +198,8 @@ def _is_denial(after: Words, clause: Clause) -> bool:
     if not rest:
         return False
     verb, objects = rest[0], rest[1:]
+    if verb in {"see", "read", "watch"} and objects and names_title(objects, clause):
+        return True
     if verb in _WHOLE_DENIALS:
         return True
     if not objects or is_pointing(objects):

@@ -33,7 +33,8 @@ _ASKS = build_pattern(
 )
 _LINK = build_pattern(
     """
-    and so/and then/so that/and/but/so/because/bc/cuz/cos/although/though/while/whereas/plus/or
+    and so/and then/and even/and also/and now/but now/but also/so that
+    /and/but/so/because/bc/cuz/cos/although/though/while/whereas/plus/or
     /then/which means/which is why/as if/as though/yet/except/hence/therefore
     """
 )
@@ -46,11 +47,17 @@ _RUN_ON = (
 )
 _NAME_IS = r"(?-i:[A-Z])\w+ (?:is|was|has|lives|works|will)\b"
 _NAME_DOES = r"(?-i:[A-Z][\w'’-]+) (?:is|was|has|lives|works|will|[a-z]{2,}ed)\b"
+_NOUN_IS = (
+    r"(?!also\b|not\b|only\b)(?:[\w'’-]+\s+){1,4}?"
+    r"(?:is|are|was|were|has|would|could|might|may|should|will|can)\b"
+)
 _BOUNDARY = re.compile(
     r"\s*[;:]\s+|\s+[-–—]{1,2}\s+|[—–]|\s*[.…]{2,}\s+|\s*[!?.]\s+"
     rf"|,?\s+(?P<link>{_LINK})\s+(?={_SUBJECT}|{_ASKS})"
     rf"|,?\s+(?P<before_name>and|but|so|because|while|whereas)\s+(?={_NAME_IS})"
+    rf"|,?\s+(?P<contrast>but|although|though|yet)\s+(?={_NOUN_IS})"
     rf"|,\s+(?P<since>since|as)\s+(?={_SUBJECT})"
+    rf"|\s+\((?={_SUBJECT})"
     rf"|,\s+(?!who\s+\w+s\b)(?={_SUBJECT}|{_ASKS}|{_NAME_DOES}|if\b)"
     rf"|(?<!know)(?<!idea)(?<!out)(?<!sure)(?<!and)(?<!or)\s+(?={_RUN_ON})",
     re.IGNORECASE,
@@ -82,7 +89,8 @@ def cut_clauses(text: str) -> list[tuple[int, int, str]]:
             continue
         clauses.append((start, match.start(), link))
         start = match.end()
-        link = (match["link"] or match["before_name"] or match["since"] or "").lower()
+        link = match["link"] or match["before_name"] or match["contrast"] or match["since"] or ""
+        link = link.lower()
     clauses.append((start, len(text), link))
     return clauses
 

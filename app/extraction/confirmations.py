@@ -25,7 +25,7 @@ _YES_WORDS = build_pattern(
     /very much/too right/dead right/dead on/on the nose
     /that would be right/that'd be right/that would be me/obviously/please do/i confirm/for sure
     /go ahead/sure, go ahead/do that/yes please
-    /yes do/no doubt/without a doubt/deffo/def/fraid so/true enough/how could i forget
+    /sure did/yes do/no doubt/without a doubt/deffo/def/fraid so/true enough/how could i forget
     /tis/'tis/both true
     /you have it right/you've got it right/you got that right/you got me/it's true/that's so
     /so it is
@@ -37,6 +37,10 @@ _AUXILIARY = r"(?:am|do|is|are|does|have|has|did|was|were|can|will)"
 _ECHO = (
     rf"(?:(?:so|that)\s+)?(?:i|we|it|she|he|they|you)\s+(?:{_SURELY}\s+)?{_AUXILIARY}\b"
     r"(?=\s*(?:[,.!–—-]|\Z|indeed|still))"
+)
+_EXPERIENCE = (
+    r"(?:i|we)(?:\s+have|['’]?ve)\s+(?:seen|read|been|had|tried)\s+"
+    r"(?:it|that|them|there|that\s+one)\b"
 )
 # "That's still right", "it is all correct".
 _THAT_IS = (
@@ -54,7 +58,7 @@ _JUDGED = (
 _LATE = r"(?:[\w'’]+,?\s+){1,6}?(?:yes|aye|indeed|correct|right|exactly)(?=\s*(?:[,.!]|\Z))"
 _SIGNS = r"[👍✅👌💯][\U0001F3FB-\U0001F3FF\uFE0F]?"
 _YES = re.compile(
-    rf"(?:(?:oh|ah|well|ay|aw|hm+|why|ha|haha|sadly|unfortunately),?\s+)?(?:{_SIGNS}|(?:{_YES_WORDS}|{_LONG_YES}|{_THAT_IS}|{_ECHO}|{_JUDGED})"
+    rf"(?:(?:oh|ah|well|ay|aw|hm+|why|ha|haha|sadly|unfortunately),?\s+)?(?:{_SIGNS}|(?:{_YES_WORDS}|{_LONG_YES}|{_THAT_IS}|{_ECHO}|{_EXPERIENCE}|{_JUDGED})"
     r"(?=[\s,.!;:–—-]|\Z))[\s,.!;–—-]*",
     re.IGNORECASE,
 )
@@ -74,20 +78,6 @@ _ADDED = re.compile(
 )
 # These also lead up to something else: "Right, next question".
 _WEAK = re.compile(r"(?:right|true|sure|got it|go ahead|please do|obviously)\W*\Z", re.IGNORECASE)
-_DENIAL = re.compile(
-    r"(?:(?:no|nope|nah|not\s+at\s+all|negative|never|not\s+any\s?more)\b[\s,.!–—-]*)*"
-    r"(?:(?:i|we|he|she|they|it)(?:\s+(?:really\s+)?(?:do|am|is|are|does|have|has|did|was|were|can|will)"
-    r"(?:\s*not|n['’]?t)|\s+can['’]?t|['’]m\s+not|['’]s\s+not|['’]re\s+not)|cannot)?"
-    r"(?:[\s,]*(?:sorry|thanks|actually|anymore|any\s+more|unfortunately|at\s+all))*[^\w?]*\Z",
-    re.IGNORECASE,
-)
-
-
-def is_plain_denial(answer: str) -> bool:
-    """Return True for "no", "No, I don't" and the like, to which nothing is added."""
-    return bool(answer.strip()) and _DENIAL.match(answer) is not None
-
-
 # A yes that goes on like this limits itself, or is the start of something else.
 _LIMITED = re.compile(
     build_pattern(
@@ -98,6 +88,30 @@ _LIMITED = re.compile(
     ),
     re.IGNORECASE,
 )
+_NO = r"(?:no|nope|nah|not\s+at\s+all|negative|never|not\s+any\s?more)\b"
+_NOT = (
+    r"(?:i|we|he|she|they|it)(?:\s+(?:really\s+)?"
+    r"(?:(?:do|am|is|are|does|have|has|did|was|were|can|will)(?:\s*not|n['’]?t)|cannot|can['’]?t)"
+    r"|['’]m\s+not|['’]s\s+not|['’]re\s+not|['’]ve\s+not)(?:\s+(?:seen|read|been|had|tried)"
+    r"(?:\s+(?:it|that|them|one|there|that\s+one))?)?"
+)
+_SOFT = r"(?:sorry|thanks|actually|anymore|any\s+more|unfortunately|at\s+all|yet|either)"
+# A no that goes on like this takes something back, or denies nothing.
+_HEDGED = (
+    r"(?!\s*(?:not\s+really|not\s+exactly|problem|worries|idea|wait|just|only|but|except|i\s+do\b"
+    r"|i\s+am\b|i\s+have\b|it['’]s|that['’]s|of\s+course|thank))"
+)
+_DENIAL = re.compile(
+    rf"(?=\S)(?:{_NO}[\s,.!–—-]*){{0,2}}(?:{_NOT})?(?:[\s,]*{_SOFT})*"
+    rf"(?:[^\w?]*\Z|\s*[,.!;–—-]+\s*{_HEDGED}(?=\w)|\s+(?=but\b))",
+    re.IGNORECASE,
+)
+
+
+def find_denial_end(answer: str) -> int:
+    """Return the end of the words that say no at the start of a sentence, 0 if none plainly do."""
+    match = _DENIAL.match(answer)
+    return match.end() if match else 0
 
 
 def find_confirmation_end(sentence: str) -> int:

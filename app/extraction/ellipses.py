@@ -99,4 +99,5 @@ def _drops_subject(first: str, after: tuple[str, ...]) -> bool:
         return False
     if first in _ELLIPTIC:
         return after[0] != "to" and after[0] in _COMPANIONS.get(first, after)
-    return is_past_verb(first) and first not in lists.TALK_PAST
+    is_noun = bool(set(after[:2]) & (lists.BE | lists.THIRD_VERBS))
+    return is_past_verb(first) and first not in lists.TALK_PAST and not is_noun

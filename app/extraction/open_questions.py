@@ -9,7 +9,7 @@ from app.extraction.proposals import state_in_first_person
 
 _QUESTION = re.compile(
     r"(?:.*[,:;–—]\s+|(?:and|so|ok|okay|but|also|great|nice|lovely)\s+){0,2}?"
-    r"(?P<ask>(?:where|what|which|who|when|how|whose|at\s+what)(?=['’]s\b|\b)(?:\s+[\w-]+){0,4}?)"
+    r"(?P<wh>(?:where|what|which|who|when|how|whose|at\s+what)(?=['’]s\b|\b)(?:\s+[\w-]+){0,4}?)"
     r"(?P<is>['’]s)?\s+(?P<rest>(?:do|does|did|is|are|was|were|have|has|your|you)\b.*)",
     re.IGNORECASE,
 )
@@ -45,11 +45,11 @@ def state_answer(question: str, answer: str) -> str | None:
     match = _QUESTION.fullmatch(question.strip().rstrip("?! "))
     if value is None or match is None:
         return None
-    asked = match["ask"].lower().split()
+    wh_words = match["wh"].lower().split()
     rest = f"is {match['rest']}" if match["is"] else match["rest"]
     if "you" not in question.lower() or value.endswith(" one"):
         return None
-    stated = _put_value(rest, _complete_value(asked, value))
+    stated = _put_value(rest, _complete_value(wh_words, value))
     if stated is None:
         return None
     text = state_in_first_person(stated)
@@ -71,12 +71,14 @@ def _read_value(answer: str) -> str | None:
     return None if is_polite else value
 
 
-def _complete_value(asked: list[str], value: str) -> str:
+def _complete_value(wh_words: list[str], value: str) -> str:
     """Return the value with "in" for a place, and with what was counted for a number."""
-    if asked == ["where"] and value.split(maxsplit=1)[0].lower() not in _PREPOSITIONS:
+    if wh_words == ["where"] and value.split(maxsplit=1)[0].lower() not in _PREPOSITIONS:
         return f"in {value}"
-    is_counted = asked[:2] == ["how", "many"] and len(asked) > 2
-    return f"{value} {' '.join(asked[2:])}" if is_counted and _COUNT.match(value.lower()) else value
+    is_counted = wh_words[:2] == ["how", "many"] and len(wh_words) > 2
+    return (
+        f"{value} {' '.join(wh_words[2:])}" if is_counted and _COUNT.match(value.lower()) else value
+    )
 
 
 _NOUN_IS = re.compile(

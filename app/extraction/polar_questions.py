@@ -41,7 +41,11 @@ def state_answers(question: str) -> Answers | None:
     return _state_with_auxiliary(verb, " ".join(subject), rest)
 
 
-def _state_with_do(verb: str, subject: str, rest: list[str]) -> Answers | None:
+def _state_with_do(verb: str, subject: str, rest: list[str]) -> Answers:
+    if rest[0].lower() == "ever" and len(rest) > 1:
+        form = _inflect(verb, rest[1].lower())
+        stated = [form, *rest[2:]]
+        return Answers(" ".join([subject, *stated]), " ".join([subject, "never", *stated]))
     place = 1 if rest[0].lower() in _ADVERBS and len(rest) > 1 else 0
     plain, after = rest[place].lower(), rest[place + 1 :]
     form = _inflect(verb, plain)
@@ -63,6 +67,9 @@ def _inflect(verb: str, plain: str) -> str:
 
 
 def _state_with_auxiliary(verb: str, subject: str, rest: list[str]) -> Answers:
+    if rest[0].lower() in {"ever", "already"} and len(rest) > 1:
+        yes = " ".join([subject, verb, *rest[1:]])
+        return Answers(yes, " ".join([subject, verb, "never", *rest[1:]]))
     is_still = rest[0].lower() == "still"
     no = [subject, verb, "no longer", *rest[1:]] if is_still else [subject, verb, "not", *rest]
     return Answers(" ".join([subject, verb, *rest]), _drop_too(no))

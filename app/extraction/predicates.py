@@ -12,6 +12,7 @@ from app.extraction.verbs import (
     is_past_verb,
     is_pointing,
     names_task,
+    names_title,
     skip_adverbs,
 )
 
@@ -41,6 +42,10 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
         return JUDGES[verb](after, clause)
     if verb == "must":
         return has_date(clause) and not is_pointing(after[1:])
+    if verb in _PAST_TASTES or (verb == "did" and after[:1] and after[0] in _TASTES | {"like"}):
+        return _is_past_taste(after if verb != "did" else after[1:])
+    if verb == "read":
+        return _is_read(after, clause)
     if verb == "did":
         return is_event(verb, after, clause)
     if verb in lists.AUXILIARIES:
@@ -70,6 +75,7 @@ _IDIOMS = {
     "drink": frozenset("to".split()),
 }
 _TASTES = frozenset("prefer love hate like dislike enjoy".split())
+_PAST_TASTES = frozenset("loved liked hated disliked enjoyed preferred adored".split())
 _ARTICLES = frozenset("the a an this these those some my your".split())
 _PREPOSITIONS = frozenset("for at in on with to from of about by".split())
 
@@ -96,10 +102,32 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
     if verb == "keep":
         return not after[0].endswith("ing")
     if verb in _TASTES:
-        is_choice = after[0] == "the" and set(after[1:3]) & (lists.DISCOURSE | lists.TASK_NOUNS)
-        return not is_choice and after[0] != "how"
+        return not _is_choice(after) and after[0] != "how"
     is_task = after[0] in _ARTICLES and names_task(after, 3)
     return not is_task or has_habit(clause)
+
+
+def _is_choice(after: Words) -> bool:
+    """Return True for "the second one" and "things like that", which point into the talk."""
+    is_at_hand = after[0] == "the" and set(after[1:3]) & (lists.DISCOURSE | lists.TASK_NOUNS)
+    return bool(is_at_hand) or after[0] == "things" or after[-2:] == ("like", "that")
+
+
+_OF_THE_MOMENT = frozenset("the your this that these those it them how what when to".split())
+
+
+def _is_past_taste(after: Words) -> bool:
+    """Return True for "loved Firefly" and "liked X-Men as a kid", not for "loved the ending"."""
+    if not after or after[0] in _OF_THE_MOMENT or names_task(after, 4):
+        return False
+    return after[0] not in lists.PRONOUN_OWNERS | {"him", "her"}
+
+
+def _is_read(after: Words, clause: Clause) -> bool:
+    """Return True for a title that somebody has read, and for what they read as a rule."""
+    is_title = after[:1] != () and names_title(after, clause)
+    is_much = set(after[:1]) & _AMOUNTS_READ and "lot" in (*after[:2], "lot")
+    return bool(is_title or is_much or (has_habit(clause) and not is_pointing(after)))
 
 
 # Verbs of talk that tell of a habit if they have such an object.
@@ -124,8 +152,6 @@ def _is_lasting_talk(verb: str, after: Words, clause: Clause) -> bool:
         return True
     if verb == "believe" and after[:1] == ("in",):
         return not is_pointing(after[1:])
-    if verb == "read" and set(after[:1]) & _AMOUNTS_READ and "lot" in (*after[:2], "lot"):
-        return not names_task(after, 4)
     if verb == "get" and after and after[0].endswith("s") and set(after[1:3]) & _CAUSES:
         return not names_task(after, 3) and not is_pointing(after)
     objects = _LASTING_OBJECTS.get(verb, frozenset())

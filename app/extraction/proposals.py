@@ -21,7 +21,9 @@ _LEAD_WORDS = build_pattern(
     /which means/correct me if i'm wrong/sounds like/in other words/you mean/you mean that
     /you mentioned/you mentioned that/you said/you said that/you told me/you told me that/meaning
     /i'll note/i'll note that/i'll remember that/did you say/did you say that/didn't you say
-    /didn't you say that/congratulations/lovely/nice/charming/noted that/i see
+    /didn't you say that/hello/hi/hey/yea/yeah/wow/cool/haha/lol/congratulations/lovely
+    /nice/charming/noted that
+    /i see
     """
 )
 _NOTE = (
@@ -103,6 +105,15 @@ _OF_THE_TALK = re.compile(
     r"|thought|hear|see|find|found|got|get|remember|finish(?:ed)?|considered|understand|agree)\b",
     re.IGNORECASE,
 )
+# What is named is a film or a book, which lasts.
+_TITLE = re.compile(
+    r"\b(?:seen?|read|watch(?:ed)?|heard\s+of|got|get|play(?:ed)?)\s+"
+    r"(?:(?:\w+\s+){0,3}(?:movies?|films?|shows?|series|books?|novels?|comics)\b"
+    r"|(?:the\s+|any\s+of\s+the\s+|all\s+the\s+)?(?-i:[A-Z])"
+    r"|(?!it\b|them\b|th(?:is|at|e|ese|ose)\b|any|my\b|your\b|an?\b|what\b|how\b|one\b|some)"
+    r"\w+\s+\w)",
+    re.IGNORECASE,
+)
 _NEGATION = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"\bor\b", re.IGNORECASE)
 
@@ -120,7 +131,8 @@ def read_proposal(sentence: str) -> Answers | None:
         text = text[: match.start()]
     text = _CONSEQUENCE.sub("", _strip_lead(text))
     is_open = _ALTERNATIVE.search(text) and not _NEGATION.search(text)
-    if not text or is_open or _OFFER.search(text) or _OF_THE_TALK.match(text):
+    is_talk = _OF_THE_TALK.match(text) and not _TITLE.search(text)
+    if not text or is_open or _OFFER.search(text) or is_talk:
         return None
     if not is_asked:
         return _put_in_first_person(Answers(text, None)) if _YOURS_FIRST.match(text) else None

@@ -10,8 +10,8 @@ from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
 from app.extraction.confirmations import (
     find_confirmation_end,
+    find_denial_end,
     is_addition,
-    is_plain_denial,
 )
 from app.extraction.corrections import correct_proposal
 from app.extraction.open_questions import state_answer
@@ -62,6 +62,9 @@ class _Part:
         return replace(self, start=self.start + offset, end=self.end + offset)
 
 
+# Words behind a yes that belong to it: "Sure does, vet said so."
+_LONGEST_REMARK = 5
+_REMARKS = {SkipReason.NO_STATEMENT, SkipReason.POLITENESS}
 # How many sentences back a pronoun may point.
 _PRONOUN_REACH = 3
 # Characters at the end of an assistant's turn that a pronoun in the answer may point to.
@@ -143,6 +146,8 @@ class _Reader:
         if answered is None or text is None:
             return start
         answer_end = start + answered[1]
+        if self._is_remark(place, answer_end, end):
+            answer_end = end
         if self._is_repeated(text):
             self._skip(place, start, answer_end, SkipReason.REPEATED_CONTEXT)
             return answer_end
@@ -151,19 +156,28 @@ class _Reader:
         self._note_antecedents(text)
         return answer_end
 
+    def _is_remark(self, place: int, start: int, end: int) -> bool:
+        """Return True if what follows an answer in its sentence states and asks nothing."""
+        rest = self.turns[place].content[start:end]
+        if not rest.strip() or rest.rstrip().endswith("?") or rest.count(" ") > _LONGEST_REMARK:
+            return False
+        return all(
+            part.reason in _REMARKS for part in self._judge_parts(rest, strip_openings(rest))
+        )
+
     def _read_value(self, place: int, start: int, end: int) -> int:
         """Add what a few words state that answer an open question of the assistant.
 
         Return where the sentence goes on behind them, or `start` if they answer none.
         """
-        asked = _find_proposed_sentence(self.turns[place - 1].content)
-        if asked is None or end - start > _LONGEST_SENTENCE:
+        question_place = _find_proposed_sentence(self.turns[place - 1].content)
+        if question_place is None or end - start > _LONGEST_SENTENCE:
             return start
-        question = self.turns[place - 1].content[asked[0] : asked[1]]
+        question = self.turns[place - 1].content[question_place[0] : question_place[1]]
         text = state_answer(question, self.turns[place].content[start:end])
         if text is None or find_skip_reason(Clause(text)) is not None:
             return start
-        quotes = (Quote(place, start, end), Quote(place - 1, *asked))
+        quotes = (Quote(place, start, end), Quote(place - 1, *question_place))
         self.statements.append(Statement(text, quotes))
         self._note_antecedents(text)
         return end
@@ -215,12 +229,13 @@ class _Reader:
             quotes.append((handover, len(sentence) + 1))
         cuts = cut_clauses(core)
         follows_fact = False
-        reason: SkipReason | None
+        reason: SkipReason | None = None
         for number, (first, last, link) in enumerate(cuts):
             text = core[first:last]
+            goes_on_asking = reason is SkipReason.QUESTION and link in {"so", "so that"}
             if is_inside_quote(opening.start + first, opening.start + last, quotes):
                 reason = SkipReason.QUOTATION
-            elif is_asked and number == len(cuts) - 1:
+            elif (is_asked and number == len(cuts) - 1) or goes_on_asking:
                 reason = SkipReason.QUESTION
             elif follows_fact and starts_with_pronoun(text):
                 reason = find_skip_reason(Clause(replace_by_stranger(text)))
@@ -339,9 +354,10 @@ def _read_reply(proposed: Answers, answer: str) -> tuple[str, int] | None:
     answer_end = find_confirmation_end(answer)
     if not answer_end:
         corrected = correct_proposal(proposed.yes, answer)
-        denied = proposed.no if is_plain_denial(answer) else None
-        stated = corrected or denied
-        return (stated, len(answer)) if stated else None
+        if corrected:
+            return corrected, len(answer)
+        denial_end = find_denial_end(answer) if proposed.no else 0
+        return (proposed.no, denial_end) if proposed.no and denial_end else None
     addition = answer[answer_end:]
     if is_addition(addition):
         return f"{proposed.yes}, {addition.rstrip(' .!')}", len(answer)

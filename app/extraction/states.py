@@ -30,7 +30,7 @@ _SCHEDULED = frozenset(
 )
 _NO_COMPLEMENT = frozenset(
     """
-    that to what how why whether because when if like as more less with there where such
+    that to what how why whether because when if like as more less with there where such and but or
     """.split()
 )
 
@@ -58,6 +58,9 @@ def is_state(after: Words, clause: Clause) -> bool:
         return False
     if first in _SKILLED and rest[1:2] in {("at",), ("with",)}:
         return not is_pointing(rest[2:]) and len(rest) > 2
+    if rest[:2] == ("interested", "in"):
+        is_task = is_pointing(rest[2:]) or set(rest[2:3]) & {"the", "how", "what"}
+        return len(rest) > 2 and not is_task and not rest[2].endswith("ing")
     if _is_passing(rest, clause) or _is_bare_mood(rest, clause):
         return False
     is_renounced = first == "off" and set(rest[1:2]).isdisjoint(_AFTER_OFF) and len(rest) > 1

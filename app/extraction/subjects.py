@@ -6,8 +6,10 @@ from collections.abc import Callable
 from app.extraction import words as lists
 from app.extraction.phrases import list_phrases
 from app.extraction.predicates import is_lasting
+from app.extraction.states import LASTING_ADJECTIVES, UNSTABLE
 from app.extraction.times import has_date, has_habit, has_schedule
 from app.extraction.tokens import Clause
+from app.extraction.verbs import is_past_verb, skip_adverbs
 
 _PARTS = frozenset(
     """
@@ -61,11 +63,26 @@ def is_stated(clause: Clause) -> bool:
         return _tells_of_owned(clause, owned)
     if first in _SUBJECTS:
         return _SUBJECTS[first](clause)
+    if _names_favourite(clause):
+        return True
     if first in _ELSEWHERE:
         return False
     if first == "no" and clause.contains("is allowed", "are allowed"):
         return True
     return clause.starts_with(*_ELLIPSES) or _tells_of_named(clause)
+
+
+_FAVOURITE = re.compile(
+    r"(?!it\b|this\b|that\b|these\b|those\b|what\b|the\b)(?:[\w'’.-]+\s+){1,6}?(?:is|are|['’]s)\s+"
+    r"(?:still\s+|probably\s+)?(?:my|our)\s+(?:\w+['’]s\s+)?(?:absolute\s+|all-time\s+)?favou?rite\b"
+    r"|mine(?:\s+is|['’]s)\s+(?-i:[A-Z])",
+    re.IGNORECASE,
+)
+
+
+def _names_favourite(clause: Clause) -> bool:
+    """Return True for "Batman is my favourite" and "mine is Lion King"."""
+    return _FAVOURITE.match(clause.text) is not None
 
 
 def _is_short_event(clause: Clause) -> bool:
@@ -88,7 +105,9 @@ def _find_owned_noun(words: tuple[str, ...]) -> int | None:
     return 3 if is_part or is_everybody else None
 
 
-_TASK_TALK = lists.TALK_VERBS | lists.TASK_PROGRESSIVES | lists.MOODS | lists.TALK_PAST
+_TASK_TALK = (
+    lists.TALK_VERBS | lists.TASK_PROGRESSIVES | lists.MOODS | lists.TALK_PAST
+) - frozenset(["saw", "read", "see"])
 
 
 _VAGUE = frozenset("any or ever something anything able what which going".split())
@@ -114,7 +133,8 @@ def is_confirmable(clause: Clause) -> bool:
         return False
     if clause.word_set & _VAGUE or words[0] in _ELSEWHERE | {"it", "this", "that", "there"}:
         return False
-    return bool(clause.word_set & lists.AUXILIARIES or clause.word_set & lists.THIRD_VERBS)
+    verbs = lists.AUXILIARIES | lists.THIRD_VERBS | lists.IRREGULAR_PAST
+    return bool(clause.word_set & verbs) or any(word.endswith("ed") for word in words[1:4])
 
 
 def _skip_partner(rest: tuple[str, ...]) -> tuple[str, ...]:
@@ -151,6 +171,9 @@ def _tells_of_thing(clause: Clause) -> bool:
     if subject & _NOT_NAMED or (words[1] in lists.DISCOURSE and words[2] != "of"):
         return False
     is_known = _is_known_everywhere(clause, place)
+    is_own = clause.word_set & lists.OURS or subject & lists.LASTING_THINGS
+    if words[place] in {"was", "were"} and not is_own and words[place + 1 : place + 2] != ():
+        is_known = is_known or not words[place + 1].endswith("ed")
     return not is_known and _is_near(clause, subject) and is_lasting(words[place:], clause)
 
 
@@ -234,15 +257,16 @@ def _tells_of_named(clause: Clause) -> bool:
     if _LONG_AGO.search(clause.text) or subject & lists.INVENTED:
         return False
     is_name = _is_name(clause, place)
-    is_near = bool(clause.word_set & (lists.OURS | {"due"})) or has_schedule(clause)
+    is_past = words[place] in {"was", "were", "did", "had"} or is_past_verb(words[place])
+    is_scheduled = has_schedule(clause) and not is_past
+    is_near = bool(clause.word_set & (lists.OURS | {"due"})) or is_scheduled
     if first.lower.endswith("ing") and not (is_near and place == 1):
         return False
     if not is_near and (words[place] == "won" or subject & _KNOWN):
         return False
     if not is_near and (not is_name or subject & lists.TALKED_OF or _is_doubtful(words, place)):
         return False
-    is_opinion = words[place] in lists.BE and _is_opinion(words[place + 1 :])
-    if is_opinion and not is_near:
+    if not is_near and _is_remark(words[place:]):
         return False
     return is_lasting(words[place:], clause)
 
@@ -256,6 +280,20 @@ def _is_opinion(after: tuple[str, ...]) -> bool:
     if after[:2] == ("the", "new"):
         return False
     return after[:1] == ("the",) or bool(set(after[:3]) & lists.EVALUATIONS)
+
+
+_PLAIN_COMPLEMENTS = frozenset("been from in at with my our a an also moving expecting".split())
+
+
+def _is_remark(rest: tuple[str, ...]) -> bool:
+    """Return True for what is said of anybody: an opinion, or that they did not do something."""
+    if rest[0] in {"was", "were"} and rest[1:2] and rest[1] in UNSTABLE | {"different"}:
+        return True
+    if rest[0] in lists.BE:
+        _, after = skip_adverbs(rest[1:])
+        is_mere = bool(after) and after[0] not in _PLAIN_COMPLEMENTS | LASTING_ADJECTIVES
+        return _is_opinion(rest[1:]) or (is_mere and "but" in after)
+    return rest[:2] in {("did", "not"), ("has", "so"), ("have", "so")}
 
 
 def _is_doubtful(words: tuple[str, ...], place: int) -> bool:

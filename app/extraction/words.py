@@ -36,7 +36,7 @@ TALK_VERBS = _list(
     assume remember forget expect appreciate doubt swear promise bet reckon figure ask hear notice
     seem look keep try hate-to disagree apologize apologise recall imagine trust say tell suspect
     fear worry read plan refuse curious care mind got thought meant require plead beg vote thank
-    blame miss
+    blame miss respect admire
     """
 )
 # What is done now, for the task at hand.
