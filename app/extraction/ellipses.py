@@ -36,6 +36,11 @@ def _is_verb(word: str) -> bool:
     return word in lists.AUXILIARIES or word in lists.THIRD_VERBS or word in lists.IRREGULAR_PAST
 
 
+def list_dropped(text: str) -> list[str]:
+    """Return the words that are dropped before a text: "I" and "am" before "allergic to nuts"."""
+    return (_find_dropped_subject(Clause(text)) or "").split()
+
+
 _STATES = (LASTING_ADJECTIVES - lists.MOODS - lists.ADVERBS) - frozenset(
     """
     my our open closed very really so called named moving due expecting mute straight single
@@ -57,7 +62,8 @@ def _find_dropped_subject(clause: Clause) -> str | None:
     if is_name or "not" in adverbs:
         return None
     if first in _STATES and not first[0].isdigit():
-        return None if set(after[:3]) & (lists.AUXILIARIES | lists.PLURAL_PEOPLE) else "I am"
+        is_noun = set(after[:3]) & lists.AUXILIARIES or set(after[:1]) & lists.PLURAL_PEOPLE
+        return None if is_noun else "I am"
     if first == "from" and "originally" in adverbs:
         return "I am"
     if first in _AMOUNTS or first.isdigit():
