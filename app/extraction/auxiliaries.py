@@ -17,7 +17,7 @@ from app.extraction.verbs import (
     skip_adverbs,
 )
 
-_NOTHING_HAD = lists.TASK_NOUNS | frozenset(
+_NOTHING_HAD = (lists.TASK_NOUNS - {"bad"}) | frozenset(
     """
     few couple lot bit other first plan plans picture their his her no any time access nothing
     something anything everything that this it them these those fever sore cough temperature
@@ -41,6 +41,8 @@ def _is_possession(after: Words, clause: Clause) -> bool:
     if not rest or _is_at_hand(rest, clause):
         return False
     first = rest[0]
+    if first in {"trouble", "difficulty"} and len(rest) > 1:
+        return rest[1].endswith("ing")
     if first == "to":
         return has_habit(clause)
     if first == "been":
@@ -67,7 +69,8 @@ def _is_done(adverbs: frozenset[str], rest: Words, clause: Clause) -> bool:
     if "never" in adverbs:
         return not is_pointing(rest[1:]) and first not in _TALKED_PARTICIPLES
     if first == "had":
-        return clause.contains("for", "since") and not names_task(rest[1:], 4)
+        is_long = clause.contains("for", "since") and not names_task(rest[1:], 4)
+        return is_long or bool(set(rest[1:4]) & _LIFE_EVENTS)
     if "not" in adverbs:
         return clause.contains("since") and has_past_date(clause)
     is_old = first == "known" and clause.contains("for", "since")
@@ -93,7 +96,7 @@ _PASSING_ENDS = frozenset(
 
 def _is_at_hand(rest: Words, clause: Clause) -> bool:
     """Return True for what somebody has for the moment: food, time, a task, a thing before them."""
-    if has_habit(clause):
+    if has_habit(clause) and rest != ("an", "hour"):
         return False
     is_measured = bool(set(rest[:2]) & _MEASURES) and (rest[0] == "half" or "of" in rest[:4])
     is_time = bool(set(rest[1:2]) & _SPANS) and bool(set(rest[2:]) & _WITHIN or len(rest) == 2)
@@ -137,6 +140,7 @@ _LONG_STATES = frozenset(
 _WORKPLACES = frozenset("at as in for remotely from here there with".split())
 
 
+_LASTING_PROGRESSIVES = frozenset("learning studying living dating renting teaching".split())
 _PASSING_PROGRESSIVES = frozenset(
     """
     trying looking getting debugging staring waiting thinking wondering struggling stuck asking
@@ -156,6 +160,8 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
         return True
     if rest[0] in _PASSING_PROGRESSIVES:
         return False
+    if rest[0] in _LASTING_PROGRESSIVES and not is_pointing(rest[1:]):
+        return len(rest) > 1 and not names_task(rest[1:], 4)
     if rest[0] == "working" and not set(rest[1:2]) & _WORKPLACES:
         return False
     if clause.contains("since") and (rest[0] not in UNSTABLE or has_past_date(clause)):
@@ -165,7 +171,8 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
 
 _LIFE_EVENTS = frozenset(
     """
-    twins surgery baby stroke operation children kids sons daughters miscarriage transplant chemo
+    operations surgeries cancer depression twins surgery
+    baby stroke operation children kids sons daughters miscarriage transplant chemo
     """.split()
 )
 # "We had the gas taken out", "I had my spleen removed".
@@ -207,6 +214,8 @@ def _is_denial(after: Words, clause: Clause) -> bool:
     if verb in {"have", "own"}:
         is_near = not set(objects[:3]) & (_NOTHING_HAD - {"any", "access"})
         return is_near and objects[-1] != "one"
+    if verb == "work" and clause.words[0] in lists.OWNERS:
+        return len(objects) > 1
     if verb == "work":
         return bool(set(objects) & _WORKPLACES) or has_schedule(clause)
     if verb in {"need", "get", "see"}:
@@ -240,6 +249,8 @@ def _is_ability(after: Words, clause: Clause) -> bool:
         return (rest[0] in _INABILITIES or is_numb) and not is_passing
     if "only" in more:
         return has_schedule(clause)
+    if rest[0] in {"read", "write", "understand"}:
+        return names_title(rest[1:], clause) if rest[1:] else False
     return rest[0] in _ABILITIES and rest[1:2] not in {(), ("to",)}
 
 
@@ -250,12 +261,16 @@ _WHEREABOUTS = frozenset(
 )
 
 
+# "My brother won't fly"
+_REFUSED = frozenset("eat drink touch fly wear take sleep drive swim speak share wash use".split())
 _SURE_PLANS = frozenset("move join retire graduate marry".split())
 
 
 def _is_plan(after: Words, clause: Clause) -> bool:
     """Decide by the words after "will"."""
     more, rest = skip_adverbs(after)
+    if "not" in more and rest and clause.words[0] == "my" and clause.words[1] in lists.PEOPLE:
+        return rest[0] in _REFUSED and not is_pointing(rest[1:])
     if len(rest) < 2 or is_pointing(rest[1:]):
         return False
     if "not" in more:

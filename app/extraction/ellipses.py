@@ -12,6 +12,11 @@ _SHORT_IS = re.compile(
     r"(?P<subject>(?:my|our)\s+(?:[\w-]+\s+){0,2}?[\w-]+)['’]s\s+(?P<rest>been\b.*|\d.*|\w+\Z)",
     re.IGNORECASE,
 )
+# "My roommates a slob": the apostrophe is dropped too.
+_BARE_IS = re.compile(
+    r"(?P<owner>my|our)\s+(?P<noun>\w+)s\s+(?=(?:an?|called|named|from|allergic|vegan|vegetarian)\b)",
+    re.IGNORECASE,
+)
 _NAMES_IS = re.compile(r"(my|our|his|her)\s+(name|birthday|job|email|address)s\s+", re.IGNORECASE)
 
 
@@ -25,6 +30,9 @@ def write_out(clause: Clause) -> Clause:
         return Clause(f"{subject} {clause.text}")
     if match := _NAMES_IS.match(clause.text):
         return Clause(f"{match[1]} {match[2]} is {clause.text[match.end() :]}")
+    match = _BARE_IS.match(clause.text)
+    if match and match["noun"].lower() in lists.PEOPLE | {"bf", "gf", "roommate", "name"}:
+        return Clause(f"{match['owner']} {match['noun']} is {clause.text[match.end() :]}")
     match = _SHORT_IS.match(clause.text)
     if match is None or f"{match['subject'].split()[-1].lower()}'s" not in clause.word_set:
         return clause

@@ -40,6 +40,8 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
         return False
     if has_past_date(clause):
         return True
+    if verb == "came" and after[0] == "from":
+        return _names_object(after[1:], clause)
     if verb in {"went", "did"} and _names_school(verb, after):
         return True
     following = lists.PAST_EVENT_PHRASES.get(verb)
@@ -74,7 +76,9 @@ def _names_school(verb: str, after: Words) -> bool:
 
 def _names_object(after: Words, clause: Clause) -> bool:
     """Return True if the object is a name: "left Verdelho"."""
-    return any(token.lower == after[0] and token.is_capital for token in clause.tokens[1:])
+    return after != () and any(
+        token.lower == after[0] and token.is_capital for token in clause.tokens[1:]
+    )
 
 
 def _is_decision(after: Words, clause: Clause) -> bool:

@@ -100,7 +100,9 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
     if is_cut or is_pointing(after):
         return False
     if verb == "keep":
-        return not after[0].endswith("ing")
+        return not after[0].endswith("ing") and not names_task(after, 3)
+    if after[-1] in {"above", "below"}:
+        return False
     if verb in _TASTES:
         return not _is_choice(after) and after[0] != "how"
     is_task = after[0] in _ARTICLES and names_task(after, 3)
@@ -152,6 +154,10 @@ def _is_lasting_talk(verb: str, after: Words, clause: Clause) -> bool:
         return True
     if verb == "believe" and after[:1] == ("in",):
         return not is_pointing(after[1:])
+    if verb == "understand" and after and not is_pointing(after):
+        return names_title(after, clause)
+    if verb == "see" and after[:1] and after[0] in {"a", "an", "my", "our"}:
+        return bool(set(after[1:3]) & (lists.PEOPLE | {"psychologist", "counsellor"}))
     if verb == "get" and after and after[0].endswith("s") and set(after[1:3]) & _CAUSES:
         return not names_task(after, 3) and not is_pointing(after)
     objects = _LASTING_OBJECTS.get(verb, frozenset())

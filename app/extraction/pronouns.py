@@ -37,7 +37,7 @@ _FITS = {
     "its": {Sex.THING},
 }
 _PRONOUN = re.compile(
-    r"(?!it\s+takes\s+(?:me|us)\b|it['’]s\s+(?:my|our)\b)"
+    r"(?!it\s+takes\s+(?:me|us)\b|it['’]s\s+(?:my|our|just\s+(?:me|us|the\s+\w+\s+of\s+us))\b)"
     r"(he|she|they|it|his|her|their|its|that(?=['’]s\s+(?:my|our)\s))"
     r"(['’](?:s|re|ve|ll|d)|(?<=he)s|(?<=they)re)?(?=\s)",
     re.IGNORECASE,

@@ -16,7 +16,7 @@ _MOMENTS = frozenset(
     debt luck shock minds line lines
     percent
     step chapter level work airport home bed station gym shop supermarket desk computer kitchen
-    car town hospital doctors hotel office door
+    car town hospital doctors hotel office door settings menu folder
     """.split()
 )
 # Moods, opinions, and how a thing at hand behaves.
@@ -35,6 +35,19 @@ _NO_COMPLEMENT = frozenset(
 )
 
 
+_TRAITS = frozenset(
+    """
+    shy introverted extroverted organised organized messy competitive clumsy impatient stubborn
+    religious sporty frugal picky squeamish athletic chatty bipolar forgetful punctual
+    """.split()
+)
+_FRAIL = frozenset("bad weak poor terrible stiff worse worst shot dodgy knackered".split())
+_BODY = frozenset(
+    """
+    back knee knees hip hips neck shoulder shoulders eyes eyesight ears hearing heart lungs feet
+    ankle ankles hands wrist wrists memory allergies eczema asthma skin teeth
+    """.split()
+)
 # "I'm bad with names", "she is good at chess".
 _SKILLED = frozenset(
     "good bad terrible great awful hopeless rubbish useless brilliant excellent better".split()
@@ -56,11 +69,8 @@ def is_state(after: Words, clause: Clause) -> bool:
     is_now = clause.contains(*_NOW) and first not in _LASTING_STAYS
     if is_now and "birthday" not in clause.word_set:
         return False
-    if first in _SKILLED and rest[1:2] in {("at",), ("with",)}:
-        return not is_pointing(rest[2:]) and len(rest) > 2
-    if rest[:2] == ("interested", "in"):
-        is_task = is_pointing(rest[2:]) or set(rest[2:3]) & {"the", "how", "what"}
-        return len(rest) > 2 and not is_task and not rest[2].endswith("ing")
+    if _is_trait(rest, clause) and "so" not in more:
+        return True
     if _is_passing(rest, clause) or _is_bare_mood(rest, clause):
         return False
     is_renounced = first == "off" and set(rest[1:2]).isdisjoint(_AFTER_OFF) and len(rest) > 1
@@ -76,6 +86,22 @@ def is_state(after: Words, clause: Clause) -> bool:
     if first in _SCHEDULED and first in UNSTABLE:
         return has_schedule(clause)
     return first not in UNSTABLE and rest[:2] != ("out", "of")
+
+
+_RATHER = {("a", "bit", "of"), ("more", "of", "a"), ("much", "of", "a")}
+
+
+def _is_trait(rest: Words, clause: Clause) -> bool:
+    """Return True for what somebody is like, is good at or is interested in."""
+    if rest[:3] in _RATHER and len(rest) > 3:
+        return not names_task(rest[3:], 3)
+    if rest[:2] == ("interested", "in") and len(rest) > 2:
+        is_task = is_pointing(rest[2:]) or set(rest[2:3]) & {"the", "how", "what"}
+        return not is_task and not rest[2].endswith("ing")
+    if rest[0] in _SKILLED and rest[1:2] in {("at",), ("with",)}:
+        return not is_pointing(rest[2:]) and len(rest) > 2
+    is_frail = clause.words[0] in lists.OWNERS and bool(set(clause.words[1:3]) & _BODY)
+    return (rest[0] in _TRAITS and len(rest) == 1) or (is_frail and rest[0] in _FRAIL)
 
 
 def _is_place(after: Words, clause: Clause) -> bool:
@@ -107,7 +133,9 @@ def _is_passing(rest: Words, clause: Clause) -> bool:
     is_half = rest[0] == "half" and bool(set(rest[1:2]) & UNSTABLE)
     is_modest = rest[0] == "no" and clause.words[0] == "i"
     is_joke = "i" in clause.words[:1] and (
-        rest[0] == "your" or (rest[0] == "the" and bool(set(rest[1:2]) & UNSTABLE))
+        rest[:2] == ("the", "same")
+        or rest[0] == "your"
+        or (rest[0] == "the" and bool(set(rest[1:2]) & UNSTABLE))
     )
     is_partway = len(rest) > 1 and rest[-1] == "in"
     return is_half or is_modest or is_joke or is_partway or rest in {("on",), ("off",)}
@@ -156,6 +184,7 @@ def _is_hard(after: Words, clause: Clause) -> bool:
     return after[:1] == ("of",)
 
 
+_LONG_TRIALS = frozenset("lose quit save learn conceive become".split())
 _ACTIVITY_NOUNS = frozenset("hobby hobbies passion job sport pastime favourite favorite".split())
 
 
@@ -169,6 +198,8 @@ def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
         return False
     if verb == "coming" and after[0] == "up":
         return clause.words[0] in lists.OWNERS and has_date(clause)
+    if verb == "trying" and after[0] == "to" and set(after[1:2]) & _LONG_TRIALS:
+        return len(after) > 2 and not is_pointing(after[2:]) and not names_task(after[2:], 3)
     if verb == "seeing" and set(after[1:4]) & lists.PEOPLE:
         return True
     if verb in lists.TASK_PROGRESSIVES or (verb == "working" and after[0] == "on"):

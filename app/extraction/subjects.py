@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from app.extraction import words as lists
+from app.extraction.compound.verbs import BASES
 from app.extraction.phrases import list_phrases
 from app.extraction.predicates import is_lasting
 from app.extraction.states import LASTING_ADJECTIVES, UNSTABLE
@@ -145,7 +146,7 @@ def _skip_partner(rest: tuple[str, ...]) -> tuple[str, ...]:
 # Words that name a task in the plural or at hand, but also things of a life.
 _OWN_THINGS = frozenset(
     """
-    step class recipe branch test tests screen text line file head film story method
+    step class recipe branch test tests screen text line file head film story method stack
     """.split()
 )
 
@@ -213,6 +214,12 @@ def _tells_of_existence(clause: Clause) -> bool:
 
 def _tells_of_this(clause: Clause) -> bool:
     words = clause.words
+    if (
+        words[:2] == ("it", "is")
+        and words[2] in {"just", "only"}
+        and words[3] in {"me", "us", "the"}
+    ):
+        return clause.contains("me and", "of us")
     if words[:2] == ("it", "takes") and words[2] in {"me", "us"}:
         return len(words) > 5
     if words[:2] == ("it", "is"):
@@ -338,6 +345,9 @@ def _find_verb(words: tuple[str, ...], start: int) -> int:
             return place
     for place in range(start, min(len(words), start + 6)):
         if _may_be_verb(words[place]) and words[place - 1] not in _BEFORE_NOUNS:
+            return place
+    for place in range(start, min(len(words), start + 3)):
+        if words[place] in BASES and words[place - 1].endswith("s"):
             return place
     return -1
 
