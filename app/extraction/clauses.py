@@ -56,6 +56,7 @@ _BOUNDARY = re.compile(
     rf"|,?\s+(?P<link>{_LINK})\s+(?={_SUBJECT}|{_ASKS})"
     rf"|,?\s+(?P<before_name>and|but|so|because|while|whereas)\s+(?={_NAME_IS})"
     rf"|,?\s+(?P<contrast>but|although|though|yet)\s+(?={_NOUN_IS})"
+    r"|,?\s+so\s+(?=(?:[\w'’-]+\s+){1,8}?(?:would|could|might)\b)"
     rf"|,\s+(?P<since>since|as)\s+(?={_SUBJECT})"
     rf"|\s+\((?={_SUBJECT})"
     rf"|,\s+(?!who\s+\w+s\b)(?={_SUBJECT}|{_ASKS}|{_NAME_DOES}|if\b)"

@@ -120,7 +120,10 @@ _OF_THE_MOMENT = frozenset("the your this that these those it them how what when
 
 def _is_past_taste(after: Words) -> bool:
     """Return True for "loved Firefly" and "liked X-Men as a kid", not for "loved the ending"."""
-    if not after or after[0] in _OF_THE_MOMENT or names_task(after, 4):
+    if not after or names_task(after, 4):
+        return False
+    is_further = after[-1] == "too" or after[-2:] == ("as", "well")
+    if after[0] in _OF_THE_MOMENT and not (after[0] == "the" and is_further):
         return False
     return after[0] not in lists.PRONOUN_OWNERS | {"him", "her"}
 

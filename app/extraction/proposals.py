@@ -108,7 +108,7 @@ _OF_THE_TALK = re.compile(
 # What is named is a film or a book, which lasts.
 _TITLE = re.compile(
     r"\b(?:seen?|read|watch(?:ed)?|heard\s+of|got|get|play(?:ed)?)\s+"
-    r"(?:(?:\w+\s+){0,3}(?:movies?|films?|shows?|series|books?|novels?|comics)\b"
+    r"(?:(?:it|that)\Z|(?:\w+\s+){0,3}(?:movies?|films?|shows?|series|books?|novels?|comics)\b"
     r"|(?:the\s+|any\s+of\s+the\s+|all\s+the\s+)?(?-i:[A-Z])"
     r"|(?!it\b|them\b|th(?:is|at|e|ese|ose)\b|any|my\b|your\b|an?\b|what\b|how\b|one\b|some)"
     r"\w+\s+\w)",

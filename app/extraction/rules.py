@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from app.domain.secrets import REDACTED
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold_loosely
+from app.extraction import words as lists
 from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
 from app.extraction.confirmations import (
@@ -20,7 +21,9 @@ from app.extraction.polar_questions import Answers
 from app.extraction.pronouns import (
     Antecedent,
     find_antecedents,
+    find_title,
     has_dangling_pronoun,
+    put_title,
     replace_by_stranger,
     replace_object,
     resolve_pronoun,
@@ -82,6 +85,7 @@ class _Reader:
     recent: list[list[Antecedent]] = field(default_factory=list)
     earlier: list[list[Antecedent]] = field(default_factory=list)
     last_question: list[list[Antecedent]] = field(default_factory=list)
+    last_title: str | None = None
 
     def read_turn(self, place: int, turn: Turn) -> None:
         match turn.role:
@@ -102,6 +106,7 @@ class _Reader:
     def _read_user(self, place: int, turn: Turn) -> None:
         self.earlier, self.recent = self.recent or self.earlier, []
         self.last_question = []
+        self.last_title = None
         is_first = True
         quotes = find_quotes(turn.content)
         for block in find_blocks(turn.content):
@@ -136,6 +141,7 @@ class _Reader:
         self.last_question = [
             find_antecedents(state_in_first_person(before.content[-_ASKED_LENGTH:]))
         ]
+        self.last_title = find_title(before.content)
         proposal = _find_proposal(before.content)
         if proposal is None:
             return self._read_value(place, start, end)
@@ -159,7 +165,10 @@ class _Reader:
     def _is_remark(self, place: int, start: int, end: int) -> bool:
         """Return True if what follows an answer in its sentence states and asks nothing."""
         rest = self.turns[place].content[start:end]
-        if not rest.strip() or rest.rstrip().endswith("?") or rest.count(" ") > _LONGEST_REMARK:
+        words = rest.lower().split()
+        if not words or len(words) > _LONGEST_REMARK or rest.rstrip().endswith("?"):
+            return False
+        if words[0] in lists.PRONOUNS | lists.FIRST_PERSON | {"that", "this", "it's", "that's"}:
             return False
         return all(
             part.reason in _REMARKS for part in self._judge_parts(rest, strip_openings(rest))
@@ -184,7 +193,8 @@ class _Reader:
 
     def _settle_reply(self, text: str) -> str | None:
         """Return the text with its pronoun replaced, None if it is not worth knowing."""
-        if not _is_proposable(text):
+        text = put_title(text, self.last_title) if self.last_title else text
+        if not _is_proposable(text) or text.endswith((" it", " that")):
             return None
         if starts_with_pronoun(text):
             return resolve_pronoun(text, self.recent, self.earlier)
@@ -260,6 +270,7 @@ class _Reader:
 
         `before` is what the sentence says before the clause.
         """
+        text = put_title(text, self.last_title) if self.last_title else text
         if not starts_with_pronoun(text):
             judged = replace_object(text) if follows_fact else text
             reason = find_skip_reason(Clause(judged[measure_correction(judged) :]))

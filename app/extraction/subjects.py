@@ -35,6 +35,8 @@ def _measure_opening(clause: Clause) -> int:
     words = clause.words
     if words[1:3] == ("and", "i"):
         return 2
+    if words[0] in lists.ADVERBS and words[1:2] in {("i",), ("we",), ("my",), ("our",)}:
+        return 1
     is_opened = words[0] in _OPENINGS or "ago" in words[1:4]
     if not is_opened or words[:2] == ("every", "time"):
         return 0

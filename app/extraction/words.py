@@ -25,7 +25,7 @@ ADVERBS = _list(
     absolutely simply specifically strictly strongly exclusively occasionally frequently originally
     previously formerly nearly almost kinda sorta soon later then too so very pretty quite super way
     extremely rather fairly hardly truly totally completely fully partly largely apparently honestly
-    obviously technically
+    obviously technically particularly especially
     """
 )
 

@@ -107,6 +107,7 @@ def test_a_yes_states_what_was_asked(question: str, fact: str) -> None:
         ("Do you have any questions?", "no", []),
         ("So you live in Oslo?", "no", []),
         ("Have you seen Thor?", "I haven't seen it", ["I have not seen Thor"]),
+        ("I really liked Thor. Have you seen it?", "No", ["I have not seen Thor"]),
         ("Have you read the file?", "No", []),
         ("Do you drive?", "No, I take the bus", ["I don't drive", "I take the bus"]),
         ("Shall I send it?", "no", []),
@@ -204,6 +205,37 @@ def test_a_denial_without_its_like_corrects_nothing(proposal: str, answer: str) 
 )
 def test_you_becomes_i_or_me(question: str, fact: str) -> None:
     assert fact in state_in_first_person(question)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "facts"),
+    [
+        ("You could watch Thor tonight.", "I've seen it.", ["I've seen Thor"]),
+        ("You could watch Thor or Alien tonight.", "I've seen it.", []),
+        ("You could see that tonight.", "I've seen it.", []),
+    ],
+)
+def test_what_was_seen_is_named_as_the_assistant_named_it(
+    said: str, answer: str, facts: list[str]
+) -> None:
+    assert list_facts(f"assistant: {said}", answer) == facts
+
+
+@pytest.mark.parametrize(
+    ("proposal", "answer", "quote"),
+    [
+        (
+            "You get seasick, you said?",
+            "Unfortunately so, already in the harbour.",
+            Quote(1, 0, 41),
+        ),
+        ("You have seen Thor?", "Yes, it was great", Quote(1, 0, 5)),
+    ],
+)
+def test_a_short_remark_behind_a_yes_belongs_to_its_quote(
+    proposal: str, answer: str, quote: Quote
+) -> None:
+    assert read_talk(f"assistant: {proposal}", answer).statements[0].quotes[0] == quote
 
 
 def test_an_answer_may_speak_of_whom_the_assistant_named() -> None:
