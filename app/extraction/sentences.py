@@ -34,7 +34,9 @@ def split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]
         first, last = boundary["start_index"], boundary["end_index"]
         sentence = part[first:last]
         stripped = sentence.strip()
-        if stripped and not _LIST_MARK.fullmatch(stripped):
+        # Behind a list mark comes its item: "97." alone is an answer.
+        is_list_mark = _LIST_MARK.fullmatch(stripped) and part[last:].strip()
+        if stripped and not is_list_mark:
             begins = start + first + sentence.index(stripped)
             yield begins, begins + len(stripped)
 

@@ -176,6 +176,9 @@ def test_a_yes_has_many_words(proposal: str, answer: str, fact: str) -> None:
         ("Do you still close on Sundays?", "No, it's Mondays we close.", "I close on Mondays"),
         ("Is your dentist still Dr Bell?", "Nope, Dr Lim now", "My dentist is Dr Lim"),
         ("You have three cats?", "No, four.", "I have four cats"),
+        ("Your target is 95, yes?", "97.", "My target is 97"),
+        ("You're the eldest of five?", "Of six!", "I'm the eldest of six"),
+        ("Your choir is on Wednesday?", "Monday", "My choir is on Monday"),
     ],
 )
 def test_a_denial_may_correct_one_word(proposal: str, answer: str, fact: str) -> None:
