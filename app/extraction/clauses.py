@@ -27,10 +27,11 @@ _TIED_LEADS = frozenset(
 _ASKS = build_pattern(
     """
     can/could/would/will/should/do/does/did/is/are/am/was/what/what's/which/how/where/when/who/why
-    /any/please/pls/let's/help/give/write/tell/show/suggest/recommend/make/keep/don't/explain
-    /thanks/thank/anything/got
+    /any/please/pls/let's/thanks/thank/anything/got
     """
 )
+# An order behind "and" alone is the second verb of the same subject: "I write and keep notes".
+_ORDERS = build_pattern("help/give/write/tell/show/suggest/recommend/make/keep/don't/explain")
 _LINK = build_pattern(
     """
     and so/and then/and even/and also/and now/but now/but also/so that
@@ -54,12 +55,13 @@ _NOUN_IS = (
 _BOUNDARY = re.compile(
     r"\s*[;:]\s+|\s+[-–—]{1,2}\s+|[—–]|\s*[.…]{2,}\s+|\s*[!?.]\s+"
     rf"|,?\s+(?P<link>{_LINK})\s+(?={_SUBJECT}|{_ASKS})"
+    rf"|(?:,\s+|\s+(?=so\b|but\b))(?P<order>{_LINK})\s+(?={_ORDERS})"
     rf"|,?\s+(?P<before_name>and|but|so|because|while|whereas)\s+(?={_NAME_IS})"
     rf"|,?\s+(?P<contrast>but|although|though|yet)\s+(?={_NOUN_IS})"
     r"|,?\s+so\s+(?=(?:[\w'’-]+\s+){1,8}?(?:would|could|might)\b)"
     rf"|,\s+(?P<since>since|as)\s+(?={_SUBJECT})"
     rf"|\s+\((?={_SUBJECT})"
-    rf"|,\s+(?!who\s+\w+s\b)(?={_SUBJECT}|{_ASKS}|{_NAME_DOES}|if\b)"
+    rf"|,\s+(?!who\s+\w+s\b)(?={_SUBJECT}|{_ASKS}|{_ORDERS}|{_NAME_DOES}|if\b)"
     rf"|(?<!know)(?<!idea)(?<!out)(?<!sure)(?<!and)(?<!or)\s+(?={_RUN_ON})",
     re.IGNORECASE,
 )
@@ -90,7 +92,14 @@ def cut_clauses(text: str) -> list[tuple[int, int, str]]:
             continue
         clauses.append((start, match.start(), link))
         start = match.end()
-        link = match["link"] or match["before_name"] or match["contrast"] or match["since"] or ""
+        link = (
+            match["link"]
+            or match["order"]
+            or match["before_name"]
+            or match["contrast"]
+            or match["since"]
+            or ""
+        )
         link = link.lower()
     clauses.append((start, len(text), link))
     return clauses

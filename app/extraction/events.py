@@ -38,7 +38,7 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
     """Return True if a past verb tells of a change, or of something long ago."""
     if not after or is_pointing(after) or verb in lists.TALK_PAST or names_task(after, 4):
         return False
-    if has_past_date(clause):
+    if has_past_date(clause) or _is_change(verb, after):
         return True
     if verb == "came" and after[0] == "from":
         return _names_object(after[1:], clause)
@@ -62,6 +62,25 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
     if verb == "lost" and not set(after[1:3]) & _LOSSES:
         return False
     return after[0] in following and verb not in {"bought", "booked"}
+
+
+_EXCHANGES = frozenset("swapped traded exchanged replaced switched".split())
+_LASTING_STARTS = frozenset("trying getting thinking wondering looking seeing feeling".split())
+_GONE = frozenset(
+    "vegan vegetarian freelance part-time full-time solo remote paperless grey".split()
+)
+
+
+def _is_change(verb: str, after: Words) -> bool:
+    """Return True for a change of habit: "swapped cigarettes for a vape", "started swimming"."""
+    if verb in _EXCHANGES:
+        return after[0] not in {"the", "a"} and bool({"for", "by", "with"} & set(after[1:5]))
+    if verb in {"stopped", "started", "quit"}:
+        is_gerund = after[0].endswith("ing") and after[0] not in lists.TASK_PROGRESSIVES
+        return is_gerund and after[0] not in _LASTING_STARTS
+    if verb in {"learned", "learnt"}:
+        return after[0] in {"to", "how"} or after[0].endswith("ing")
+    return verb in {"went", "gone"} and after[0] in _GONE
 
 
 _SCHOOLS = frozenset("university college school uni academy polytechnic".split())

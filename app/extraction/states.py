@@ -41,11 +41,13 @@ _TRAITS = frozenset(
     religious sporty frugal picky squeamish athletic chatty bipolar forgetful punctual
     """.split()
 )
-_FRAIL = frozenset("bad weak poor terrible stiff worse worst shot dodgy knackered".split())
+_FRAIL = frozenset(
+    "bad weak poor terrible stiff worse worst shot dodgy knackered long short".split()
+)
 _BODY = frozenset(
     """
     back knee knees hip hips neck shoulder shoulders eyes eyesight ears hearing heart lungs feet
-    ankle ankles hands wrist wrists memory allergies eczema asthma skin teeth
+    hair ankle ankles hands wrist wrists memory allergies eczema asthma skin teeth
     """.split()
 )
 # "I'm bad with names", "she is good at chess".

@@ -119,6 +119,11 @@ FACTS = [
     "my roommates a slob",
     "I'm trying to lose weight",
     "It's just the two of us",
+    "I've swapped cigarettes for a vape",
+    "I stopped buying plastic",
+    "I learned to knit",
+    "My hair is long",
+    "I write in Vim and keep my notes on paper",
 ]
 
 
@@ -213,6 +218,9 @@ SKIPPED = [
     ("We have an hour", SkipReason.NO_STATEMENT),
     ("I'm trying to fix it", SkipReason.NO_STATEMENT),
     ("I came across this error", SkipReason.NO_STATEMENT),
+    ("I stopped the server", SkipReason.NO_STATEMENT),
+    ("I started getting errors", SkipReason.NO_STATEMENT),
+    ("I replaced the first line with yours", SkipReason.NO_STATEMENT),
     ("Call me tomorrow", SkipReason.REQUEST),
     ("Two more", SkipReason.NO_STATEMENT),
     ("Have fun", SkipReason.NO_STATEMENT),
