@@ -222,3 +222,41 @@ def test_a_stay_in_plain_words_covers_the_home_that_it_changes(client: httpx.Cli
     assert answer["adjusted"] == [home]
     assert contents(client) == {"My editor is Emacs"}
     assert contents(client, as_of=day(4)) == {"My editor is Vim"}
+
+
+@pytest.mark.parametrize(
+    ("lasting", "temporary"),
+    [
+        ("I live in Porto", "I'm staying at the Ibis until {end}"),
+        ("I live in Porto", "We're at the Ibis in Lisbon until {end}"),
+        ("I live in Porto", "I'm living in Lisbon until {end}"),
+        ("I work at Acme", "I'm working at Globex until {end}"),
+        ("My boss is Anna", "My boss is Ben until {end}"),
+    ],
+)
+def test_plain_words_with_an_end_cover_until_then(
+    client: httpx.Client, lasting: str, temporary: str
+) -> None:
+    send(client, {"content": lasting, "valid_from": day(-100)})
+    words = temporary.format(end=day(3)[:10])
+    covering = send(client, {"content": words, "said_at": day(-2)})
+
+    assert (covering["operation"], len(covering["adjusted"])) == ("ADD", 1)
+    held = [contents(client, as_of=day(number)) for number in (-3, 0, 3)]
+    assert held == [{lasting}, {words}, {lasting}]
+
+
+def test_a_move_during_a_stay_ends_the_stay_and_the_home(client: httpx.Client) -> None:
+    send(client, {"content": "I live in Porto", "valid_from": day(-100)})
+    send(client, {"content": f"I'm staying at the Ibis until {day(3)[:10]}", "said_at": day(-2)})
+    send(client, {"content": "I moved to Braga", "said_at": day(-1)})
+
+    held = [contents(client, as_of=day(number)) for number in (-3, 0, 3)]
+    assert held == [{"I live in Porto"}, {"I moved to Braga"}, {"I moved to Braga"}]
+
+
+def test_the_hours_of_a_visit_cover_no_home(client: httpx.Client) -> None:
+    send(client, {"content": "I live in Porto", "valid_from": day(-100)})
+    visit = send(client, {"content": "I'm in Lisbon until 6 pm", "said_at": day(0)})
+
+    assert visit["adjusted"] == []

@@ -53,7 +53,6 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
@@ -561,7 +560,6 @@ LEFT JOIN LATERAL (
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
     ),
     ranked AS MATERIALIZED (
