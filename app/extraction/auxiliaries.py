@@ -52,7 +52,8 @@ def _is_possession(after: Words, clause: Clause) -> bool:
         return names_title(rest[1:], clause)
     if is_past_verb(first) or first in _PARTICIPLES:
         return _is_done(more, rest, clause)
-    if len(rest) == 1 and first in _AMOUNTS:
+    is_code = len(rest) == 2 and rest[1].isdigit()
+    if is_code or (len(rest) == 1 and first in _AMOUNTS):
         return False
     if rest[-1] in {"open", "ready", "left", "here"}:
         return False
@@ -166,7 +167,9 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
         return False
     if clause.contains("since") and (rest[0] not in UNSTABLE or has_past_date(clause)):
         return True
-    return rest[0] not in UNSTABLE and clause.contains("for", "all my life", "my whole life")
+    is_counted = rest[-1] in {"years", "months", "decades"}
+    is_long = is_counted or clause.contains("for", "all my life", "my whole life")
+    return rest[0] not in UNSTABLE and is_long
 
 
 _LIFE_EVENTS = frozenset(

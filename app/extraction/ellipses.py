@@ -67,11 +67,13 @@ def _find_dropped_subject(clause: Clause) -> str | None:
     is_name = any(token.lower == first and token.is_capital for token in clause.tokens[1:])
     if first == "been" and after:
         return "I have"
-    if is_name or "not" in adverbs:
+    if is_name or ("not" in adverbs and "fan" not in rest[:3]):
         return None
     if first in _STATES and not first[0].isdigit():
         is_noun = set(after[:3]) & lists.AUXILIARIES or set(after[:1]) & lists.PLURAL_PEOPLE
         return None if is_noun else "I am"
+    if "fan" in rest[:3] and clause.contains("fan of") and first in {"a", "big", "huge", "fan"}:
+        return None if set(rest[2:5]) & _POINTING_OBJECTS else "I am"
     if first == "from" and "originally" in adverbs:
         return "I am"
     if first in _AMOUNTS or first.isdigit():

@@ -46,7 +46,8 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
         return True
     following = lists.PAST_EVENT_PHRASES.get(verb)
     if following is None:
-        return verb in lists.PAST_EVENTS
+        is_task = verb == "worked" and after[0] in {"on", "out", "it", "fine", "well", "perfectly"}
+        return verb in lists.PAST_EVENTS and not is_task
     if verb == "decided":
         return _is_decision(after, clause)
     if verb in {"bought", "got", "booked"} and set(after[:4]) & ACQUIRED:

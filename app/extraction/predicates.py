@@ -58,7 +58,7 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
 
 
 _WITHOUT_OBJECT = frozenset(
-    "smoke drive cook knit run swim cycle meditate freelance snore paint rent".split()
+    "smoke drive drink cook bake knit run swim cycle meditate freelance snore paint rent".split()
 )
 # Said of the talk or of the moment: "I stand corrected", "I speak from experience".
 _IDIOMS = {

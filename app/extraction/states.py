@@ -102,13 +102,16 @@ def _is_trait(rest: Words, clause: Clause) -> bool:
         return not is_task and not rest[2].endswith("ing")
     if rest[0] in _SKILLED and rest[1:2] in {("at",), ("with",)}:
         return not is_pointing(rest[2:]) and len(rest) > 2
+    is_language = clause.words[0] == "my" and clause.tokens[1].is_capital and len(rest) == 1
+    if is_language and rest[0] in lists.EVALUATIONS:
+        return True
     is_frail = clause.words[0] in lists.OWNERS and bool(set(clause.words[1:3]) & _BODY)
     return (rest[0] in _TRAITS and len(rest) == 1) or (is_frail and rest[0] in _FRAIL)
 
 
 def _is_place(after: Words, clause: Clause) -> bool:
     """Decide on "is in …", which for many nouns is so for the moment."""
-    is_near = bool(set(after[:4]) & {"this", "that", "these"})
+    is_near = bool(set(after[:3]) & {"this", "that", "these"})
     is_counted = after[:1] == ("my",) and bool(set(after[1:2]) & lists.DISCOURSE)
     is_passing = is_near or is_counted or bool(set(after[:3]) & _MOMENTS)
     return not is_passing or has_habit(clause)
@@ -198,6 +201,10 @@ def _is_progress(verb: str, after: Words, clause: Clause) -> bool:
         return bool(set(clause.words[1:3]) & _ACTIVITY_NOUNS)
     if is_pointing(after) or names_task(after, 3):
         return False
+    if verb == "coming" and after[0] == "to":
+        return after[1:2] in {("live",), ("stay",), ("work",)}
+    if verb == "having":
+        return bool(set(after[:2]) & {"surgery", "baby", "operation", "twins", "chemo"})
     if verb == "coming" and after[0] == "up":
         return clause.words[0] in lists.OWNERS and has_date(clause)
     if verb == "trying" and after[0] == "to" and set(after[1:2]) & _LONG_TRIALS:
@@ -252,8 +259,11 @@ def is_past_state(after: Words, clause: Clause) -> bool:
         return not names_task(rest, 4)
     if clause.words[0] in lists.OWNERS and set(clause.words[1:4]) & (lists.PEOPLE | COURSES):
         return rest[0] in {"a", "an", "in"}
+    if clause.words[:2] in {("my", "first"), ("our", "first")}:
+        return rest[0] in {"a", "an"} and not names_task(clause.words, 4)
     is_role = rest[0] in {"a", "an", "the", "in", "at", "vegan", "vegetarian", "my", "our"}
-    return is_role and clause.contains("for", "until") and not names_task(rest[1:], 3)
+    is_over = clause.contains("for", "until", "before that", "before this")
+    return is_role and is_over and not names_task(rest[1:], 3)
 
 
 _WITH_FOLLOWING: dict[str, Callable[[Words, Clause], bool]] = {

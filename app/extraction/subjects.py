@@ -103,6 +103,8 @@ def _find_owned_noun(words: tuple[str, ...]) -> int | None:
         return 0
     if words[0] in _PARTS and words[1] in lists.OWNERS:
         return 2
+    if words[0] in _PARTS and words[1:3] == ("of", "us"):
+        return 2
     is_part = words[0] in _PARTS and words[1] == "of" and words[2] in lists.OWNERS
     is_everybody = words[0] in _EVERYBODY and lists.OURS & set(words[2:4])
     return 3 if is_part or is_everybody else None
@@ -171,7 +173,7 @@ def _tells_of_thing(clause: Clause) -> bool:
     if place < 0:
         return False
     subject = set(words[1:place])
-    if subject & _NOT_NAMED or (words[1] in lists.DISCOURSE and words[2] != "of"):
+    if subject & (_NOT_NAMED | _WORKS) or (words[1] in lists.DISCOURSE and words[2] != "of"):
         return False
     is_known = _is_known_everywhere(clause, place)
     is_own = clause.word_set & lists.OURS or subject & lists.LASTING_THINGS
@@ -180,6 +182,13 @@ def _tells_of_thing(clause: Clause) -> bool:
     return not is_known and _is_near(clause, subject) and is_lasting(words[place:], clause)
 
 
+# Who and what is talked of when people talk of films and the like.
+_WORKS = frozenset(
+    """
+    actor actress sequel season episode series show author singer director novel franchise film
+    movie album
+    """.split()
+)
 _LONG_AGO = re.compile(r"\b1[0-8]\d\d\b")
 
 

@@ -183,7 +183,8 @@ TASK_NOUNS = _list(
     understanding thought thoughts mind head brain terminal screen cursor tab console compiler
     variable string array list dict dataframe column columns row rows component class method request
     endpoint branch commit diff pr merge suggestion suggestions recommendation recommendations
-    recipe option options difference field definition feeling doubt trouble clue luck hunch minute
+    settings menu recipe option options difference field definition feeling doubt trouble clue luck
+    hunch minute
     sec moment headache word words essay poem story plot joke tone feedback movie film weather sauce
     dough pipeline
     """
@@ -284,7 +285,7 @@ PEOPLE = _list(
     neighbor landlord landlady roommate flatmate housemate doctor dentist therapist teacher tutor
     coach mentor client baby child kid toddler stepson stepdaughter stepfather stepmother stepmum
     stepdad twin ex gp physio accountant lawyer assistant intern cto ceo cat dog puppy kitten horse
-    rabbit hamster parrot nana godmother godfather goddaughter godson
+    rabbit hamster parrot hubby nana godmother godfather goddaughter godson
     """
 )
 FEMALE = _list(
