@@ -164,6 +164,7 @@ _DISCLAIMED = frozenset("expert fan robot idiot fool genius saint monster lawyer
 def _is_class(after: Words, clause: Clause) -> bool:
     """Decide on "is a …"."""
     is_joke = "i" in clause.words[:2] and bool(set(after[:1]) & _DISCLAIMED)
+    is_joke = is_joke and after[:2] != ("fan", "of")
     is_joke = is_joke or clause.contains(
         "am just a", "am just an", "am such a", "are just a", "am being a"
     )

@@ -336,7 +336,7 @@ def _is_name(clause: Clause, place: int) -> bool:
     is_general = clause.words[place] not in lists.BE and first.lower in lists.COMMON_OPENERS
     if place == 1 and is_general:
         return False
-    is_owner = first.lower.endswith(("'s", "s'"))
+    is_owner = first.lower.endswith("'s") or clause.tokens[1].text in {"'", "’"}
     has_other = any(token.is_capital for token in clause.tokens[1:place])
     if all(word in lists.ADVERBS for word in clause.words[1:place]):
         is_plural = clause.words[place] in {"are", "were", "have"}

@@ -121,6 +121,7 @@ FACTS = [
     "It's just the two of us",
     "I've swapped cigarettes for a vape",
     "not a fan of olives",
+    "Inês' daughter Clara was born on 30 November",
     "we've been together nine years",
     "I'm having surgery on Monday",
     "My mum is coming to live with us",
